@@ -9,7 +9,7 @@ namespace peruse {
 namespace {
 
 constexpr size_t kSlices = 8;
-// Entry [slice][byte] is the bit-reversed remainder of the byte followed by `slice` zero bytes.
+// Entry [slice][byte] is the bit-reversed remainder of `byte` followed by `slice` zero bytes.
 using Tables = std::array<std::array<uint32_t, 256>, kSlices>;
 
 Tables MakeTables() {
@@ -33,7 +33,7 @@ Tables MakeTables() {
 
 }  // namespace
 
-// Reads eight bytes at a time ("slicing by 8": Kounavis and Berry, 2005).
+// Processes eight bytes per step ("slicing by 8", Kounavis and Berry, 2005).
 uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes) {
   static_assert(std::endian::native == std::endian::little);
   static const Tables tables = MakeTables();

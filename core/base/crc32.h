@@ -1,4 +1,3 @@
-// The checksum of zip files: CRC-32 as in ISO 3309, polynomial 0x04C11DB7.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +5,7 @@
 
 namespace peruse {
 
-// Returns the checksum of earlier bytes, whose checksum is `crc` (0 at the start), followed by `bytes`.
+// Returns the CRC-32 of zip files (ISO 3309, polynomial 0x04C11DB7) for earlier bytes, whose CRC is `crc` (0 at first), and then `bytes`.
 uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes);
 
 }  // namespace peruse

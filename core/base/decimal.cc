@@ -12,12 +12,12 @@ namespace {
 
 // A double, or a midpoint between two doubles, has at most 767 significant digits; further digits matter only as "nonzero".
 constexpr int32_t kMostDigits = 800;
-// Powers of ten beyond which a number is zero or infinite, whatever its digits.
+// Beyond these powers of ten a number rounds to zero or infinity, whatever its digits.
 constexpr int32_t kLeastPower = -330;
 constexpr int32_t kMostPower = 310;
 constexpr int32_t kFarPower = 1 << 20;
 
-// A natural number below 2^6144. It holds all digits, times the power of ten, and spare bits for the division. Most numbers have few words.
+// A natural number below 2^6144: enough for all digits times the power of ten, and spare bits for the division.
 class Natural {
  public:
   explicit Natural(uint32_t value) { words_[0] = value; }
@@ -59,7 +59,7 @@ class Natural {
     }
     return false;
   }
-  // Precondition: rhs <= *this.
+  // Precondition: other <= *this.
   void Subtract(const Natural& other) {
     uint64_t borrow = 0;
     for (int32_t i = 0; i < size_; ++i) {
@@ -71,11 +71,11 @@ class Natural {
 
  private:
   static constexpr int32_t kWords = 192;
-  int32_t size_ = 1;  // words from here on are zero
+  int32_t size_ = 1;  // words at this index and above are zero
   uint32_t words_[kWords] = {};
 };
 
-// Rounds quotient * 2^-shift; `has_rest` means that the exact number is a little larger. The quotient has 55 to 57 bits.
+// Rounds quotient * 2^-shift. `has_rest` means that the exact number is slightly larger. The quotient has 55 to 57 bits.
 double Rounded(uint64_t quotient, int32_t shift, bool has_rest) {
   const auto bits = static_cast<int32_t>(std::bit_width(quotient));
   const int32_t exponent = bits - 1 - shift;  // 2^exponent <= number < 2^(exponent + 1)

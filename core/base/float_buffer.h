@@ -1,4 +1,4 @@
-// Host memory for results. It grows, never shrinks, and reports a failed allocation.
+// Host memory for results. Grows, never shrinks, and reports a failed allocation.
 #pragma once
 
 #include <cstddef>

@@ -22,27 +22,26 @@
 namespace peruse {
 namespace {
 
-// One value. The children of an array or object are contiguous; an object's are name, value, name, value, ...
+// A JSON value. The children of an array or object are contiguous; an object's alternate between name and value.
 struct Node {
   enum class Kind : uint8_t { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
 
   Kind kind = Kind::kNull;
   bool truth = false;
-  uint32_t size = 0;  // bytes of a string or of a number's text, elements or members
+  uint32_t size = 0;  // bytes of a string or number, elements of an array, members of an object
   union {
     int64_t integer = 0;
     const char* text;
-    size_t first;  // index of the first child among all nodes, while the tree is built
+    size_t first;  // while the tree is built: index of the first child
     const Node* nodes;
   };
 };
 
-// Strings, and numbers that are not integers (see ReadDouble), stay in a copy of the text. UTF-8 is validated beforehand, which is faster.
+// Keeps strings and non-integer numbers as text (see ReadDouble). UTF-8 is validated beforehand, which is faster.
 constexpr unsigned kParseFlags =
     rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-// Reads up to 19 digits with an optional point, as vocabularies write scores; DecimalToDouble reads everything else. (RapidJSON reads
-// outside its tables for some tiny numbers.)
+// Reads up to 19 digits with an optional point, as vocabularies write scores. DecimalToDouble reads all other numbers.
 bool ReadPlainDouble(std::string_view text, double* value) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -58,7 +57,7 @@ bool ReadPlainDouble(std::string_view text, double* value) {
     digits = digits * 10 + static_cast<uint64_t>(c - '0');
     if (after_point) scale *= 10;
   }
-  if (digits == 0) return false;  // zero has a sign
+  if (digits == 0) return false;  // DecimalToDouble handles the sign of zero
   double magnitude;
   if (digits <= uint64_t{1} << 53 && scale <= uint64_t{1} << 53) {
     magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // one rounding: both operands are exact
@@ -82,7 +81,6 @@ bool ReadPlainDouble(std::string_view text, double* value) {
   return true;
 }
 
-// `text` is a JSON number. Rounds correctly; underflow gives zero, overflow infinity.
 double ReadDouble(std::string_view text) {
   double value = 0;
   return ReadPlainDouble(text, &value) ? value : DecimalToDouble(text);
@@ -94,7 +92,7 @@ std::string_view AsView(const Node& node) { return std::string_view(node.text, n
 
 bool IsContainer(const Node& node) { return node.kind == Node::Kind::kArray || node.kind == Node::Kind::kObject; }
 
-// Allocates the parser's stack, a few bytes per level of nesting, with plain operator new.
+// Allocates the parser's stack, a few bytes per nesting level, with plain operator new.
 struct PlainAllocator {
   void* Malloc(size_t size) { return size == 0 ? nullptr : ::operator new(size); }
   void* Realloc(void* old, size_t old_size, size_t size) {
@@ -106,7 +104,7 @@ struct PlainAllocator {
   static void Free(void* block) { ::operator delete(block); }
 };
 
-// Builds the nodes from parse events. Returning false stops the parser.
+// Builds nodes from parse events. Returning false stops the parser.
 class TreeBuilder {
  public:
   explicit TreeBuilder(std::vector<Node>* nodes) : nodes_(*nodes) {}
@@ -133,7 +131,7 @@ class TreeBuilder {
     return !number_too_big_ && Open(node);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
-    // RapidJSON writes a lone \ude00 as three invalid bytes. Only such bytes start with 0xED followed by 0xA0 or more.
+    // RapidJSON decodes a lone surrogate such as \ude00 to three invalid bytes, which start with 0xED and a byte >= 0xA0.
     const std::string_view bytes(text, length);
     for (size_t at = bytes.find('\xED'); at != std::string_view::npos; at = bytes.find('\xED', at + 1)) {
       half_a_pair_ = static_cast<unsigned char>(bytes[at + 1]) >= 0xA0;
@@ -150,14 +148,14 @@ class TreeBuilder {
   bool EndObject(rapidjson::SizeType count) { return Close(count, 2 * size_t{count}); }
   bool EndArray(rapidjson::SizeType count) { return Close(count, count); }
 
-  // The parser never calls these: it passes numbers as text.
+  // The parser never calls the functions for binary numbers, because it passes numbers as text.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }
   bool Uint64(uint64_t) { return false; }
   bool Double(double) { return false; }
 
-  // Appends the root, and turns indices into pointers. Returns false when memory runs out.
+  // Appends the root and replaces indices by pointers. Returns false if memory runs out.
   [[nodiscard]] bool Finish() {
     if (open_.empty() || !TryPushBack(&nodes_, open_[0])) return false;
     for (Node& node : nodes_) {
@@ -172,7 +170,7 @@ class TreeBuilder {
     return !out_of_memory_;
   }
 
-  // Makes the last `nodes` values the children of the value before them.
+  // Makes the last `nodes` values children of the value before them.
   bool Close(uint32_t count, size_t nodes) {
     --depth_;
     Node& parent = open_[open_.size() - nodes - 1];
@@ -193,7 +191,7 @@ class TreeBuilder {
   bool out_of_memory_ = false;
 };
 
-// Recursion is bounded by kMaxDepth.
+// Recursive; kMaxDepth limits the depth.
 void Write(const Node& node, JsonWriter* writer) {
   switch (node.kind) {
     case Node::Kind::kNull:
@@ -224,7 +222,7 @@ void Write(const Node& node, JsonWriter* writer) {
 
 struct JsonDocument::Tree {
   std::string text;         // the nodes' strings point into this
-  std::vector<Node> nodes;  // the last one is the root
+  std::vector<Node> nodes;  // the root is last
 };
 
 JsonDocument::JsonDocument(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
@@ -239,7 +237,7 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   };
   if (const size_t valid = ValidUtf8Prefix(text); valid != text.size()) return bad(valid, "not UTF-8");
   const size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  // RapidJSON treats NUL as the end of the text.
+  // RapidJSON would stop at NUL and accept the text before it.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) return bad(nul, "a NUL");
   const auto no_memory = [&] { return OutOfMemory("no memory to read " + std::string(name)); };
   PERUSE_RETURN_IF_ERROR(HoldReserve());

@@ -1,8 +1,7 @@
 // Reads JSON: a bounded, non-recursive parse into a read-only tree. Hostile input gives an error, never a crash.
 //
-// A JsonValue is a cheap view (one pointer) and lives as long as its JsonDocument. Every accessor is total: an absent or differently typed
-// value gives nullopt, an empty range or an absent value, so lookups chain:
-//   std::optional<int64_t> layers = document.root().FindMember("encoder").FindMember("layers").GetInt64();
+// A JsonValue is one pointer into its JsonDocument. Accessors of an absent or differently typed value return nullopt, an empty range or an
+// absent value, so lookups chain: document.root().FindMember("encoder").FindMember("layers").GetInt64().
 #pragma once
 
 #include <cstddef>
@@ -31,28 +30,23 @@ class JsonValue {
   bool IsObject() const { return type() == JsonType::kObject; }
 
   std::optional<bool> GetBool() const;
-  // Only for numbers written as integers that fit: 2.0 and 1e30 give nullopt.
+  // Returns only numbers written as integers that fit: 2.0 and 1e30 give nullopt.
   std::optional<int64_t> GetInt64() const;
-  // Any number, correctly rounded.
   std::optional<double> GetDouble() const;
   // The string is valid UTF-8 and may contain NUL.
   std::optional<std::string_view> GetString() const;
 
-  // Number of elements of an array or members of an object, else 0.
+  // Returns the number of array elements or object members, otherwise 0.
   size_t size() const;
-  // Returns element `index` of an array, absent when out of range.
   JsonValue operator[](size_t index) const;
-  // Name and value of member `index` of an object, in file order.
+  // Returns the name and the value of member `index` of an object, in file order.
   std::string_view MemberName(size_t index) const;
   JsonValue MemberValue(size_t index) const;
-  // Returns the member called `name`, or an absent value. The last one counts if the file repeats it, as in most readers. Linear in the
-  // number of members: meant for small objects.
+  // Returns the member called `name` (the last one, if repeated), or an absent value. Takes time linear in the number of members.
   JsonValue FindMember(std::string_view name) const;
 
-  // Returns the value as compact JSON, for messages.
   std::string ToString() const;
 
-  // Iterates over array elements: for (JsonValue item : value) ...
   class Iterator {
    public:
     Iterator(const JsonValue* array, size_t index) : array_(array), index_(index) {}

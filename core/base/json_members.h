@@ -1,4 +1,3 @@
-// Changes members of a JSON object and leaves the others unread.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@ namespace peruse {
 
 std::string Quoted(std::string_view text);
 
-// Names and JSON values; an empty value removes the member.
+// Names and JSON texts of members. An empty text removes the member.
 using JsonMembers = std::vector<std::pair<std::string, std::string>>;
 
-// Returns `json`, a valid object, with these members replaced, added or removed.
+// Returns `json`, a valid object, with these members replaced, added or removed. Copies all other members unchanged.
 std::string WithMembers(std::string_view json, const JsonMembers& members);
 
 }  // namespace peruse

@@ -86,7 +86,6 @@ void JsonWriter::Raw(std::string_view json) {
 void JsonWriter::AppendQuoted(std::string_view text) {
   Append("\"");
   for (size_t start = 0; start < text.size();) {
-    // Copies a run of plain characters in one step.
     size_t end = start;
     const auto is_plain = [](char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
     while (end < text.size() && is_plain(text[end])) ++end;

@@ -1,4 +1,4 @@
-// Writes compact JSON into a string. Handles commas and escapes; the caller closes what it opens.
+// Writes compact JSON into a string, with commas and escapes. The caller closes every array and object that it opens.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class JsonWriter {
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
   void Key(std::string_view name);
-  void String(std::string_view text);  // valid UTF-8
+  void String(std::string_view text);
   void Strings(std::span<const std::string> texts);
   void Int(int64_t value);
-  void Double(double value);  // enough digits to read back the same value; null when not finite
+  void Double(double value);  // enough digits to read back the same value; null if not finite
   void Bool(bool value);
   void Null();
-  void Raw(std::string_view json);  // a value that is already JSON
+  void Raw(std::string_view json);  // `json` is a complete JSON value
 
-  // Whether an allocation failed, which leaves the text invalid.
+  // Returns whether an allocation failed. The text is then invalid.
   bool failed() const { return failed_; }
   bool all_finite() const { return all_finite_; }
 

@@ -9,10 +9,10 @@ namespace peruse {
 namespace {
 
 std::atomic<void*> reserve = nullptr;
-std::atomic<bool> has_failed = false;  // since work began
+std::atomic<bool> has_failed = false;  // since the last HoldReserve
 
-// The new-handler. operator new calls it when memory runs out, then retries. On the second call the reserve is already gone; without a
-// handler operator new then fails.
+// operator new calls this handler when memory runs out, then retries. The second call finds the reserve released and removes the handler,
+// so that operator new fails.
 void GiveReserveUp() {
   has_failed = true;
   if (void* const block = reserve.exchange(nullptr))
@@ -24,11 +24,10 @@ void GiveReserveUp() {
 bool CanAllocate(size_t bytes) {
   if (bytes >= SIZE_MAX / 2) return false;
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  // The address sanitizer marks every byte of a tried block, which would dominate a fuzzer's time. Larger blocks are tried, so that its
-  // limit shows whether an input needs too much.
+  // Smaller blocks are not tried under the address sanitizer, which marks every byte of a block: that would dominate a fuzzer's time.
   if (bytes <= size_t{64} << 20) return true;
 #endif
-  // volatile, or a compiler may drop the pair and assume success
+  // Without volatile a compiler may remove malloc and free, and assume success.
   void* volatile block = std::malloc(bytes);
   const bool can = block != nullptr;
   std::free(block);
@@ -48,7 +47,7 @@ Status HoldReserve() {
     return OutOfMemory("no memory");
   }
   void* none = nullptr;
-  if (!reserve.compare_exchange_strong(none, block)) std::free(block);  // another thread was faster
+  if (!reserve.compare_exchange_strong(none, block)) std::free(block);  // another thread stored its block first
   std::set_new_handler(GiveReserveUp);
   has_failed = false;
   return OkStatus();

@@ -1,13 +1,13 @@
-// Running out of memory without exceptions. The core is built without them, so a failing operator new would end the program; yet running
-// out of memory on a text or file must be an ordinary error. Two rules ensure that:
+// Handles out-of-memory without exceptions. The core is built without them, so a failing operator new would end the program; running out of
+// memory on a large text or file must be an ordinary error instead. Two rules ensure that:
 //
-//  1. Containers that grow with input reserve their exact size first: TryReserve, TryResize, TryPushBack, TryAppend and functions
-//     built on them. When memory runs out, they leave the container unchanged and return false.
-//  2. Everything else (objects, nodes, short strings, messages) may allocate plainly, if every iteration of a loop over input calls
-//     a function of the first kind or HasMemory(). A reserve is held back for plain allocations and released when one fails.
+// 1. Containers that grow with input first reserve their exact size with TryReserve, TryResize, TryPushBack or TryAppend, which
+//    leave the container unchanged and return false if memory runs out.
+// 2. All other code (objects, nodes, short strings) may allocate plainly, if every iteration of a loop over input calls a Try*
+//    function or HasMemory(). A reserve is held back for plain allocations and released when one fails.
 //
-// After any allocation failure every later Try* call fails too, so the current call returns kOutOfMemory quickly, until HoldReserve()
-// restores the reserve at the start of the next call. The tests let every single allocation fail (tests/native/memory/memory_end.h).
+// After any allocation failure every later Try* call fails too, so the current call returns kOutOfMemory quickly. HoldReserve() restores
+// the reserve at the start of the next call. tests/native/memory makes every single allocation fail.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,23 @@
 
 namespace peruse {
 
-// The reserve for plain allocations: far more than any code allocates between two checks.
+// The reserve for plain allocations, far more than any code allocates between two checks.
 constexpr size_t kReserveBytes = size_t{64} << 10;
 
-// Restores the reserve and forgets earlier failures. Every entry point that allocates calls this or EnsureMemory first. Errors:
-// kOutOfMemory.
+// Restores the reserve and clears earlier failures. Every entry point that allocates calls this or EnsureMemory first.
 Status HoldReserve();
 
-// Whether no allocation has failed and a block of `bytes` bytes is available now. Keeps nothing allocated.
+// Returns whether no allocation has failed and `bytes` bytes are available now. Allocates nothing permanently.
 bool HasMemory(size_t bytes = 0);
 
-// HoldReserve and HasMemory; the message says `what` the memory is for.
+// Calls HoldReserve and HasMemory. `what` names the purpose of the memory in the error message.
 Status EnsureMemory(size_t bytes, std::string_view what);
 
 // a + b and a * b, or SIZE_MAX on overflow, which no allocation satisfies.
 constexpr size_t SaturatingAdd(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 constexpr size_t SaturatingMultiply(size_t a, size_t b) { return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 
-// The following functions take a std::vector or a std::string. `count` is the total number of elements.
+// The functions below take a std::vector or a std::string. `count` is the total number of elements.
 template <typename Container>
 [[nodiscard]] bool TryReserve(Container* values, size_t count) {
   if (count <= values->capacity()) return HasMemory();
@@ -48,7 +47,7 @@ template <typename Container>
   return true;
 }
 
-// Reserves `more` additional elements, at least doubling the capacity, so that repeated growth takes linear time.
+// Reserves `more` additional elements. At least doubles the capacity, so that repeated growth takes linear time.
 template <typename Container>
 [[nodiscard]] bool TryGrow(Container* values, size_t more) {
   if (more <= values->capacity() - values->size()) return true;

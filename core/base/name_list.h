@@ -1,4 +1,4 @@
-// NameList: the first few names for a message, and the number of the others.
+// Collects the first few names for a message, and counts the others.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace peruse {
 
 class NameList {
  public:
-  // If one layer of a checkpoint does not fit, usually all do: the first three show what is wrong.
+  // If one layer of a checkpoint does not fit, usually all do: three names show what is wrong.
   static constexpr int kMost = 3;
 
   bool empty() const { return count_ == 0; }

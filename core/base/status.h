@@ -1,4 +1,4 @@
-// Status and Result<T>, which every fallible function of the core returns. The core throws no exceptions and prints nothing.
+// Every fallible function of the core returns a Status or a Result<T>. The core throws no exceptions and prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 namespace peruse {
 
-// One line of meaning per code; StatusCodeName() returns the spelling that TypeScript sees.
 enum class StatusCode : uint8_t {
   kOk,
   kInvalidArgument,  // The caller's request makes no sense (unknown option, empty question, bad range).
@@ -58,7 +57,7 @@ inline Status InternalError(std::string message) { return Status(StatusCode::kIn
 
 #define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
 
-// A value, or the Status that says why it is missing.
+// A value, or the Status that explains why there is no value.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -95,14 +94,14 @@ class [[nodiscard]] Result {
 #define PERUSE_CONCAT_INNER(a, b) a##b
 #define PERUSE_CONCAT(a, b) PERUSE_CONCAT_INNER(a, b)
 
-// Returns from the enclosing function if `expression` is a Status that is not ok.
+// Returns from the enclosing function if `expression` is not ok.
 #define PERUSE_RETURN_IF_ERROR(expression)           \
   do {                                               \
     ::peruse::Status peruse_status_ = (expression);  \
     if (!peruse_status_.ok()) return peruse_status_; \
   } while (false)
 
-// PERUSE_ASSIGN_OR_RETURN(auto config, ParseConfig(text));
+// Example: PERUSE_ASSIGN_OR_RETURN(auto config, ParseConfig(text));
 #define PERUSE_ASSIGN_OR_RETURN(declaration, expression) \
   PERUSE_ASSIGN_OR_RETURN_INNER(PERUSE_CONCAT(peruse_result_, __LINE__), declaration, expression)
 #define PERUSE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \

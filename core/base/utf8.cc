@@ -5,7 +5,7 @@
 namespace peruse {
 namespace {
 
-// Returns the length of the well-formed character at `p`; or 0, with `*ill_formed` set to the number of bytes that one U+FFFD replaces
+// Returns the length of the well-formed character at `p`, or 0 and sets `*ill_formed` to the number of bytes that one U+FFFD replaces
 // (Unicode 15, tables 3-7 and 3-8).
 size_t WellFormedLength(const unsigned char* p, size_t available, size_t* ill_formed) {
   const unsigned char lead = p[0];
@@ -37,7 +37,7 @@ size_t WellFormedLength(const unsigned char* p, size_t available, size_t* ill_fo
   return length;
 }
 
-// Returns the number of bytes below 0x80 at the start, reading eight at a time.
+// Returns the number of leading bytes below 0x80. Checks eight at a time.
 size_t AsciiPrefix(const char* data, size_t size) {
   size_t i = 0;
   for (; i + 8 <= size; i += 8) {

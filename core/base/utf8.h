@@ -1,4 +1,3 @@
-// UTF-8: decoding, validity, and indices in its three units (bytes, code points, UTF-16 code units).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@ namespace peruse {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-// Returns the byte length of the character that starts with `lead` (valid UTF-8).
+// Returns the byte length of the character whose first byte is `lead`, for valid UTF-8.
 inline int Utf8Length(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xE0) return 2;
@@ -52,29 +51,28 @@ char32_t DecodeUtf8Backwards(std::string_view text, size_t* position);
 // Appends `c`, a Unicode scalar value.
 void AppendUtf8(char32_t c, std::string* out);
 
-// Returns the length of the longest valid prefix, text.size() when all is valid. Surrogates and overlong forms are invalid.
+// Returns the length of the longest valid prefix. Surrogates and overlong forms are invalid.
 size_t ValidUtf8Prefix(std::string_view text);
 inline bool IsValidUtf8(std::string_view text) { return ValidUtf8Prefix(text) == text.size(); }
 bool IsAscii(std::string_view text);
 
-// Returns a copy in which U+FFFD replaces each maximal ill-formed part, as the Unicode Standard recommends (chapter 3.9) and
-// String::from_utf8_lossy and TextDecoder do.
+// Returns a copy in which U+FFFD replaces each maximal ill-formed part (Unicode chapter 3.9), as TextDecoder does.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// Returns the beginning of a text, up to about 100 bytes, to quote in a message.
+// Returns the first 100 bytes or so of a text, to quote in a message.
 std::string Excerpt(std::string_view text);
 size_t CountCodePoints(std::string_view text);
 
-// Converts byte indices of one text (valid UTF-8) to code point and UTF-16 indices. It walks from the previous index, so that roughly
-// increasing indices take linear time in total.
+// Converts byte indices of a valid UTF-8 text to code point and UTF-16 indices. Walks from the previous index, so that roughly increasing
+// indices take linear time in total.
 class Utf8IndexConverter {
  public:
   explicit Utf8IndexConverter(std::string_view text);  // keeps a view of `text`
 
-  // `byte` is at most text.size(); a byte inside a character counts as the character's start.
+  // Precondition: byte <= text.size(). A byte inside a character counts as the start of the character.
   size_t ToCodePoint(size_t byte);
   size_t ToUtf16(size_t byte);
-  // The inverse. An index past the end gives text.size(); one inside a surrogate pair gives the pair's start.
+  // Converts a UTF-16 index to a byte index. Beyond the end it returns text.size(), inside a surrogate pair the start of the pair.
   size_t Utf16ToByte(size_t utf16);
   size_t CodePointToByte(size_t code_point);
 

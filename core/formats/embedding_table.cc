@@ -12,7 +12,7 @@
 namespace peruse {
 namespace {
 
-// bfloat16, round to nearest even. NaN stays NaN.
+// Rounds to the nearest bfloat16, ties to even. NaN stays NaN.
 uint16_t FloatToBfloat16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
@@ -31,7 +31,7 @@ void Store(T value, uint8_t* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Returns false if any whole element has all bits of the mask set, which means NaN or infinity.
+// Returns false if all bits of the mask are set in a whole element, which means NaN or infinity.
 template <typename T>
 bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   bool below = true;
@@ -41,7 +41,7 @@ bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   return below;
 }
 
-// A row per token is a small part of a call, so this is small rather than fast.
+// Small rather than fast: a call reads only one row per token.
 template <typename T, typename Convert>
 void AddElements(const uint8_t* from, std::span<float> out, Convert convert) {
 #pragma clang loop vectorize(disable) unroll(disable)
@@ -74,7 +74,6 @@ int64_t EmbeddingTable::bytes() const {
 bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
   PERUSE_CHECK(appended_ + bytes.size() <=
                static_cast<size_t>(rows_) * static_cast<size_t>(cols_) * static_cast<size_t>(DTypeSize(storage_)));
-  // Completes an element that a chunk boundary split.
   const size_t part = appended_ % static_cast<size_t>(DTypeSize(storage_));
   const std::span<const uint8_t> held(data_.get() + appended_ - part, part + bytes.size());
   std::memcpy(data_.get() + appended_, bytes.data(), bytes.size());

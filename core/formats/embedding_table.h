@@ -1,4 +1,4 @@
-// An embedding matrix in host memory. Rows are stored as in the checkpoint and read as floats; copies share them.
+// An embedding matrix in host memory. Keeps the storage type of the checkpoint and returns rows as floats. Copies share memory.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace peruse {
 
 class EmbeddingTable {
  public:
-  // Allocates undefined rows. storage: kF32, kF16, kBF16, or kI8 (symmetric int8 with one scale per row).
+  // Allocates uninitialized rows of storage kF32, kF16, kBF16, or kI8 (symmetric int8 with one scale per row).
   Status Allocate(int32_t rows, int32_t cols, DType storage);
 
   DType storage() const { return storage_; }
   int64_t bytes() const;
 
-  // Appends bytes in the storage type, at most as many as fit; WriteScales sets the scales of kI8. Returns false if a completed element is
-  // NaN or infinity.
+  // Appends bytes of the storage type, up to the capacity. Returns false if an element is NaN or infinity. WriteScales sets the scales of
+  // kI8.
   bool AppendBytes(std::span<const uint8_t> bytes);
   void WriteScales(int32_t first_row, std::span<const float> scales);
   void WriteRows(int32_t first_row, std::span<const float> values);

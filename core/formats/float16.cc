@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-constexpr float kFirstInfinite = 65520;  // rounds to infinity, like every larger value
+constexpr float kFirstInfinite = 65520;  // this value and larger ones round to infinity
 
 class Float16 final : public WeightFormat {
  public:
@@ -29,7 +29,8 @@ class Float16 final : public WeightFormat {
   }
   void Decode(std::span<const uint8_t> payload, std::span<double> values) const override {
 #pragma clang loop vectorize(disable) unroll(disable)
-    for (size_t i = 0; i < values.size(); ++i) {  // the reference: small rather than fast
+    for (size_t i = 0; i < values.size();
+         ++i) {  // only the reference backend decodes, so this is small rather than fast
       uint16_t half;
       std::memcpy(&half, &payload[2 * i], sizeof half);
       values[i] = static_cast<double>(HalfToFloat(half));

@@ -1,4 +1,4 @@
-// int8: symmetric, with one scale per row (quantize.h). Activations are quantised too, so that integer sums of products are exact.
+// int8: symmetric, with one scale per row (quantize.h). Activations are quantised too, so sums of products are exact integers.
 #include <algorithm>
 #include <string>
 
@@ -38,7 +38,7 @@ class Int8 final : public WeightFormat {
   }
   DType TableType(DType source, bool words) const override { return words ? DType::kI8 : source; }
 
-  // Sums of products are 32-bit integers.
+  // Sums of products must fit 32-bit integers.
   Status Check(const LinearSpec& spec) const override {
     if (InputLevels(spec) > 0) return OkStatus();
     return Unsupported("dtype q8 takes linear layers of up to 133,144 inputs, not " +

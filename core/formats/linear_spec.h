@@ -1,4 +1,3 @@
-// Shape and format of a linear layer, without its weights.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +6,16 @@ namespace peruse {
 
 enum class Precision : uint8_t {
   kF32,
-  kF16,  // IEEE half on backends that support it
-  // Symmetric int8 per output channel. Activations are quantised at run time, one scale per row (per row and group for grouped layers);
-  // sums of products are exact (quantize.h).
+  kF16,  // IEEE 754 binary16, on backends that support it
+  // Symmetric int8 per output channel. Activations are quantised at run time, with one scale per row (per row and group in grouped layers).
+  // Sums of products are exact (quantize.h).
   kQ8,
 };
 
 struct LinearSpec {
-  int32_t in = 0;      // input features
-  int32_t out = 0;     // output features
-  int32_t groups = 1;  // independent linears over equal slices of the features (ConvBERT's GroupedLinear)
+  int32_t in = 0;
+  int32_t out = 0;
+  int32_t groups = 1;  // independent linear layers over equal slices of the features (ConvBERT's GroupedLinear)
   Precision precision = Precision::kF32;
   bool wide_input = false;  // kQ8: 13-bit instead of 8-bit activations, if the sums cannot overflow (quantize.h)
 

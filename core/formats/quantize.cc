@@ -1,4 +1,4 @@
-// Every weight passes through here while loading, so these loops are written to be vectorised.
+// Loading passes every weight through these loops, so they are written for vectorization.
 #include "core/formats/quantize.h"
 
 namespace peruse {

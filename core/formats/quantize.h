@@ -1,8 +1,6 @@
-// The quantisation rule of q8, for weights and activations, in every backend.
-//
-// A row of values becomes integers q in [-levels, levels] and one scale, largest |value| / levels; value ~ q * scale. Zero maps to 0. Every
-// step is one float32 operation of IEEE 754 (quotient, product, rounding to nearest even), so that a row gives the same bits on every
-// machine.
+// The quantisation rule of q8 for weights and activations, in every backend: a row of values becomes integers q in [-levels, levels] and a
+// scale, largest |value| / levels, with value ~ q * scale. Each step is one float32 operation of IEEE 754 with rounding to nearest even, so
+// that a row gives the same bits on every machine.
 #pragma once
 
 #include <algorithm>
@@ -14,30 +12,29 @@
 
 namespace peruse {
 
-// Levels of weights (per output channel) and rows of token embeddings: -127 to 127, never -128, so that negation is exact.
+// For weights (scale per output channel) and token embeddings (scale per row). Excludes -128, so that negation is exact.
 inline constexpr int32_t kWeightLevels = 127;
-// Levels of activations (per row). Layers with LinearSpec::wide_input, and all shallow layers, use 12 bits and a sign: scores of a small
-// model are close together, and its products are cheap.
+// For activations, with one scale per row. Layers with LinearSpec::wide_input and all shallow layers use 13-bit integers instead: the
+// scores of a small model are close together, and its products are cheap.
 inline constexpr int32_t kInputLevels = 127;
 inline constexpr int32_t kWideInputLevels = 4095;
-inline constexpr int32_t kShallowDepth = 192;  // a layer with at most this many inputs per output is shallow
+inline constexpr int32_t kShallowDepth = 192;  // layers with at most this many inputs per output are shallow
 
-// Levels of the activations of a linear with `depth` inputs per output, limited so that 32-bit sums cannot overflow. Depends on the layer
-// only, never on the machine. 0 means that not even kInputLevels fit.
+// Returns the levels for the activations of a linear layer with `depth` inputs per output, such that 32-bit sums cannot overflow; 0 if not
+// even kInputLevels fit. Depends on the layer only, never on the machine.
 constexpr int32_t InputLevels(int64_t depth, bool wide) {
   const int64_t room = std::numeric_limits<int32_t>::max() / (kWeightLevels * depth);
   if (room < kInputLevels) return 0;
   return static_cast<int32_t>(std::min<int64_t>(room, wide ? kWideInputLevels : kInputLevels));
 }
 
-// The scale of a row, and the factor for its values before rounding.
 struct RowScale {
   float scale;
   float inverse;
 };
 
-// `largest_bits` is the largest |value| as an integer, which orders like the values, with NaN above all. A row with NaN or infinity gets a
-// NaN scale, so that every result that uses it is NaN; a row too small to have an inverse becomes zero.
+// `largest_bits` is the bit pattern of the largest |value|: integers order like the values, with NaN above all. A row with NaN or infinity
+// gets a NaN scale, so that every result is NaN. A row too small to have an inverse becomes zero.
 inline RowScale ScaleOf(uint32_t largest_bits, int32_t levels) {
   const float largest = std::bit_cast<float>(largest_bits);
   if (!std::isfinite(largest)) return {std::numeric_limits<float>::quiet_NaN(), 0};
@@ -46,12 +43,12 @@ inline RowScale ScaleOf(uint32_t largest_bits, int32_t levels) {
   return {largest / static_cast<float>(levels), inverse};
 }
 
-// Returns the bits of the largest |value|, 0 for an empty span.
+// Returns the bit pattern of the largest |value|, 0 for an empty span.
 uint32_t LargestMagnitude(std::span<const float> values);
 
 inline bool AllFinite(std::span<const float> values) { return LargestMagnitude(values) < 0x7F800000u; }
 
-// Fills `out`, which has the size of `values`, and returns the scale. Not inlined, because one copy of the code is enough.
+// Quantises `values` into `out` of the same size, and returns the scale. Not inlined, because one copy of the code is enough.
 template <typename Integer>
 [[gnu::noinline]] float QuantizeRow(std::span<const float> values, int32_t levels, Integer* out) {
   const RowScale row = ScaleOf(LargestMagnitude(values), levels);
@@ -60,14 +57,14 @@ template <typename Integer>
     return row.scale;
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    // 32 bits, so that the loop is vectorised
+    // 32 bits, so that compilers vectorize the loop.
     const auto integer = static_cast<int32_t>(std::nearbyint(values[i] * row.inverse));
     out[i] = static_cast<Integer>(integer);
   }
   return row.scale;
 }
 
-// The instance for weights is compiled in quantize.cc, for speed.
+// quantize.cc compiles the instance for weights with optimization for speed.
 extern template float QuantizeRow(std::span<const float> values, int32_t levels, int8_t* out);
 
 }  // namespace peruse

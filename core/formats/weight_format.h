@@ -1,5 +1,5 @@
-// Weight formats of linear layers. A format is a class in its own file (float32.cc, float16.cc, int8.cc) and a row of the table in
-// weight_format.cc; each backend has a kernel for it.
+// Storage formats of a linear layer's weights. Each format is a class in its own file (float32.cc, float16.cc, int8.cc) and a row of the
+// table in weight_format.cc. Each backend has a kernel for it.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,12 @@
 
 namespace peruse {
 
-// Whole rows of encoded weights. Payload and scales may arrive separately, as in a file; then the missing one is empty.
+// Whole rows of encoded weights. Payload and scales may arrive separately, as in a file; the missing span is then empty.
 struct EncodedRows {
   std::span<const uint8_t> payload;  // WeightFormat::RowBytes per row
   std::span<const float> scales;     // WeightFormat::RowScales per row
 };
 
-// Reusable memory for encoded rows.
 struct EncodedBuffer {
   std::vector<uint8_t> payload;
   std::vector<float> scales;
@@ -32,12 +31,11 @@ class WeightFormat {
  public:
   virtual ~WeightFormat() = default;
 
-  // The name in printed programs: "float32".
+  // The name in printed programs, for example "float32".
   virtual const char* name() const = 0;
-  // The name in the public API: "f32".
+  // The name in the public API, for example "f32".
   virtual std::string_view dtype() const = 0;
 
-  // ---- Rows of `width` weights --------------------------------------------------------------------------------------
   virtual int64_t RowBytes(int64_t width) const = 0;
   virtual int64_t RowScales() const { return 0; }
   // The result is valid until `rows` or `buffer` change. Errors: kUnsupported if the format cannot represent a weight.
@@ -45,26 +43,23 @@ class WeightFormat {
   // Decodes values.size() elements of a payload, without scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
-  // ---- Checkpoints --------------------------------------------------------------------------------------------------
-  // The type of checkpoint tensors that store rows in this format, with their scales in another tensor; nullopt if checkpoints store
+  // Returns the type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if checkpoints store
   // floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
   // Errors: kMalformedFile if the payload has invalid elements.
   virtual Status CheckPayload(std::span<const uint8_t> payload) const { return (void)payload, OkStatus(); }
-  // The storage type of an embedding table whose checkpoint tensor has type `source`. `words` marks the token embeddings.
+  // Returns the storage type of an embedding table whose checkpoint tensor has type `source`. `words` marks token embeddings.
   virtual DType TableType(DType source, bool words) const { return (void)words, source; }
 
-  // ---- Products -----------------------------------------------------------------------------------------------------
   // Errors: kUnsupported if the format cannot store such a layer.
   virtual Status Check(const LinearSpec& spec) const { return (void)spec, OkStatus(); }
-  // Levels of the quantised activations, with one scale per row; 0 if activations stay floats.
+  // Returns the levels of the quantised activations, with one scale per row; 0 if activations stay floats.
   virtual int32_t InputLevels(const LinearSpec& spec) const { return (void)spec, 0; }
-  // Whether such a layer always uses LinearSpec::wide_input.
+  // Returns whether such a layer always uses LinearSpec::wide_input.
   virtual bool WidensInput(const LinearSpec& spec) const { return (void)spec, false; }
 };
 
 const WeightFormat& FormatOf(Precision precision);
-// Returns nullptr if the name is unknown.
 const Precision* FindPrecision(std::string_view dtype);
 // Lists the names of all formats for messages: "f32", "f16" or "q8".
 std::string PrecisionNames();

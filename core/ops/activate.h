@@ -7,7 +7,7 @@
 
 namespace peruse::ops {
 
-// out = activation(x); with Activation::kNone a copy
+// out = activation(x), a copy for Activation::kNone
 struct Activate {
   static constexpr const char* kName = "activate";
   static constexpr bool kByRow = true;

@@ -1,4 +1,4 @@
-// The activation functions that configurations name, and their spelling there.
+// Activation functions, and their names in configurations.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace peruse {
 
 enum class Activation : uint8_t {
-  kNone,         // identity
+  kNone,
   kGelu,         // 0.5 x (1 + erf(x / sqrt 2)), exact
   kGeluTanh,     // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
   kGeluFast,     // 0.5 x (1 + tanh(0.7978845608 x (1 + 0.044715 x^2)))
@@ -26,7 +26,7 @@ enum class Activation : uint8_t {
 };
 inline constexpr Activation kLastActivation = Activation::kLaplace;
 
-// Parses a name of `hidden_act` and similar fields (transformers' ACT2FN); nullopt if unknown.
+// Parses a name of `hidden_act` and similar fields (transformers' ACT2FN). Returns nullopt if it is unknown.
 inline std::optional<Activation> ParseActivation(std::string_view name) {
   if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
@@ -47,7 +47,6 @@ inline std::optional<Activation> ParseActivation(std::string_view name) {
   return std::nullopt;
 }
 
-// Returns one of the configuration names, for messages.
 inline const char* ActivationName(Activation activation) {
   constexpr const char* kNames[] = {"linear",     "gelu",    "gelu_new",   "gelu_fast", "gelu_10",
                                     "quick_gelu", "relu",    "relu6",      "silu",      "mish",

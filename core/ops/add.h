@@ -6,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out = x + y; a y with one row is added to every row
+// out = x + y, or x plus the row y added to every row
 struct Add {
   static constexpr const char* kName = "add";
   static constexpr bool kByRow = true;

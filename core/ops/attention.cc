@@ -9,7 +9,7 @@
 namespace peruse::ops {
 namespace {
 
-// A valid position table must have one row per bucket.
+// Whether a position table has one row for each bucket.
 bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
   if (!table.valid()) return true;
   if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;
@@ -31,7 +31,7 @@ void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::func
   }
 }
 
-// scores[j] = query . key_j + position terms, -infinity outside the window; with `sizes`, sums of absolute products.
+// Returns query . key_j + position terms for each j, -infinity outside the window. With `sizes`, sums absolute values of products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const int32_t column = q.head * head_dim;
@@ -110,7 +110,7 @@ void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
     const std::vector<double> weights = Weights(op, n, q);
     const int32_t column = q.head * head_dim;
     const int32_t query = q.start + q.i;
-    // Gradients of the weights, then of the scores.
+    // First the gradients of the weights, then those of the scores.
     std::vector<double> gradients(weights.size());
     for (int32_t j = 0; j < q.length; ++j) {
       double& gradient = gradients[static_cast<size_t>(j)];

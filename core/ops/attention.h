@@ -1,5 +1,5 @@
-// Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4) or
-// a bias for each distance and head (Raffel et al., 2020, section 2.1), or over a window of keys (Beltagy et al., 2020).
+// Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4), with a bias for
+// each distance and head (Raffel et al., 2020, section 2.1), or over a window of keys (Beltagy et al., 2020).
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace peruse::ops {
 
-// out = softmax(scale (q k^T + position terms) + bias) v, per head and within each text. Head h owns the columns
-// [h * head_dim, (h + 1) * head_dim). With slot(i, j) = slots[(i - j) + longest - 1] the score gains
-// query_i . position_key[slot(i, j)] and key_j . position_query[slot(i, j)], or position_bias[slot(i, j), h].
+// out = softmax(scale (q k^T + position terms) + bias) v, per head and within each text. Head h uses the columns [h * head_dim, (h + 1) *
+// head_dim). With s = slots[(i - j) + longest - 1], the score of query i and key j adds query_i . position_key[s] and key_j .
+// position_query[s], or position_bias[s, h].
 struct Attention {
   static constexpr const char* kName = "attention";
   static constexpr bool kByRow = false;
@@ -23,14 +23,14 @@ struct Attention {
   Value value;  // [tokens, heads * head_dim]
   int32_t heads = 1;
   float scale = 1;            // multiplies the whole score, position terms included; not negative
-  Value position_key;         // [slots, heads * head_dim], constant; invalid if there is no content-to-position term
-  Value position_query;       // [slots, heads * head_dim], constant; invalid if there is no position-to-content term
+  Value position_key;         // [slots, heads * head_dim], constant; invalid without a content-to-position term
+  Value position_query;       // [slots, heads * head_dim], constant; invalid without a position-to-content term
   Value position_bias;        // [slots, heads], constant; excludes the two terms, and needs a positive scale
   IndexId slots;              // [2 * longest - 1]
-  int32_t window = kAllKeys;  // a query attends to the keys at distance <= window; without position terms
+  int32_t window = kAllKeys;  // a query attends to keys at most this far away; excludes position terms
   Value out;                  // [tokens, heads * head_dim]
-  // [heads * tokens, longest]; invalid unless requested. Row (first token of the text) * heads + h * length + i is head h and query i;
-  // columns past the text's length are zero.
+  // [heads * tokens, longest]; invalid unless requested. Row (first token of the text) * heads + h * length + i holds head h and query i.
+  // Columns past the text's length are zero.
   Value probabilities;
 
   // Query i of a text of `length` tokens attends to the keys [FirstKey, EndKey).

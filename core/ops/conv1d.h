@@ -1,4 +1,4 @@
-// A convolution over the tokens of each text, zero padded at the text's ends.
+// A convolution over the tokens of each text, with zero padding at both ends of the text.
 #pragma once
 
 #include <array>
@@ -8,8 +8,7 @@
 
 namespace peruse::ops {
 
-// out = activation(conv(x) + b); the weight is [out, K * in / groups], tap-major: column j * (in / groups) + i for tap j and
-// input i of the group.
+// out = activation(conv(x) + b). The weight is [out, K * in / groups]; column j * (in / groups) + i holds tap j and input i of the group.
 struct Conv1d {
   static constexpr const char* kName = "conv1d";
   static constexpr bool kByRow = false;

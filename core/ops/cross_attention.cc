@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// The weights of a head [queries, keys], and the largest sum of absolute products of a score.
+// A head's attention weights [queries, keys], and the largest sum of absolute products of a score.
 struct Weights {
   std::vector<double> values;
   double largest_score = 0;
@@ -45,7 +45,7 @@ Weights WeightsOf(const CrossAttention& op, const Numbers& n, int32_t head) {
   return weights;
 }
 
-// Calls visit(row, column, weights of the row in that head) for each cell.
+// Calls visit(row, column, weights of that row in the column's head) for each cell.
 template <typename Visit>
 void ForEachResult(const CrossAttention& op, const Numbers& n, Visit visit) {
   const Matrix& value = n(op.value);

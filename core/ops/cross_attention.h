@@ -1,4 +1,3 @@
-// Attention between two matrices of rows.
 #pragma once
 
 #include <array>
@@ -7,10 +6,9 @@
 
 namespace peruse::ops {
 
-// With heads of equal width in consecutive columns:
+// Attention between two matrices, with heads of equal width in consecutive columns. Every query attends to every key, across texts.
 //   weights[i, j] = softmax over j (over i if over_queries) of scale query[i] . key[j]
-//   out[i] = sum over j of weights[i, j] value[j]
-// query [n, width], key [m, width], value [m, any], out [n, as value]. Texts are not separated: every query attends to every key.
+//   out[i] = sum over j of weights[i, j] value[j]              query [n, width], key [m, width], value [m, any], out [n, as value]
 struct CrossAttention {
   static constexpr const char* kName = "cross_attention";
   static constexpr bool kByRow = false;

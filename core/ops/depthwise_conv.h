@@ -1,4 +1,4 @@
-// A depthwise convolution over the tokens of each text, zero padded at the text's ends.
+// A depthwise convolution over the tokens of each text, with zero padding at both ends of the text.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Integer inputs of a program, computed for each batch.
+// Integer inputs of a program. The host computes them for each batch.
 #pragma once
 
 #include "core/ops/value.h"
@@ -10,16 +10,16 @@ struct Index {
     kIds,        // token ids  [tokens]
     kTypes,      // segment of each token  [tokens]
     kPositions,  // position of each token in its text, + offset  [tokens]
-    // like kPositions, but `padding` tokens have the position `offset` - 1 and are not counted  [tokens]
+    // kPositions, except that `padding` tokens have the position `offset` - 1 and are not counted  [tokens]
     kPaddedPositions,
     kFirstOfText,  // row of the first token of each token's text  [tokens]
     kFirst,        // row of each text's first token  [sequences]
     kLast,         // row of each text's last token  [sequences]
     kChosen,       // requested rows  [chosen]
     kLengths,      // number of tokens of each text  [sequences]
-    kSlots,        // row of a table for each distance  [2 * longest - 1]
+    kSlots,        // row of the position table for each distance  [2 * longest - 1]
     kAllRows,      // the rows of a table (distances.rows)  [rows]
-    // Inputs of heads, for a batch of one text.
+    // Inputs of heads, for a batch of one text:
     kWords,        // first row of each word  [words]
     kWordTokens,   // number of rows of each word  [words]
     kLabels,       // first row of each label  [labels]
@@ -27,7 +27,7 @@ struct Index {
     kPairFirst,    // word number of each pair's first member  [pairs]
     kPairSecond,   // word or label number of each pair's second member  [pairs]
     kPairWidth,    // second minus first word number of a pair, + offset  [pairs]
-    // block of each first word and width: first * blocks + the offset that `blocks_by` computes from the width  [pairs]
+    // block number of each first word and width: first * blocks + an offset that depends on the width (BlocksBy)  [pairs]
     kPairBlock,
     kRow,        // `offset`  [domain]
     kWordCount,  // number of words, + offset  [sequences]
@@ -36,17 +36,17 @@ struct Index {
     kIsNoLabel,  // 0 at a label's row, else 1  [tokens]
     kSegments,   // 0 before the first row of the second segment, 1 from there on  [tokens]
   };
-  // Maps distances to the rows of a table (kSlots): row = clamp(bucket(distance) + offset, 0, rows - 1).
+  // For kSlots: maps a distance to row clamp(bucket(distance) + offset, 0, rows - 1) of a table.
   struct Distances {
     int32_t buckets = 0;       // number of logarithmic buckets; 0 means one bucket per distance
-    int32_t max_position = 0;  // all distances from here on share a bucket
-    bool t5 = false;           // T5's buckets instead of DeBERTa v2's
-    int32_t rows = 0;          // rows of the table
+    int32_t max_position = 0;  // larger distances share the last bucket
+    bool t5 = false;           // uses T5's buckets instead of DeBERTa v2's
+    int32_t rows = 0;
 
     bool operator==(const Distances&) const = default;
   };
 
-  // Offset of a pair's block within the blocks of its first word.
+  // The offset of a pair's block among the blocks of its first word.
   enum class BlocksBy : uint8_t {
     kNone,
     kWidth,     // one block for each width
@@ -57,11 +57,11 @@ struct Index {
   int32_t offset = 0;
   int32_t padding = -1;
   Distances distances;
-  int32_t blocks = 0;  // per first word
+  int32_t blocks = 0;  // blocks for each first word
   BlocksBy blocks_by = BlocksBy::kNone;
   Domain domain = Domain::kOne;
 
-  // Whether it selects some of the rows, each at most once.
+  // Whether the index selects some rows, each at most once.
   bool chooses() const { return kind == Kind::kFirst || kind == Kind::kLast || kind == Kind::kChosen; }
   bool operator==(const Index&) const = default;
 };
@@ -76,7 +76,7 @@ inline Extent ExtentOf(const Index& index) {
     case Index::Kind::kChosen:
       return {Domain::kChosen, 1};
     case Index::Kind::kSlots:
-      return {Domain::kLongest, 2};  // minus one
+      return {Domain::kLongest, 2};  // 2 * longest - 1 distances
     case Index::Kind::kWords:
     case Index::Kind::kWordTokens:
       return {Domain::kWords, 1};

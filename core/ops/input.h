@@ -1,4 +1,3 @@
-// A matrix from the caller.
 #pragma once
 
 #include <array>
@@ -7,14 +6,14 @@
 
 namespace peruse::ops {
 
-// out = inputs[number]
+// out = inputs[number], a matrix that the caller provides
 struct Input {
   static constexpr const char* kName = "input";
   static constexpr bool kByRow = false;
 
   int32_t number = 0;
   Value out;
-  bool optional = false;  // may be absent if it is a factor (passes.h: DropInputs)
+  bool optional = false;  // may be absent if it is only used as a factor (passes.h: DropInputs)
 
   auto Inputs() { return std::array<Value*, 0>{}; }
   auto Outputs() { return std::array{&out}; }

@@ -6,7 +6,7 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, values, sizes) with the values to normalise and the sums of absolute values of each.
+// Calls visit(row, values, sizes) with the values to normalise and the sums of absolute values for their error bounds.
 void ForEachRow(const LayerNorm& op, const Numbers& n,
                 const std::function<void(int32_t, const double*, const double*)>& visit) {
   const Matrix& x = n(op.x);
@@ -42,7 +42,7 @@ void Gradient(const LayerNorm& op, const Numbers& n, const Gradients& g) {
     double variance = 0;
     for (int32_t c = 0; c < width; ++c) variance += (values[c] - mean) * (values[c] - mean) / width;
     const double inverse = 1 / std::sqrt(variance + op.norm.eps);
-    double mean_gradient = 0;  // mean gradient of the weighted values
+    double mean_gradient = 0;
     double mean_product = 0;
     for (int32_t c = 0; c < width; ++c) {
       const double normed = (values[c] - mean) * inverse;

@@ -1,4 +1,3 @@
-// A linear layer with a fused epilogue.
 #pragma once
 
 #include <array>
@@ -8,10 +7,8 @@
 
 namespace peruse::ops {
 
-// out = finish(x W^T + b)                      x [rows, in], out [rows, out]
-//
-// finish is one of: an activation function; "* factor"; "norm(. + residual)". Families write plain Linear; the fusing pass
-// (core/program/passes/fuse.h) adds the others.
+// out = finish(x W^T + b), x [rows, in], out [rows, out]. finish is an activation function, "* factor" or "norm(. + residual)". Families
+// write plain layers; the fusing pass (core/program/passes/fuse.h) adds finish.
 struct Linear {
   static constexpr const char* kName = "linear";
   static constexpr bool kByRow = true;
@@ -24,7 +21,7 @@ struct Linear {
   NormArgs norm;
   Value out;
   bool first_outputs =
-      // out may have fewer columns than the weight; only for a plain linear of one group, set by core/program/passes/hoist.cc
+      // out may have fewer columns than the weight; only in a plain layer with one group, set by core/program/passes/hoist.cc
       false;
 
   bool plain() const { return activation == Activation::kNone && !factor.valid() && !norm.valid(); }

@@ -8,8 +8,8 @@ namespace {
 
 double Sigmoid(double x) { return Activated(x, Activation::kSigmoid); }
 
-// Runs the layer. `out` receives h; `errors`, if given, bounds the float32 error of h: errors propagate through the products with their
-// weights, and through sigmoid and tanh, whose slopes are at most 1/4 and 1.
+// Computes h into `out`. Also bounds its float32 error in `errors`, if given: errors propagate through products with their weights, and
+// through sigmoid and tanh with slopes of at most 1/4 and 1.
 void Visit(const Lstm& op, const Numbers& n, const Matrix& out, double* errors) {
   const Matrix& gates = n(op.gates);
   const Matrix& recurrent = n(op.recurrent);
@@ -59,7 +59,7 @@ bool Fits(const Lstm& op, const Shapes& s) {
 
 void Compute(const Lstm& op, const Numbers& n) { Visit(op, n, n(op.out), nullptr); }
 
-// Backpropagation through time, with the gates recomputed and the gradients of h and c from later steps.
+// Backpropagation through time: recomputes the gates, and carries the gradients of h and c from later steps.
 void Gradient(const Lstm& op, const Numbers& n, const Gradients& g) {
   const Matrix& gates = n(op.gates);
   const Matrix& recurrent = n(op.recurrent);
@@ -67,7 +67,6 @@ void Gradient(const Lstm& op, const Numbers& n, const Gradients& g) {
   const auto size = static_cast<size_t>(width);
   const auto steps = static_cast<size_t>(gates.rows);
   const auto row = [&](size_t step) { return static_cast<int32_t>(op.reverse ? steps - 1 - step : step); };
-  // i, f, g, o and c of each step; h is recomputed.
   std::vector<double> h((steps + 1) * size), c((steps + 1) * size), all(steps * 4 * size);
   for (size_t step = 0; step < steps; ++step) {
     double* own = all.data() + step * 4 * size;

@@ -1,4 +1,3 @@
-// A recurrent layer (Hochreiter and Schmidhuber, 1997; torch.nn.LSTM).
 #pragma once
 
 #include <array>
@@ -7,7 +6,7 @@
 
 namespace peruse::ops {
 
-// One direction of an LSTM over the rows of one text, starting at the first or the last row:
+// One direction of an LSTM (torch.nn.LSTM) over the rows of one text. It starts at the first row, or at the last if `reverse`:
 //   [i | f | g | o] = gates[t] + h recurrent + bias        h, c: of the preceding step; initially zero
 //   c = sigmoid(f) c + sigmoid(i) tanh(g)
 //   out[t] = h = sigmoid(o) tanh(c)
@@ -15,7 +14,7 @@ struct Lstm {
   static constexpr const char* kName = "lstm";
   static constexpr bool kByRow = false;
 
-  Value gates;      // [rows, 4 * width]: a linear layer's outputs for the inputs
+  Value gates;      // [rows, 4 * width]: a linear layer's outputs for the inputs of the LSTM
   Value recurrent;  // [width, 4 * width], constant
   Value bias;       // [1, 4 * width], constant
   bool reverse = false;

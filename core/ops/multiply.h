@@ -1,4 +1,3 @@
-// The elementwise product of two matrices.
 #pragma once
 
 #include <array>
@@ -8,8 +7,7 @@
 
 namespace peruse::ops {
 
-// out = activation(x) * y; a y with one row multiplies every row. Families write x * y; the fusing pass (core/program/passes/fuse.cc) adds
-// the activation.
+// out = activation(x) * y elementwise; a single row y multiplies every row. Families write x * y; the fusing pass adds the activation.
 struct Multiply {
   static constexpr const char* kName = "multiply";
   static constexpr bool kByRow = true;

@@ -1,4 +1,3 @@
-// Scales rows to unit length.
 #pragma once
 
 #include <array>
@@ -7,13 +6,13 @@
 
 namespace peruse::ops {
 
-// out[r] = x[r] / max(|x[r]|, eps), where |.| is the L2 norm
+// Scales rows to unit length: out[r] = x[r] / max(|x[r]|, eps), where |.| is the L2 norm.
 struct Normalize {
   static constexpr const char* kName = "normalize";
   static constexpr bool kByRow = true;
 
   Value x;
-  float eps = 0;  // positive
+  float eps = 0;
   Value out;
 
   auto Inputs() { return std::array{&x}; }

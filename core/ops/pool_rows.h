@@ -1,4 +1,3 @@
-// Pools several rows into one.
 #pragma once
 
 #include <array>
@@ -7,8 +6,8 @@
 
 namespace peruse::ops {
 
-// out[r] pools the rows begins[r] + j stride, 0 <= j < counts[r]; no rows give zeros. If x is wider than out by a factor n, x [rows, cols]
-// is read as [rows * n, cols / n].
+// out[r] pools the rows begins[r] + j stride of x for 0 <= j < counts[r]; no rows give zeros. If x is n times wider than out, x [rows,
+// cols] is read as [rows * n, cols / n].
 struct PoolRows {
   static constexpr const char* kName = "pool_rows";
   static constexpr bool kByRow = false;
@@ -37,7 +36,7 @@ void Compute(const PoolRows& op, const Numbers& n);
 void Gradient(const PoolRows& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n);
 
-// Whether the kind pools absolute values, and whether it is a maximum.
+// Returns whether the kind pools absolute values (TakesSizes), or a maximum.
 constexpr bool TakesSizes(PoolRows::Kind kind) {
   return kind == PoolRows::Kind::kAbsMean || kind == PoolRows::Kind::kAbsMax;
 }

@@ -1,4 +1,4 @@
-// Types and helpers of the reference implementations of operations (Compute) and their error bounds (Bound).
+// Types and helpers of the reference implementations (Compute) of operations and of their error bounds (Bound).
 #pragma once
 
 #include <cmath>
@@ -29,10 +29,10 @@ struct LinearValues {
   LinearSpec spec;
   std::unique_ptr<double[]> weight;  // [out, in / groups], decoded by the format
   std::unique_ptr<double[]> bias;    // [out]
-  std::unique_ptr<double[]> scale;   // [out, WeightFormat::RowScales]
+  std::unique_ptr<double[]> scale;   // [out, WeightFormat::RowScales]; empty for float formats
 };
 
-// The values of a program for one batch.
+// All values of a program for one batch.
 struct Numbers {
   std::vector<Matrix> values;                         // by Value
   std::vector<const LinearValues*> linears;           // by LinearId
@@ -46,7 +46,7 @@ struct Numbers {
   std::span<const int32_t> operator()(IndexId id) const { return indices[static_cast<size_t>(id.id)]; }
 };
 
-// The gradients of one scalar, the loss, with respect to a program's values.
+// The gradients of the loss with respect to a program's values and parameters.
 struct Gradients {
   struct Linear {
     double* weight = nullptr;  // [out, in / groups]
@@ -60,40 +60,34 @@ struct Gradients {
   const Linear& operator()(LinearId id) const { return linears[static_cast<size_t>(id.id)]; }
 };
 
-// ---- Shared helpers ---------------------------------------------------------------------------------------------------
-
 double Activated(double x, Activation activation);
-// The derivative; at a corner, that of one side.
+// Returns the derivative; at a corner, the one-sided derivative.
 double ActivationSlope(double x, Activation activation);
-// In place.
 void Softmax(std::span<double> values);
 double Dot(const double* a, const double* b, int32_t n);
-// out = x W^T + b for one row of x; with `sizes`, all values are absolute, which gives the sum of absolute products behind a result.
+// Computes out = x W^T + b for one row. With `sizes` it sums absolute values of products instead, as error bounds need.
 void Project(const double* x, const LinearValues& linear, bool sizes, double* out);
-// Adds the gradients of x, weight and bias that follow from the gradient of one result row. Not for int8 weights.
+// Adds the gradients of x, weight and bias that follow from the gradient of one result row. Not implemented for int8 weights.
 void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
                         const Gradients::Linear& gradient);
-// out = norm(x) for one row.
 void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out);
-// Calls visit(t, tap, source) for every row t and tap whose source row t + tap - (taps - 1) / 2 is in t's text.
+// Calls visit(row t, tap, source) if the source row, t + tap - (taps - 1) / 2, is in the text of t.
 void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit);
-// Collects cell(row, column) for every cell of a matrix.
+// Returns cell(row, column) of every cell of a matrix.
 std::vector<double> ForEachCell(const Matrix& matrix, const std::function<double(int32_t, int32_t)>& cell);
 
-// ---- Error bounds: the largest difference of float32 from double. Every factor is derived; never loosen one to pass a test. ---
+// Error bounds: the largest difference of float32 from double. Every factor is derived; never loosen one to pass a test.
 
 // Twice the unit roundoff of float32: the distance from 1 to its neighbour.
 inline constexpr double kEpsilon = 1.1920928955078125e-7;
 
-// Error of a float32 sum of products, relative to epsilon times the sum of absolute products. The worst case is terms / 2. In practice
-// roundings are independent, each at most half an epsilon of the partial sum, and partial sums of products of random sign grow with the
-// square root of the number of terms: 0.27 root-mean-square in total, whatever the number of terms. The worst of the tests' 10^5 cells,
-// with unusually large partial sums, reaches about eight times that: 2.2. The margin up to 3 is small; a missing, doubled or misplaced term
-// is wrong by thousands.
+// The error of a float32 sum of products is at most kDot * epsilon * sum of absolute products. Roundings are independent, and partial sums
+// of random signs grow with the square root of the number of terms: in total 0.27 root-mean-square, for any number of terms. The worst of
+// the tests' 10^5 cells reaches 2.2. A missing, doubled or misplaced term is wrong by thousands.
 inline constexpr double kDot = 3;
 
-// The same for terms of one sign, times the square root of their number: partial sums grow with the number of terms, and the roundings
-// total 0.17 root-mean-square times its root. The factor is eight times that, as above.
+// kDot for terms of one sign, times the square root of their number. Partial sums then grow with the number of terms, and roundings total
+// 0.17 root-mean-square times its square root; the worst case is again eight times as large.
 inline constexpr double kDotOfOneSign = 1.35;
 
 // Our vector functions (exp, sigmoid, tanh, GELU) are within 4 epsilon of the function's scale max(|x|, 1).
@@ -102,18 +96,18 @@ inline constexpr double kActivation = 4;
 // The largest slope of any activation (GELU and its variants have 1.13), which scales the argument's error.
 inline constexpr double kActivationSlope = 1.2;
 
-// Normalisation rounds mean, variance, square root, quotient, weight and bias once each.
+// Layer norm rounds mean, variance, square root, quotient, weight and bias once each.
 inline constexpr double kNorm = 4;
 
-// Relative error of a softmax term, given exact scores: exp to 2 epsilon, the sum to 2, the quotient to 1.
+// Relative error of a softmax term for exact scores: 2 epsilon of exp, 2 of the sum, 1 of the quotient; rounded up.
 inline constexpr double kSoftmax = 6;
 
-// The same for inexact scores with sums of absolute products of this size: twice their error, plus that of the sum.
+// kSoftmax for inexact scores with this sum of absolute products: adds twice the score's error, and that of the sum.
 constexpr double SoftmaxFactor(double scores) { return (2 * kDot + 2) * scores + kSoftmax; }
 
-// Error of activation(x) if x has the error x_error and a sum of absolute products of `magnitude`.
+// Bounds the error of activation(x), if x has the error x_error and a sum of absolute products of `magnitude`.
 double ActivationBound(Activation activation, double magnitude, double x_error);
-// Error of each value of norm(x), where x is a row of values with these sums of absolute products.
+// Bounds the error of each value of norm(x), where `magnitudes` are the sums of absolute products of the row x.
 void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm, const Numbers& n,
                 std::vector<double>& bounds);
 

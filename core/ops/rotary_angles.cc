@@ -18,7 +18,7 @@ void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int3
   for (int32_t j = 0; j < half; ++j) {
     const float frequency = RotaryFrequency(op, j, head_dim);
     for (size_t t = 0; t < positions.size(); ++t) {
-      const double angle = positions[t] * static_cast<double>(frequency);  // exact
+      const double angle = positions[t] * static_cast<double>(frequency);  // exact in double
       float* row = out + static_cast<int64_t>(t) * stride;
       row[j] = static_cast<float>(std::cos(angle));
       row[half + j] = static_cast<float>(std::sin(angle));
@@ -44,10 +44,10 @@ void Compute(const RotaryAngles& op, const Numbers& n) {
   }
 }
 
-// Positions are integers, without a gradient.
+// Positions are integers and do not have gradients.
 void Gradient(const RotaryAngles&, const Numbers&, const Gradients&) {}
 
-// One rounding from double.
+// The operation computes in double and rounds once.
 std::vector<double> Bound(const RotaryAngles&, Value result, const Numbers& n) {
   return ForEachCell(n(result), [](int32_t, int32_t) { return kEpsilon; });
 }

@@ -1,4 +1,3 @@
-// Cosines and sines of rotary position embeddings (Su et al., 2021, section 3.2.2), one row for each token.
 #pragma once
 
 #include <array>
@@ -8,8 +7,8 @@
 
 namespace peruse::ops {
 
-// At position p, column j < head_dim / 2 is cos(p f_j) and column head_dim / 2 + j is sin(p f_j), with f_j = theta^(-2 j / head_dim) /
-// divisor rounded to float32, as in transformers' rotary embeddings.
+// Rotary position embeddings (Su et al., 2021, section 3.2.2), a row per token. At position p, column j < head_dim / 2 is cos(p f_j) and
+// column head_dim / 2 + j is sin(p f_j). f_j = theta^(-2 j / head_dim) / divisor, rounded to float32 as in transformers.
 struct RotaryAngles {
   static constexpr const char* kName = "rotary_angles";
   static constexpr bool kByRow = false;
@@ -23,10 +22,10 @@ struct RotaryAngles {
   auto Outputs() { return std::array{&out}; }
 };
 
-// f_j for a head of `head_dim` columns.
+// Returns f_j for a head of `head_dim` columns.
 float RotaryFrequency(const RotaryAngles& op, int32_t j, int32_t head_dim);
 
-// The operation in float32, shared by all backends. Rows of `out` are `stride` floats apart.
+// Computes the operation in float32, for all backends. Rows of `out` are `stride` floats apart.
 void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int32_t head_dim, float* out,
                 int64_t stride);
 

@@ -6,7 +6,7 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, first, second, j) for each rotated pair of columns.
+// Calls visit(row, first column, second column, j) for each rotated pair of columns.
 void ForEachPair(const Matrix& out, int32_t head_dim,
                  const std::function<void(int32_t, int32_t, int32_t, int32_t)>& visit) {
   const int32_t half = head_dim / 2;

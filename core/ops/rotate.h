@@ -1,4 +1,3 @@
-// Rotation of queries and keys by their positions (Su et al., 2021, equation 34), in the half layout of GPT-NeoX.
 #pragma once
 
 #include <array>
@@ -7,7 +6,8 @@
 
 namespace peruse::ops {
 
-// For each head of x and each column j < head_dim / 2, with c and s the cosine and sine of `angles` for j:
+// Rotates queries or keys by their positions (Su et al., 2021, equation 34), in the half layout of GPT-NeoX. In each head, with c and s the
+// cosine and sine in `angles` for column j < head_dim / 2:
 //   out[j] = c x[j] - s x[j + head_dim / 2],    out[j + head_dim / 2] = c x[j + head_dim / 2] + s x[j]
 struct Rotate {
   static constexpr const char* kName = "rotate";

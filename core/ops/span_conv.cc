@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// [tokens, heads * K]; with `sizes`, the sums of absolute products of each result.
+// Returns the logits [tokens, heads * K], or with `sizes` the sums of absolute products for each.
 std::vector<double> Logits(const SpanConv& op, const Numbers& n, bool sizes) {
   const int32_t width = op.heads * op.kernel_size;
   const Matrix& x = n(op.logits);
@@ -31,7 +31,7 @@ std::vector<double> Kernels(const SpanConv& op, const Numbers& n) {
   return kernels;
 }
 
-// Calls visit(t, column, weight, value) for each summed product.
+// Calls visit(t, column, weight, value) for each product of the sums.
 void ForEachProduct(const SpanConv& op, const Numbers& n, const std::vector<double>& kernels,
                     const std::function<void(int32_t, int32_t, double)>& visit) {
   const Matrix& values = n(op.values);
@@ -99,7 +99,7 @@ void Gradient(const SpanConv& op, const Numbers& n, const Gradients& g) {
 std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n) {
   const std::vector<double> sizes = Logits(op, n, /*sizes=*/true);
   const double largest = *std::max_element(sizes.begin(), sizes.end());
-  // Logits that are inputs are exact.
+  // Without a linear layer the logits are exact.
   const double softmax = op.weight.valid() ? SoftmaxFactor(largest) : 2 * largest + kSoftmax;
   const Matrix& out = n(result);
   if (result == op.kernels) {

@@ -1,4 +1,3 @@
-// Span-based dynamic convolution (Jiang et al., 2020, equation 6), zero padded at each text's ends.
 #pragma once
 
 #include <array>
@@ -7,13 +6,13 @@
 
 namespace peruse::ops {
 
-// Softmax over each head's K taps, then out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (K - 1) / 2, c]. Taps outside
-// the text add zero; the softmax is not renormalised.
+// Span-based dynamic convolution (Jiang et al., 2020, equation 6): a softmax over each head's K taps, then out[t, c] = sum_j kernel[t,
+// head(c), j] values[t + j - (K - 1) / 2, c]. Taps outside the text add zero; the softmax is not renormalised.
 struct SpanConv {
   static constexpr const char* kName = "span_conv";
   static constexpr bool kByRow = false;
 
-  // [tokens, heads * K]; if `weight` is valid, the input x of a linear layer that computes them: x W^T + b
+  // [tokens, heads * K]; if `weight` is valid, the input x of the linear layer that computes the logits, x W^T + b
   Value logits;
   LinearId weight;  // set by the fusing pass
   Value values;     // [tokens, width]

@@ -1,4 +1,3 @@
-// Operands of operations: matrices identified by number, with a width and a symbolic number of rows.
 #pragma once
 
 #include <array>
@@ -12,26 +11,25 @@ namespace peruse {
 //
 //   bool Fits(op, shapes)              the shape rule (shapes.h); holds for every operation of a plan
 //   void Compute(op, numbers)          the definition: plain loops over doubles (reference.h)
-//   void Gradient(op, numbers, grads)  adds the gradients of operands and parameters that follow from those of the results;
-//                                      only for operations that families write, not for those that the fusing pass creates
+//   void Gradient(op, numbers, grads)  adds the gradients of operands and parameters; only for operations that families write
 //   vector Bound(op, result, numbers)  the largest error of a float32 backend in each cell of the result
 //
-// Only tests and the reference backend link the last three; shipped builds do not.
+// Shipped builds link only Fits; tests and the reference backend link all four.
 namespace ops {
 struct Shapes;
 struct Numbers;
 struct Gradients;
 }  // namespace ops
 
-// The quantity that a count is proportional to, known once the batch is known.
+// The unit of a row count; its size is known once the batch is known.
 enum class Domain : uint8_t {
-  kOne,        // always 1
+  kOne,
   kTokens,     // tokens of the ragged batch
   kSequences,  // texts
   kLongest,    // tokens of the longest text
   kChosen,     // requested tokens
-  kWords,      // words, which a head takes as inputs (core/program/indices.h)
-  kLabels,     // labels, likewise
+  kWords,      // words that a head takes as inputs (core/program/indices.h)
+  kLabels,     // labels that a head takes as inputs
   kPairs,      // pairs of words, or of a word and a label
 };
 inline constexpr size_t kDomains = 8;
@@ -44,7 +42,6 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// The sizes of all domains for one batch.
 struct Sizes {
   std::array<int64_t, kDomains> of = {1};
 
@@ -52,7 +49,7 @@ struct Sizes {
   int64_t operator()(Extent extent) const { return extent.factor * of[static_cast<size_t>(extent.domain)]; }
 };
 
-// A matrix of a Program, by number. An invalid Value is an absent operand or result.
+// The number of a matrix in a Program. An invalid Value is an absent operand or result.
 struct Value {
   int32_t id = -1;
 
@@ -60,16 +57,16 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
-// The shape of a Program's matrix. A block of columns has the containing value as its base.
+// The shape of a matrix. A block of columns has the containing matrix as its base.
 struct ValueInfo {
   Extent rows;
   Extent cols;
   int32_t base = -1;  // the value whose columns [first_col, first_col + cols) these are; -1 if none
   int32_t first_col = 0;
-  int32_t constant = -1;  // number of a matrix that the backend keeps between runs; -1 for one run's values
+  int32_t constant = -1;  // number of a matrix that the backend keeps between runs; -1 if the value is computed
 };
 
-// A packed linear layer of a Program, by its number (Program::linears).
+// The number of a packed linear layer (Program::linears).
 struct LinearId {
   int32_t id = -1;
 
@@ -77,7 +74,7 @@ struct LinearId {
   bool operator==(const LinearId&) const = default;
 };
 
-// A list of integers that each batch supplies, by number (Program::indices).
+// The number of a list of integers that each batch supplies (Program::indices).
 struct IndexId {
   int32_t id = -1;
 
@@ -85,14 +82,14 @@ struct IndexId {
   bool operator==(const IndexId&) const = default;
 };
 
-// An embedding table in host memory, by its number (Program::tables).
+// The number of an embedding table in host memory (Program::tables).
 struct TableId {
   int32_t id = -1;
 
   bool operator==(const TableId&) const = default;
 };
 
-// Layer norm over the columns: (x - mean) / sqrt(variance + eps) * weight + bias, with biased variance.
+// Layer norm over columns: (x - mean) / sqrt(variance + eps) * weight + bias, with the biased variance.
 struct NormArgs {
   Value weight;  // [1, width], constant
   Value bias;    // [1, width], constant; invalid means no bias

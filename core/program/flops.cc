@@ -5,7 +5,7 @@
 namespace peruse {
 namespace {
 
-// Properties of a run that costs depend on.
+// Quantities of a run that costs depend on.
 struct Run {
   const Program& program;
   const RaggedBatch& batch;
@@ -39,7 +39,7 @@ double Cost(const ops::SpanConv& op, const Run& run) {
   return logits + run.Convolution(op.values, op.kernel_size);
 }
 
-// Scores and context of the keys within the window; each position term multiplies every row by every slot that the text's length can reach.
+// Counts scores and context for keys within the window. Each position term multiplies every row by every slot that the text can reach.
 double Cost(const ops::Attention& op, const Run& run) {
   const int terms = (op.position_key.valid() ? 1 : 0) + (op.position_query.valid() ? 1 : 0);
   double flops = 0;

@@ -1,4 +1,3 @@
-// Costs of operations, for benchmarks.
 #pragma once
 
 #include <span>
@@ -8,7 +7,7 @@
 
 namespace peruse {
 
-// Floating-point operations of products and convolutions; a multiply-add counts as two. `indices` are BatchIndices::views.
+// Counts floating-point operations of products and convolutions, two per multiply-add, for benchmarks. `indices` are BatchIndices::views.
 double Flops(const Program& program, const Op& op, const RaggedBatch& batch, const Sizes& sizes,
              std::span<const std::span<const int32_t>> indices);
 

@@ -8,7 +8,7 @@ namespace peruse {
 namespace {
 
 constexpr Extent kTokenCount = {Domain::kTokens, 1};
-constexpr float kFarthest = 1 << 24;  // beyond every table; keeps the conversion to an integer defined
+constexpr float kFarthest = 1 << 24;  // beyond every table; larger floats might not fit an integer
 
 int32_t Bucket(const Index::Distances& how, int32_t distance) {
   if (how.buckets == 0) return distance;
@@ -21,7 +21,7 @@ int32_t Slot(const Index& index, int32_t distance) {
   return std::clamp(Bucket(how, distance) + index.offset, 0, how.rows - 1);
 }
 
-// Appends the integers of one text.
+// Appends the integers that `index` has for one text.
 void AppendText(const Index& index, const ModelInput& text, int32_t start, std::vector<int32_t>& values) {
   const auto length = static_cast<int32_t>(text.ids.size());
   switch (index.kind) {
@@ -52,12 +52,12 @@ void AppendText(const Index& index, const ModelInput& text, int32_t start, std::
     case Index::Kind::kLengths:
       values.push_back(length);
       break;
-    default:  // not of a text
+    default:  // not an index of a text
       break;
   }
 }
 
-// Integers that the caller gives; empty for other kinds.
+// Returns integers that the caller gives; empty for other kinds.
 std::span<const int32_t> Given(Index::Kind kind, const HeadInputs& head) {
   switch (kind) {
     case Index::Kind::kWords:
@@ -124,7 +124,7 @@ void AppendForHead(const Index& index, const HeadInputs& head, const Sizes& size
         values.push_back(static_cast<int32_t>(row) < head.second_segment ? 0 : 1);
       }
       break;
-    default:  // not of a head
+    default:  // not an index of a head
       break;
   }
 }
@@ -147,8 +147,7 @@ int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position) {
   const int32_t mid = buckets / 2;
   const int32_t magnitude = std::abs(distance);
   if (magnitude <= mid) return distance;
-  // In float32 and in transformers' order, so that ceil sees the same number: at max_position - 1 numerator and denominator must be the
-  // same float. Below mid the denominator is negative, and far distances fall back to near buckets.
+  // Computes in float32 and in transformers' order, so that ceil sees the same number. If max_position <= mid, the denominator is negative.
   const float numerator = std::log(static_cast<float>(magnitude) / static_cast<float>(mid));
   const float denominator = std::log(static_cast<float>(max_position - 1) / static_cast<float>(mid));
   const float steps = std::ceil(numerator / denominator * static_cast<float>(mid - 1));
@@ -162,14 +161,14 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
   const int32_t direction = distance < 0 ? half : 0;
   const int32_t magnitude = std::abs(distance);
   if (magnitude < exact) return direction + magnitude;
-  // In float32 and in transformers' order, so that truncation sees the same number.
+  // Computes in float32 and in transformers' order, so that truncation sees the same number.
   const float log = std::log(static_cast<float>(magnitude) / static_cast<float>(exact));
   const float range = static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
   const auto steps = static_cast<int32_t>(log / range * static_cast<float>(half - exact));
   return direction + std::min(half - 1, exact + steps);
 }
 
-// Returns the slot of each distance in (-reach, reach). `values` keeps the slots for the longest text so far; shorter texts get a part of them.
+// Returns the slot of each distance in (-reach, reach). `values` caches the slots for the longest text so far.
 std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values) {
   const size_t size = 2 * static_cast<size_t>(reach) - 1;
   if (values.size() < size) {
@@ -190,7 +189,7 @@ void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
       views_[i] = FillSlots(index, inputs.batch.longest(), values);
       continue;
     }
-    if (index.kind == Index::Kind::kAllRows) {  // unchanged
+    if (index.kind == Index::Kind::kAllRows) {
       for (auto row = static_cast<int32_t>(values.size()); row < index.distances.rows; ++row) values.push_back(row);
       views_[i] = values;
       continue;

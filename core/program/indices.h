@@ -1,4 +1,3 @@
-// A program's integer inputs for a batch.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,13 @@
 
 namespace peruse {
 
-// One text. Empty type_ids mean zeros.
+// One text. Empty type_ids mean that all segments are zero.
 struct ModelInput {
   std::span<const int32_t> ids;       // including special tokens
   std::span<const int32_t> type_ids;  // segment of each token
 };
 
-// Inputs of a head for a batch of one text; Index::Kind describes each list.
+// Inputs of a head for a batch of one text. Index::Kind describes each list.
 struct HeadInputs {
   std::span<const int32_t> words;
   std::span<const int32_t> word_tokens;
@@ -25,37 +24,35 @@ struct HeadInputs {
   std::span<const int32_t> pair_first;
   std::span<const int32_t> pair_second;
   int32_t second_segment = 0;            // first row of the second segment
-  std::span<const float> label_vectors;  // of a bi-encoder, row-major
+  std::span<const float> label_vectors;  // of a bi-encoder: [labels, width], row-major
 };
 
-// The source of indices.
 struct BatchInputs {
   std::span<const ModelInput> texts;
   const RaggedBatch& batch;
-  std::span<const int32_t> chosen;  // rows of the batch; empty means all
+  std::span<const int32_t> chosen;  // requested rows of the batch; empty means all rows
   HeadInputs head = {};
 };
 
-// Sizes of the domains for a batch.
 Sizes SizesOf(const BatchInputs& inputs);
 
-// DeBERTa v2's logarithmic bucket of a distance (make_log_bucket_position).
+// Returns DeBERTa v2's logarithmic bucket of a distance (make_log_bucket_position).
 int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position);
-// T5's bucket in both directions: half of the buckets for keys after the query, half for keys before it; not negative
-// (T5Attention._relative_position_bucket).
+// Returns T5's bucket (T5Attention._relative_position_bucket), not negative: half of the buckets for keys after the query, half for keys
+// before it.
 int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance);
 
 class BatchIndices {
  public:
   void Fill(const Program& program, const BatchInputs& inputs);
-  // By IndexId.
+  // Indexed by IndexId.
   std::span<const std::span<const int32_t>> views() const { return views_; }
 
  private:
   std::span<const int32_t> FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values);
 
-  std::vector<std::vector<int32_t>> values_;     // by index, reused for each batch
-  std::vector<std::span<const int32_t>> views_;  // of values_
+  std::vector<std::vector<int32_t>> values_;  // by index, reused for each batch
+  std::vector<std::span<const int32_t>> views_;
 };
 
 }  // namespace peruse

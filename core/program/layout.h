@@ -1,8 +1,8 @@
-// Layouts of a checkpoint's tensor in the parameter that it fills: a small struct per layout, and one function that turns layouts into runs
-// of elements. Loading, training and weight sharing use runs only.
+// How the elements of a checkpoint tensor are arranged in the parameter that it fills: one small struct per layout, and one function that
+// turns a layout into runs of elements. Loading, training and weight sharing only use runs.
 //
-// A parameter is a matrix of rows: the weights of a linear layer [out, in / groups], its biases [out, 1], a constant or a table [rows,
-// cols]. Shapes in comments are the tensor's.
+// A parameter is a matrix: weights of a linear layer [out, in / groups], its biases [out, 1], a constant or a table [rows, cols]. Shapes in
+// comments are those of the tensor.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct InOrder {
   bool operator==(const InOrder&) const = default;
 };
 
-// [heads * parts * width, in], rows ordered head, part, channel; stored as part, head, channel, starting at `first_row`.
+// [heads * parts * width, in]: reorders rows from head, part, channel to part, head, channel, starting at `first_row`.
 struct HeadsOutermost {
   int32_t parts = 1;
   int32_t width = 1;  // channels per head
@@ -28,12 +28,12 @@ struct HeadsOutermost {
   bool operator==(const HeadsOutermost&) const = default;
 };
 
-// [groups, in / groups, out / groups]: each group's matrix, transposed.
+// [groups, in / groups, out / groups]: transposes the matrix of each group.
 struct GroupsTransposed {
   bool operator==(const GroupsTransposed&) const = default;
 };
 
-// The checkpoint has [out, in / groups, taps]; each row is stored as [taps, in / groups].
+// [out, in / groups, taps]: stores each row as [taps, in / groups].
 struct TapsOutermost {
   bool operator==(const TapsOutermost&) const = default;
 };
@@ -44,24 +44,24 @@ struct RowsOfTaps {
   bool operator==(const RowsOfTaps&) const = default;
 };
 
-// [out, all]: the columns [first_column, first_column + cols).
+// [out, all]: takes only the columns [first_column, first_column + cols).
 struct SomeColumns {
   int32_t first_column = 0;
   bool operator==(const SomeColumns&) const = default;
 };
 
-// [cols, 1, rows] or [cols, rows]: transposed.
+// Transposes [cols, 1, rows] or [cols, rows].
 struct Transposed {
   bool operator==(const Transposed&) const = default;
 };
 
-// [rows, cols / copies], or a scalar: each row repeated.
+// [rows, cols / copies], or a scalar: repeats each row `copies` times.
 struct Repeated {
   int32_t copies = 1;
   bool operator==(const Repeated&) const = default;
 };
 
-// [heads, taps]: the softmax over the taps, stored as [taps, cols]; the columns of a head share its values.
+// [heads, taps]: stores the softmax over the taps as [taps, cols]. The columns of a head share its values.
 struct SoftmaxTaps {
   bool operator==(const SoftmaxTaps&) const = default;
 };
@@ -72,11 +72,10 @@ using Layout = std::variant<layouts::InOrder, layouts::HeadsOutermost, layouts::
                             layouts::TapsOutermost, layouts::RowsOfTaps, layouts::SomeColumns, layouts::Transposed,
                             layouts::Repeated, layouts::SoftmaxTaps>;
 
-// A tensor's location in a parameter.
 struct Placement {
   Layout layout;
-  std::span<const int64_t> shape;  // the tensor's
-  int64_t cols = 1;                // the parameter's
+  std::span<const int64_t> shape;  // of the tensor
+  int64_t cols = 1;                // of the parameter
 };
 
 // parameter[to + i] = tensor[from + i * step] for i < count, in elements; `from` is relative to the first requested unit.
@@ -87,19 +86,17 @@ struct ElementRun {
   int64_t count = 0;
 };
 
-// Elements per unit: the smallest part of the tensor that fills whole rows of the parameter.
+// Returns the number of elements in a unit: the smallest part of the tensor that fills whole rows of the parameter.
 int64_t UnitElements(const Placement& placement);
 
-// Runs of `units` units of the tensor, starting at unit `first`. Runs of one row are consecutive, in the order of its columns.
+// Returns the runs of `units` units of the tensor from unit `first` on. Runs of a row are consecutive, in the order of its columns.
 std::vector<ElementRun> RunsOf(const Placement& placement, int64_t first, int64_t units);
 
-// Runs of the whole tensor.
 std::vector<ElementRun> RunsOf(const Placement& placement);
 
-// Whether a softmax over the tensor's rows is applied before storing.
 inline bool IsSoftmax(const Layout& layout) { return std::holds_alternative<layouts::SoftmaxTaps>(layout); }
 
-// Whether each tensor row is a parameter row, as required for rows in the parameter's format.
+// Whether each row of the tensor is a row of the parameter. Only then may tensor rows arrive in the parameter's weight format.
 inline bool KeepsRows(const Layout& layout) {
   return std::holds_alternative<layouts::InOrder>(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
 }

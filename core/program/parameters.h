@@ -1,7 +1,5 @@
-// The parameters of a program: their sizes, and the checkpoint tensors that fill them.
-//
-// Plain data that outlives loading: Checkpoint uses it to load, a trainer to find tensors to change and to write them. Names are
-// transformers', without the encoder's prefix.
+// The parameters of a program: their sizes, and the checkpoint tensors that fill them. Plain data that outlives loading: a trainer uses it
+// to find and write tensors. Names are those of transformers, without the encoder's prefix.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +11,15 @@
 
 namespace peruse {
 
-// A matrix that is constant during a run.
 struct ConstantSpec {
   int32_t rows = 0;
   int32_t cols = 0;
 };
 
-// An embedding table, in host memory.
 struct TableSpec {
   int32_t rows = 0;
   int32_t cols = 0;
-  bool words = false;  // token embeddings, which kQ8 stores as int8 by row
+  bool words = false;  // token embeddings; kQ8 stores them as int8 by row
 };
 
 // One matrix of the parameters.
@@ -41,13 +37,13 @@ struct ParameterId {
   bool operator==(const ParameterId&) const = default;
 };
 
-// A checkpoint tensor that fills a parameter, or a part of one.
+// A checkpoint tensor that fills a parameter, or part of one.
 struct ParameterTensor {
   ParameterId parameter;
   Layout layout;
-  // Possible names in checkpoints. The first one that exists counts, otherwise the first.
+  // Possible names in checkpoints. The first existing one is used; messages give the first of all.
   std::vector<std::string> names;
-  // by name, the tensor whose presence selects that name; empty means the named tensor itself
+  // For each name, the tensor whose presence selects that name; empty means the named tensor itself.
   std::vector<std::string> if_has;
   std::vector<int64_t> shape;
   std::string head;  // the head that owns the tensor, for messages; empty for the encoder
@@ -58,7 +54,7 @@ struct Parameters {
   std::vector<ConstantSpec> constants;  // by ValueInfo::constant
   std::vector<TableSpec> tables;        // by TableId
   std::vector<ParameterTensor> tensors;
-  // Prefixes of tensor names that are errors: parts that the configuration does not mention, and that would be ignored.
+  // Tensor names with these prefixes are errors: they belong to parts that the configuration does not mention, and would be ignored.
   std::vector<std::string> refused;
 
   const LinearSpec& linear(ParameterId id) const { return linears[static_cast<size_t>(id.number)]; }
@@ -66,7 +62,7 @@ struct Parameters {
   const TableSpec& table(ParameterId id) const { return tables[static_cast<size_t>(id.number)]; }
   int64_t rows(ParameterId id) const;
   int64_t cols(ParameterId id) const;
-  // `tensor` outlives the result.
+  // `tensor` must outlive the result.
   Placement placement(const ParameterTensor& tensor) const {
     return {tensor.layout, tensor.shape, cols(tensor.parameter)};
   }

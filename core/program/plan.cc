@@ -28,7 +28,7 @@ class Planner {
           owner_[slot] = -1;
       }
     }
-    // Columns share the memory of the containing value.
+    // A block of columns shares the memory of the containing value.
     for (size_t v = 0; v < plan_.slot_of.size(); ++v) {
       const int32_t base = plan_.program.values[v].base;
       if (base >= 0) plan_.slot_of[v] = plan_.slot_of[static_cast<size_t>(base)];
@@ -68,7 +68,7 @@ class Planner {
     width = std::max(width, info.cols.factor);
   }
 
-  // Returns the best free slot: the narrowest that is wide enough, else the widest, else a new one.
+  // Returns a free slot: the narrowest that is wide enough, otherwise the widest, otherwise a new one.
   size_t Choose(const ValueInfo& info) {
     size_t best = owner_.size();
     for (size_t i = 0; i < owner_.size(); ++i) {
@@ -90,8 +90,8 @@ class Planner {
   }
 
   Plan plan_;
-  std::vector<int32_t> last_use_;  // by value: the last operation that reads or writes it
-  std::vector<int32_t> owner_;     // by slot: the current value, or -1 if free
+  std::vector<int32_t> last_use_;  // for each value: the last operation that reads or writes it
+  std::vector<int32_t> owner_;     // for each slot: the value that uses it, or -1 if the slot is free
 };
 
 }  // namespace

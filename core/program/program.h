@@ -1,5 +1,4 @@
-// A model as data: a list of operations on values, built once, symbolic in the number of rows.
-//
+// A model as data: a list of operations on values, symbolic in the number of rows.
 //   Family::Build -> Program -> passes (core/program/passes) -> Plan -> a backend runs it on a batch
 #pragma once
 
@@ -52,13 +51,13 @@ struct Program {
   std::vector<Index> indices;
   std::vector<ProgramOutput> outputs;
   std::vector<LinearSpec> linears;  // by LinearId
-  std::vector<Value> dropped;       // dropout in training, as in transformers' classes (core/train/step.h)
-  int32_t tables = 0;               // number of TableIds
-  int32_t constants = 0;            // number of constant matrices
+  std::vector<Value> dropped;       // dropped out in training, as in transformers (core/train/step.h)
+  int32_t tables = 0;
+  int32_t constants = 0;
 
   const ValueInfo& info(Value value) const { return values[static_cast<size_t>(value.id)]; }
   ValueInfo& info(Value value) { return values[static_cast<size_t>(value.id)]; }
-  // The value that owns the memory of `value`.
+  // Returns the value that owns the memory of `value`.
   Value Root(Value value) const { return info(value).base >= 0 ? Value{info(value).base} : value; }
   bool IsConstant(Value value) const { return info(Root(value)).constant >= 0; }
   Value NewValue(Extent rows, Extent cols) {
@@ -67,7 +66,7 @@ struct Program {
   }
 };
 
-// Pointers to the present operands, or results, of an operation.
+// Pointers to those operands, or results, of an operation that are present.
 class ValueRefs {
  public:
   void Append(Value* value) {
@@ -82,11 +81,9 @@ class ValueRefs {
 };
 ValueRefs InputsOf(Op& op);
 ValueRefs OutputsOf(Op& op);
-// Read-only.
 inline ValueRefs InputsOf(const Op& op) { return InputsOf(const_cast<Op&>(op)); }
 inline ValueRefs OutputsOf(const Op& op) { return OutputsOf(const_cast<Op&>(op)); }
 
-// The operation's linear layer, if any.
 LinearId LinearOf(const Op& op);
 
 // Whether each result row depends only on the same row of the operands.
@@ -94,10 +91,10 @@ inline bool IsByRow(const Op& op) {
   return std::visit([](const auto& o) { return o.kByRow; }, op);
 }
 
-// Whether every operation's operands and results have valid shapes (Fits in core/ops), and no result shares memory with an operand.
+// Returns whether all operands and results have valid shapes (Fits in core/ops), and no result shares memory with an operand.
 bool IsSound(const Program& program);
 
-// Prints a line per operation.
+// Prints one line per operation.
 std::string Print(const Program& program);
 
 }  // namespace peruse

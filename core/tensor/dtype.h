@@ -1,4 +1,4 @@
-// Storage types of tensors in checkpoint files (the names of the safetensors format).
+// Storage types of tensors in checkpoint files, as safetensors names them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,6 @@ constexpr int DTypeSize(DType dtype) {
   return 1;
 }
 
-// "F32" -> kF32, and so on; nullopt for an unknown name.
 inline std::optional<DType> ParseDType(std::string_view name) {
   if (name == "F64") return DType::kF64;
   if (name == "F32") return DType::kF32;

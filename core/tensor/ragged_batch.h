@@ -1,4 +1,4 @@
-// A batch of texts of unequal length without padding: one matrix of rows, and each sequence's first row.
+// A batch of texts of unequal length without padding: all rows in one matrix, and the first row of each sequence.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,12 @@ class RaggedBatch {
  public:
   RaggedBatch() : starts_{0} {}
 
-  // Removes all sequences and keeps the memory.
   void Clear() {
     starts_.resize(1);
     longest_ = 0;
   }
 
-  // Appends a sequence of `length` rows (length >= 1).
+  // Appends a sequence of `length` >= 1 rows.
   void Append(int32_t length) {
     PERUSE_CHECK(length > 0);
     starts_.push_back(starts_.back() + length);

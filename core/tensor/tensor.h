@@ -1,4 +1,3 @@
-// Location and size of a matrix in a backend. A Tensor does not give access to values.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +6,10 @@
 
 namespace peruse {
 
-// Buffer numbers from here on are constants; lower numbers are slots of the running plan.
+// Buffers with this number or a higher one are constants; lower numbers are slots of the running plan.
 inline constexpr int32_t kFirstConstant = 1 << 30;
 
-// A row-major float32 matrix, or a block of its columns.
+// Location of a row-major float32 matrix, or of a block of its columns, in a backend. Does not give access to the values.
 struct Tensor {
   int32_t buffer = -1;
   int32_t rows = 0;

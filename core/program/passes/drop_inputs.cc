@@ -9,7 +9,7 @@ namespace peruse {
 Program DropInputs(Program program) {
   std::vector<bool> brought(program.values.size());
   std::vector<Value> instead(
-      program.values.size());  // by factor: the product, which the producer of the factor then writes
+      program.values.size());  // for each factor: the product; the producer of the factor then writes it
   std::vector<Op> ops;
   for (Op& op : program.ops) {
     if (const auto* input = std::get_if<ops::Input>(&op); input != nullptr && input->optional) {

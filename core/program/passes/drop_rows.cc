@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Selects rows `index` of x before operation `at`.
+// Inserts a selection of the rows `index` of x before operation `at`, and returns its result.
 Value SelectBefore(Program& program, int32_t at, Value x, IndexId index) {
   const auto place = program.ops.begin() + at;
   for (auto op = program.ops.begin(); op != program.ops.end(); ++op) {
@@ -24,7 +24,7 @@ Value SelectBefore(Program& program, int32_t at, Value x, IndexId index) {
   return out;
 }
 
-// Moves one selection before the operation that computes its operand. Returns false if it cannot move.
+// Moves one selection before the operation that computes its operand. Returns false if that is not possible.
 bool MoveUp(Program& program, size_t at) {
   const auto* found = std::get_if<ops::SelectRows>(&program.ops[at]);
   if (found == nullptr || !program.indices[static_cast<size_t>(found->rows.id)].chooses()) return false;
@@ -37,7 +37,7 @@ bool MoveUp(Program& program, size_t at) {
   Op moved = program.ops[static_cast<size_t>(producer)];
   program.ops.erase(program.ops.begin() + static_cast<std::ptrdiff_t>(at));
   const Extent rows = program.info(select.x).rows;
-  // Inserted selections shift the operation's number.
+  // Inserting selections changes the number of the operation.
   const auto number = [&] { return Uses(program).producer(select.x); };
   for (Value* input : InputsOf(moved)) {
     const bool one_for_all = program.IsConstant(*input) || program.info(*input).rows != rows;

@@ -18,7 +18,7 @@ std::vector<bool> Fixed(const Program& program) {
       any = true;
       all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
     }
-    // Their rows depend on the batch.
+    // The rows that these operations select depend on the batch.
     if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
     if (!any || !all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
@@ -26,8 +26,8 @@ std::vector<bool> Fixed(const Program& program) {
   return fixed;
 }
 
-// Trims trailing output columns that are never read. (DeBERTa's tables pass through the stacked query, key and value layers; tables have no
-// values.)
+// Trims trailing output columns that are never read. (DeBERTa's position tables pass through the stacked query, key and value layers, but
+// only queries and keys are used.)
 void DropColumns(Program& program) {
   for (Op& op : program.ops) {
     auto* linear = std::get_if<ops::Linear>(&op);
@@ -62,8 +62,8 @@ Hoisted HoistConstants(Program program) {
   }
   program.ops = std::move(run);
 
-  // Results of the load program that a run reads become constants; columns are copied as soon as they exist, so that the value that
-  // contains them can be freed.
+  // Results of the load program that a run reads become constants. Columns are copied early, so that the value that contains them can be
+  // freed.
   std::vector<ops::Activate> copies;
   for (Op& op : program.ops) {
     for (const Value* value : InputsOf(op)) {

@@ -18,7 +18,7 @@ Program KeepOutputs(Program program, std::span<const int32_t> outputs) {
     bool alive = false;
     for (const Value* value : OutputsOf(*op)) alive = alive || needed[root(*value)];
     if (!alive) continue;
-    // Results that are only computed on request.
+    // Attention probabilities and span kernels are only computed on request.
     if (auto* attention = std::get_if<ops::Attention>(&*op)) {
       if (attention->probabilities.valid() && !needed[root(attention->probabilities)]) attention->probabilities = {};
     } else if (auto* conv = std::get_if<ops::SpanConv>(&*op)) {

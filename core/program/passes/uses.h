@@ -1,4 +1,3 @@
-// Producer and readers of each value. A block of columns counts as the value that contains it.
 #pragma once
 
 #include <vector>
@@ -11,11 +10,12 @@ class Uses {
  public:
   explicit Uses(const Program& program);
 
-  // The operation that computes the value; -1 for constants and values not computed yet.
+  // Returns the operation that computes the value; -1 for constants and values that are not computed yet. (A block of columns counts as the
+  // value that contains it.)
   int32_t producer(Value value) const { return producer_[static_cast<size_t>(program_.Root(value).id)]; }
-  // Number of operands and outputs that are the value, or columns of it.
+  // Returns how many operands and outputs are the value, or columns of it.
   int32_t count(Value value) const { return count_[static_cast<size_t>(program_.Root(value).id)]; }
-  // Whether `value` is the result of an `AnyOp` and is read once, as a whole.
+  // Whether `value` is the result of an `AnyOp` and has exactly one reader, which reads all columns.
   template <typename AnyOp>
   const AnyOp* OnlyFor(Value value) const {
     if (!value.valid() || program_.info(value).base >= 0 || count(value) != 1 || producer(value) < 0) return nullptr;
@@ -24,7 +24,7 @@ class Uses {
 
  private:
   const Program& program_;
-  std::vector<int32_t> producer_;  // by value; -1 if none
+  std::vector<int32_t> producer_;
   std::vector<int32_t> count_;
 };
 
