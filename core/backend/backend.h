@@ -1,9 +1,7 @@
-// The interface between models and hardware: a backend stores weights, and runs plans (core/program/plan.h) on batches.
-//
-// core/ops defines each operation; a backend implements it in a file of the operation's name, as a function Run(runner, op). Rules for all
-// implementations:
-//  - Values may be column blocks of wider ones. A result never shares memory with an operand.
-//  - A text's rows depend on that text only, not on the rest of the batch.
+// A backend stores weights, and runs plans (core/program/plan.h) on batches. core/ops defines each operation; a backend implements it in a
+// file of the operation's name, as a function Run(runner, op). Rules for all implementations:
+// - Values may be column blocks of wider ones. A result never shares memory with an operand.
+// - Rows of a text depend on that text only, not on the rest of the batch.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +21,19 @@
 
 namespace peruse {
 
-// Packed weights of a linear layer: y = x W^T + b. The bias is zero until written.
+// Number of the packed weights of a linear layer, y = x W^T + b. The bias is zero until written.
 struct Weight {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
 };
 
-// Handles of a program's parameters in a backend, in the order of Parameters. Invalid handles are not loaded yet, or freed.
+// A program's parameters in a backend, in the order of Parameters. Invalid handles are not loaded yet, or already freed.
 struct Weights {
   std::vector<Weight> linears;
   std::vector<Tensor> constants;
-  std::vector<EmbeddingTable> tables;  // in host memory for every backend
+  std::vector<EmbeddingTable> tables;  // in host memory, for every backend
 };
 
-// A batch's inputs to a run.
 struct RunInputs {
   const RaggedBatch& batch;
   Sizes sizes;                                        // of the plan's domains
@@ -44,7 +41,7 @@ struct RunInputs {
   std::span<const std::span<const float>> matrices;   // by ops::Input::number, row-major
 };
 
-// Receives each run, and each operation after it has run, for profiles.
+// Is called for each run, and for each operation after it has run, for profiles.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -57,19 +54,19 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;
-  // Whether runs are only recorded; then results exist after a host has replayed the run.
+  // Whether runs are only recorded. Results then exist once the host has replayed the run.
   virtual bool deferred() const { return false; }
 
-  // Prepares a plan's operations while weights arrive, for example by compiling shaders. Does not change results.
+  // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results.
   virtual void Prepare(const Plan& plan) { (void)plan; }
 
-  // ---- Weights and constants, which live as long as the backend, or until FreeLinear ------------------------------------
+  // The backend owns weights, until FreeLinear, and constants.
 
   virtual Result<Weight> CreateLinear(const LinearSpec& spec) = 0;
-  // Writes rows of W, starting at `first_row`, each in / groups long, in the layer's format.
+  // Writes rows of W from `first_row` on, each in / groups long, in the layer's format.
   virtual Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) = 0;
   virtual Status WriteBias(Weight weight, int32_t first, std::span<const float> values) = 0;
-  // Frees a layer between runs, for example one that was only needed to fold constants. The handle becomes invalid.
+  // Frees a layer, for example one that was only needed to fold constants. Must not be called during a run.
   virtual void FreeLinear(Weight weight) = 0;
 
   // Creates a zero matrix that outlives runs. Operations may write to it (core/model/folding.h).
@@ -78,30 +75,25 @@ class Backend {
 
   virtual int64_t WeightBytes() const = 0;
 
-  // ---- Runs ------------------------------------------------------------------------------------------------
-
-  // Computes or records a run, replacing the last. results[i] receives the values of output i by the end of Submit; constants are not
-  // copied. Errors: kOutOfMemory. Submit is only needed after a success.
+  // Computes or records a run; the results of the previous run become invalid. results[i] receives the values of output i by the end of
+  // Submit, unless the output is a constant. Errors: kOutOfMemory. Submit must only follow a success.
   virtual Status Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,
                      std::span<FloatBuffer> results) = 0;
-  // Completes the run. After an error all results are invalid.
   virtual Status Submit() { return OkStatus(); }
 
-  // Sets the observer of later runs, which it outlives; null for none.
+  // Sets the observer of later runs, or nullptr. The observer must outlive the backend.
   void set_observer(RunObserver* observer) { observer_ = observer; }
 
  protected:
   RunObserver* observer_ = nullptr;
 };
 
-// ---- Shared by backends -----------------------------------------------------------------------------------------------
-
-// Checks a layer's sizes. Errors: kUnsupported if its format cannot store it.
+// Errors: kUnsupported if the layer's format cannot store it.
 Status CheckSpec(const LinearSpec& spec);
-// Checks that encoded rows are whole rows in the layer's format and within the layer.
+// Checks that `rows` are whole rows in the layer's format, and within the layer.
 void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows);
 
-// Encodes and writes rows of floats; `buffer` is scratch memory.
+// Encodes and writes rows of floats. `buffer` is scratch memory.
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
                    std::span<const float> rows, EncodedBuffer* buffer);
 

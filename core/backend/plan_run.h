@@ -1,4 +1,4 @@
-// A run of a plan, as the operations of every backend see it: locations of values, and the batch's inputs.
+// What operations of all backends need to know about a run: locations of values, and the inputs of the batch.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace peruse {
 
 class PlanRun {
  public:
-  // All arguments outlive the run.
+  // All arguments must outlive the run.
   void Begin(const Plan& plan, const Weights& weights, const RunInputs& inputs) {
     plan_ = &plan;
     weights_ = &weights;
@@ -22,14 +22,14 @@ class PlanRun {
   const RaggedBatch& batch() const { return inputs_->batch; }
   int32_t size(Extent extent) const { return static_cast<int32_t>(inputs_->sizes(extent)); }
 
-  // A constant, or part of a slot of the plan, whose number is the buffer. Invalid if the value is.
+  // Returns a constant, or part of a slot of the plan; the slot's number is then the buffer. Invalid if `value` is.
   Tensor at(Value value) const;
   Weight at(LinearId id) const { return weights_->linears[static_cast<size_t>(id.id)]; }
   std::span<const int32_t> at(IndexId id) const { return inputs_->indices[static_cast<size_t>(id.id)]; }
   std::span<const float> at(const ops::Input& op) const { return inputs_->matrices[static_cast<size_t>(op.number)]; }
   std::span<const EmbeddingTable> tables() const { return weights_->tables; }
 
-  // ops::Embed on the host, for result rows that are `stride` floats apart.
+  // Computes ops::Embed on the host. Rows of `out` are `stride` floats apart.
   void SumRows(const ops::Embed& op, float* out, int64_t stride) const;
 
  private:
@@ -38,11 +38,11 @@ class PlanRun {
   const RunInputs* inputs_ = nullptr;
 };
 
-// The pass that places columns removes all concatenations.
+// A pass has removed all concatenations (place_columns.cc).
 inline Status Run(PlanRun&, const ops::Concat&) { return InternalError("a concatenation was left to be run"); }
 
 // Calls Run(runner, op) for each operation of the current plan, and runner.Download(x, destination) for each completed output. The runner
-// is a PlanRun with its own functions Run.
+// is a PlanRun with functions Run of its own.
 template <typename Runner>
 Status RunOperations(Runner& runner, RunObserver* observer, std::span<FloatBuffer> results) {
   const Program& program = runner.plan().program;

@@ -1,4 +1,3 @@
-// Adds the head of a model, for any family.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,14 +5,15 @@
 
 namespace peruse {
 
-// Checks that a checkpoint of this class can have the head. Errors: kMissingHead if the class has another head under the same names.
+// Checks whether checkpoints of this class can have the head. Errors: kMissingHead if the class has a different head with equal tensor
+// names.
 Status CheckHead(Head head, const ModelConfig& config);
 
-// Adds the family's head of this kind to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the
-// family lacks the head).
+// Adds the head to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the family does not have the
+// head).
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
-// The same for training: if the family's checkpoints lack a discriminator, it gets ELECTRA's (as ConvBERT's training had).
+// AddHead for training: a family without a discriminator gets that of ELECTRA (as ConvBERT's training had).
 Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
 }  // namespace peruse

@@ -1,5 +1,4 @@
-// ALBERT (Lan et al., 2019): BERT's encoder with narrow embeddings, and layers that share their weights. Reference class:
-// AlbertModel.
+// ALBERT (Lan et al., 2019; transformers' AlbertModel): BERT's encoder with narrow embeddings, and layers that share their weights.
 #include "core/families/family.h"
 #include "core/families/transformer.h"
 
@@ -8,7 +7,7 @@ namespace {
 
 constexpr const char* kWords = "embeddings.word_embeddings.weight";
 
-// The layer that all layers of a group are.
+// Tensor names of the layer that all layers of a group share.
 LayerNames SharedLayer(int32_t group) {
   const std::string name = "encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers.0.";
   const std::string attention = name + "attention.";
@@ -71,7 +70,7 @@ class Albert : public Family {
   }
 
  private:
-  // Divides in doubles, as AlbertTransformer does, because the number of groups may not divide the number of layers.
+  // Divides in doubles, as AlbertTransformer does: the number of groups may not divide the number of layers.
   size_t GroupOf(int32_t layer, const ModelConfig& config) const {
     const double layers_per_group = static_cast<double>(config.num_hidden_layers) / groups_;
     return static_cast<size_t>(layer / layers_per_group);

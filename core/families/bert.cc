@@ -1,4 +1,4 @@
-// BERT (Devlin et al., 2018). Reference class: BertModel.
+// BERT (Devlin et al., 2018; transformers' BertModel).
 #include "core/families/family.h"
 #include "core/families/transformer.h"
 

@@ -1,4 +1,4 @@
-// Class names of transformers: a family's name, then the head's: "BertForMaskedLM".
+// Names of transformers' classes, for example "BertForMaskedLM": the family and the head.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace peruse {
 
-// "ForMaskedLM" and the like. Empty if the suffix depends on the family, or does not exist.
+// Returns for example "ForMaskedLM". Empty if the suffix depends on the family or does not exist.
 std::string_view ClassSuffix(Head head);
 
-// Returns the classifier of a class. These heads have equal tensor names, so that only the class distinguishes them. nullopt if the class
-// has another head.
+// Returns the classifier of a class, or nullopt if it has a different head. Classifiers have equal tensor names; only the class tells them
+// apart.
 std::optional<Head> ClassifierOfClass(std::string_view class_name);
 
 }  // namespace peruse

@@ -14,7 +14,7 @@
 namespace peruse {
 namespace {
 
-// Returns a string, or a number as Python prints it; nullopt if Python would print an exponent.
+// Returns a string, or a number as Python prints it; nullopt if Python would use an exponent.
 std::optional<std::string> NameOf(JsonValue value) {
   if (const auto name = value.GetString()) return std::string(*name);
   if (const auto integer = value.GetInt64()) return std::to_string(*integer);
@@ -28,7 +28,7 @@ std::optional<std::string> NameOf(JsonValue value) {
   return text;
 }
 
-// Reads id2label, whose keys may be any integers: its size is the number of labels.
+// Reads id2label. Its keys may be any integers; its size is the number of labels.
 void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   const JsonValue labels = reader.Field("id2label");
   const bool named = labels.IsObject();
@@ -43,7 +43,7 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   for (int32_t i = 0; i < count; ++i) config.id2label[static_cast<size_t>(i)] = "LABEL_" + std::to_string(i);
   if (!named) return;
 
-  // As in transformers, the number of labels is the number of names, even if their numbers have gaps.
+  // As in transformers, the number of labels is the number of names, even if the keys have gaps.
   std::vector<bool> seen(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) {
     const std::string_view key = labels.MemberName(static_cast<size_t>(i));
@@ -73,14 +73,14 @@ void ReadStoredPrecision(ConfigReader& reader, ModelConfig& config) {
   config.int8_weights = stored.ok() && *stored == Precision::kQ8;
 }
 
-// Call after ReadLabels.
+// Precondition: ReadLabels has run.
 void ReadLabelIds(ConfigReader& reader, ModelConfig& config) {
   const JsonValue ids = reader.Field("label2id");
-  // Without id2label transformers creates both.
+  // Without id2label transformers creates both mappings.
   const bool named = reader.Field("id2label").size() > 0 && ids.IsObject();
   for (size_t i = 0; named && i < ids.size() && i < kMaxLabels; ++i) {
     const std::optional<int64_t> id = ids.MemberValue(i).GetInt64();
-    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // unusable
+    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // ignored
     config.label2id.emplace_back(ids.MemberName(i), static_cast<int32_t>(*id));
   }
   if (!config.label2id.empty()) return;

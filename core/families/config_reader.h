@@ -1,4 +1,4 @@
-// Typed, checked fields of a config.json. Keeps the first error; later calls return defaults.
+// Reads typed, checked fields of a config.json. Remembers the first error; later calls return defaults.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,20 @@ class ConfigReader {
  public:
   explicit ConfigReader(JsonValue root) : root_(root) {}
 
-  // Absent and null fields give the default (transformers writes null for "not set").
+  // Absent and null fields give the default: transformers writes null for unset fields.
   int32_t Int(std::string_view field, int32_t fallback, int32_t least, int32_t most);
   float Float(std::string_view field, float fallback, float least, float most);
   bool Bool(std::string_view field, bool fallback);
   std::string String(std::string_view field, std::string_view fallback);
   Activation ActivationOf(std::string_view field, Activation fallback);
 
-  // Returns the field, or an absent value if it is absent or null.
+  // Returns the field; an absent value if it is null.
   JsonValue Field(std::string_view field) const;
 
-  // Whether the field is null.
   bool IsNull(std::string_view field) const { return root_.FindMember(field).IsNull(); }
 
   void Fail(Status status);
-  // Fails with "config.json: <field> is <value>, <must be ...>".
+  // Sets the error "config.json: <field> is <value>, <must ...>".
   void Refuse(std::string_view field, std::string_view must);
   const Status& status() const { return status_; }
 

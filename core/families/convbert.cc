@@ -1,5 +1,5 @@
-// ConvBERT (Jiang et al., "ConvBERT: Improving BERT with Span-based Dynamic Convolution", 2020): half of each layer's
-// heads attend, the other half convolve with kernels made from the local span. Reference class: ConvBertModel.
+// ConvBERT (Jiang et al., 2020; transformers' ConvBertModel): half of each layer's heads attend, the other half convolve with kernels that
+// depend on the local span.
 #include <algorithm>
 #include <cmath>
 
@@ -30,9 +30,9 @@ class ConvBert : public Family {
  private:
   Value MixedAttention(Build& b, const ModelConfig& config, int32_t layer, Value x) const;
 
-  int32_t kernel_size_ = 9;  // odd
-  int32_t num_groups_ = 1;   // of the feed-forward layers
-  int32_t heads_ = 0;        // attention heads in use: num_attention_heads / head_ratio
+  int32_t kernel_size_ = 9;
+  int32_t num_groups_ = 1;  // of feed-forward layers
+  int32_t heads_ = 0;       // attention heads that are used: num_attention_heads / head_ratio
   SummaryConfig summary_;
 };
 
@@ -54,12 +54,12 @@ void ConvBert::Read(ConfigReader& reader, ModelConfig& config) {
   summary_ = ReadSummary(reader, "last", false, Activation::kNone);
 }
 
-// ConvBertSelfAttention and ConvBertSelfOutput
+// transformers: ConvBertSelfAttention and ConvBertSelfOutput.
 Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t layer, Value x) const {
   const std::string name = LayerName(layer) + "attention.";
   const std::string self = name + "self.";
   const int32_t hidden = config.hidden_size;
-  const int32_t half = hidden / 2;  // heads * head_dim, the width of each kind of heads
+  const int32_t half = hidden / 2;  // heads * head_dim: columns of the attention heads, and of the convolution heads
 
   const Value projected = b.Linear(x, b.Stacked(hidden)
                                           .Add(self + "query", half)
@@ -68,13 +68,12 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
                                           .Add(self + "conv_out_layer", half));
   const auto [query, key, value, conv_out] = b.Split<4>(projected);
 
-  // context_layer = softmax(query key^T / sqrt(head_dim)) value
   const float scale = 1.0f / std::sqrt(static_cast<float>(half / heads_));
   const auto [context, probabilities] =
       b.Attention({.query = query, .key = key, .value = value, .heads = heads_, .scale = scale});
   b.Output({OutputKind::kAttention, layer}, probabilities);
 
-  // SeparableConv1D: the span-aware key; conv_attn_layer = key_conv_attn_layer * query
+  // SeparableConv1D computes the span-aware key. conv_attn_layer = key_conv_attn_layer * query.
   const Value depthwise =
       b.DepthwiseConv(x, b.DepthwiseTaps(self + "key_conv_attn_layer.depthwise.weight", hidden, kernel_size_));
   const Value span_key =
@@ -83,7 +82,7 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
                               .AddBias({self + "key_conv_attn_layer.bias"}, {half, 1}, 0));
   const Value conv_attn = b.Multiply(span_key, query);
 
-  // conv_kernel_layer, its softmax, and the convolution
+  // conv_kernel_layer, a softmax, and the convolution
   const Value logits = b.Linear(conv_attn, b.Weights(self + "conv_kernel_layer", half, heads_ * kernel_size_));
   const auto [convolved, kernels] = b.SpanConv(logits, conv_out, heads_);
   b.Output({OutputKind::kSpanKernel, layer}, kernels);

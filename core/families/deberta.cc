@@ -1,8 +1,5 @@
-// DeBERTa v1, v2 and v3 (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2020; "DeBERTaV3",
-// 2021). Reference classes: DebertaModel, DebertaV2Model.
-//
-// The versions differ in the layout of the projections, in the relative table (v2: normalised, log buckets) and in a convolution parallel
-// to the first layer.
+// DeBERTa v1, v2 and v3 (He et al., 2020 and 2021; transformers' DebertaModel and DebertaV2Model). The versions differ in the layout of the
+// projections, in the relative table (v2: normalised, log buckets) and in a convolution parallel to the first layer.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -71,9 +68,7 @@ class Deberta : public Family {
             .layer_norm_eps = 1e-7f};
   }
   void Read(ConfigReader& reader, ModelConfig& config) override;
-  std::vector<std::string> prefixes() const override {
-    return {"deberta.", "bert."};
-  }  // older Microsoft files use bert
+  std::vector<std::string> prefixes() const override { return {"deberta.", "bert."}; }
   Value Encode(Build& b, const ModelConfig& config) const override { return Layers(b, config, false); }
   Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const override;
 
@@ -93,14 +88,14 @@ class Deberta : public Family {
   bool has_c2p() const { return relative_attention_ && content_to_position_; }
   bool has_p2c() const { return relative_attention_ && position_to_content_; }
   bool has_relative() const { return has_c2p() || has_p2c(); }
-  // Rows of the relative table on either side of distance zero.
+  // Number of rows of the relative table on either side of distance zero.
   int32_t table_span() const { return position_buckets_ > 0 ? position_buckets_ : max_relative_positions_; }
 
-  // Parameters of a layer's attention, which the mask decoder uses twice.
+  // Parameters of a layer's attention. The mask decoder uses those of the last layer twice.
   struct Projections {
     LinearId query_key_value;
-    Value position_key;    // [slots, hidden], with c2p
-    Value position_query;  // [slots, hidden], with p2c
+    Value position_key;    // [slots, hidden], only if pos_att_type contains c2p
+    Value position_query;  // [slots, hidden], only if pos_att_type contains p2c
     LinearId output;
     NormArgs norm;
   };
@@ -128,14 +123,14 @@ class Deberta : public Family {
   bool relative_attention_ = false;
   bool content_to_position_ = false;  // "c2p" in pos_att_type
   bool position_to_content_ = false;  // "p2c" in pos_att_type
-  int64_t pos_att_types_ = 0;         // items of pos_att_type, known or not (v1 counts them in its scale)
+  int64_t pos_att_types_ = 0;  // number of items in pos_att_type, including unknown ones (v1 counts them in its scale)
   int32_t max_relative_positions_ = 512;
   bool position_biased_input_ = true;
   int32_t head_dim_ = 0;
   Activation pooler_hidden_act_ = Activation::kGelu;
   bool legacy_ = true;  // layout of the masked-LM head
 
-  // v2 and v3 only
+  // Only in v2 and v3:
   int32_t position_buckets_ = -1;  // < 1 means exact distances
   bool norm_rel_ebd_ = false;
   bool share_att_key_ = false;
@@ -186,7 +181,7 @@ void Deberta::ReadV2(ConfigReader& reader, ModelConfig& config) {
     if (config.hidden_size % conv_groups_ != 0) reader.Refuse("conv_groups", "must divide hidden_size");
     conv_act_ = reader.ActivationOf("conv_act", Activation::kTanh);
   }
-  // transformers' make_log_bucket_position divides by zero here, with machine-dependent results.
+  // transformers' make_log_bucket_position would divide by zero, with machine-dependent results.
   const int32_t mid = position_buckets_ / 2;
   if (has_relative() && position_buckets_ > 0 && (mid == 0 || max_relative_positions_ - 1 == mid)) {
     reader.Fail(Unsupported("config.json: max_relative_positions " + std::to_string(max_relative_positions_) +
@@ -195,7 +190,7 @@ void Deberta::ReadV2(ConfigReader& reader, ModelConfig& config) {
   }
 }
 
-// DebertaEmbeddings: the norm follows the projection.
+// transformers: DebertaEmbeddings, where the norm follows the projection.
 Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
   const int32_t width = config.embedding_size;
   const int32_t hidden = config.hidden_size;
@@ -208,7 +203,7 @@ Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
   return x;
 }
 
-// pos_key_layer and pos_query_layer of disentangled_attention_bias: constant projections of the relative table.
+// pos_key_layer and pos_query_layer of transformers' disentangled_attention_bias are constant projections of the relative table.
 void Deberta::DeclarePositions(Build& b, const ModelConfig& config, const std::string& self, Value table,
                                Projections& layer) const {
   const int32_t hidden = config.hidden_size;
@@ -234,7 +229,7 @@ Deberta::Layer Deberta::DeclareLayer(Build& b, const ModelConfig& config, int32_
   Layer layer;
   Stack stack = b.Stacked(hidden);
   if (v1_) {
-    // One matrix with rows ordered by head, then query, key, value; the key has no bias.
+    // One matrix with rows ordered by head, then query, key, value; keys do not have a bias.
     stack.AddInterleaved(self + "in_proj.weight", config.num_attention_heads, 3, head_dim_)
         .AddBias({self + "q_bias"}, {hidden}, 0)
         .AddBias({self + "v_bias"}, {hidden}, 2 * hidden);
@@ -252,13 +247,13 @@ Deberta::Layer Deberta::DeclareLayer(Build& b, const ModelConfig& config, int32_
   return layer;
 }
 
-// DisentangledSelfAttention and DebertaSelfOutput
+// transformers: DisentangledSelfAttention and DebertaSelfOutput.
 Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections& layer, int32_t index,
                          Value queries_from, Value keys_from) const {
   const auto [own_query, key, value] = b.Split<3>(b.Linear(keys_from, layer.query_key_value));
   Value query = own_query;
   if (queries_from != keys_from) query = b.Split<3>(b.Linear(queries_from, layer.query_key_value))[0];
-  // Each kind of attention score enlarges the scale; v1 counts unknown items of pos_att_type too.
+  // Each kind of attention score enlarges the scale; v1 counts unknown items of pos_att_type, too.
   const int64_t kinds = v1_ ? 1 + pos_att_types_ : 1 + (content_to_position_ ? 1 : 0) + (position_to_content_ ? 1 : 0);
   ops::Attention attention = {.query = query, .key = key, .value = value, .heads = config.num_attention_heads};
   attention.scale = 1.0f / std::sqrt(static_cast<float>(head_dim_ * kinds));
@@ -274,7 +269,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, index}, probabilities);
-  // Operands of the three terms of the scores (core/model/attention_terms.h).
+  // For core/model/attention_terms.h.
   b.Output({OutputKind::kQuery, index}, query);
   b.Output({OutputKind::kKey, index}, key);
   const auto table_output = [&](OutputKind kind, Value table) {
@@ -288,7 +283,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   return b.LayerNorm(b.Add(projected, queries_from), layer.norm);
 }
 
-// DebertaLayer
+// transformers: DebertaLayer.
 Value Deberta::Apply(Build& b, const ModelConfig& config, const Layer& layer, int32_t index, Value queries_from,
                      Value keys_from) const {
   const Value attended = Attention(b, config, layer.attention, index, queries_from, keys_from);
@@ -298,7 +293,7 @@ Value Deberta::Apply(Build& b, const ModelConfig& config, const Layer& layer, in
   return b.LayerNorm(b.Add(down, attended), weights.norm);
 }
 
-// ConvLayer: norm(layer(x) + act(conv(x)))
+// transformers: ConvLayer, norm(layer(x) + act(conv(x))).
 Value Deberta::Convolution(Build& b, const ModelConfig& config, Value x, Value layer_output) const {
   const int32_t hidden = config.hidden_size;
   const LinearId weight = b.Conv1dWeights("encoder.conv.conv", hidden, hidden, conv_groups_, conv_kernel_size_);
@@ -306,7 +301,7 @@ Value Deberta::Convolution(Build& b, const ModelConfig& config, Value x, Value l
   return b.LayerNorm(b.Add(layer_output, convolved), b.Norm("encoder.conv.LayerNorm", hidden, config.layer_norm_eps));
 }
 
-// mask_decoder: the original code's EnhancedMaskDecoder, which applies the last layer twice, with queries from the absolute positions.
+// mask_decoder: the last layer runs twice, with queries from absolute positions, as in the original code's EnhancedMaskDecoder.
 Value Deberta::Layers(Build& b, const ModelConfig& config, bool mask_decoder) const {
   const int32_t hidden = config.hidden_size;
   Value x = Embeddings(b, config);
@@ -337,11 +332,11 @@ Result<Value> Deberta::EncodeForMaskDecoder(Build& b, ModelConfig& config) const
     return Unsupported("the enhanced mask decoder needs two layers and embedding_size equal to hidden_size");
   }
   config.max_tokens = std::min(config.max_tokens, config.max_position_embeddings);
-  // If the embeddings include absolute positions, the decoder is the plain last layer.
+  // If the embeddings include absolute positions, the decoder is the ordinary last layer.
   return Layers(b, config, !position_biased_input_);
 }
 
-// The official checkpoints only have the original code's layout (lm_predictions), regardless of `legacy`.
+// Official checkpoints only have the original code's layout (lm_predictions), regardless of `legacy`.
 MaskedLmHead Deberta::MaskedLm(const ModelConfig& config) const {
   MaskedLmHead head = BertPredictions(config);
   const auto also = [&](std::vector<std::string>& names, const char* original) {
@@ -354,7 +349,7 @@ MaskedLmHead Deberta::MaskedLm(const ModelConfig& config) const {
   return head;
 }
 
-// mask_predictions of the original code
+// The original code calls it mask_predictions.
 std::optional<DiscriminatorHead> Deberta::Discriminator(const ModelConfig& config) const {
   if (v1_) return std::nullopt;
   return DiscriminatorHead{.norm = "mask_predictions.LayerNorm",

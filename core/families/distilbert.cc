@@ -1,4 +1,4 @@
-// DistilBERT (Sanh et al., 2019): BERT's encoder without segments, with its own tensor names. Reference class: DistilBertModel.
+// DistilBERT (Sanh et al., 2019; transformers' DistilBertModel): BERT's encoder without segments, and with its own tensor names.
 #include "core/families/family.h"
 #include "core/families/transformer.h"
 
@@ -28,7 +28,7 @@ class DistilBert : public Family {
   void Read(ConfigReader& reader, ModelConfig& config) override {
     RequireWholeHeads(reader, config);
     config.type_vocab_size = 0;
-    config.layer_norm_eps = 1e-12f;  // fixed, not read from the file
+    config.layer_norm_eps = 1e-12f;  // constant in transformers' code
     fixed_positions_ = reader.Bool("sinusoidal_pos_embds", false);
   }
   bool PositionsAreFixed() const override { return fixed_positions_; }

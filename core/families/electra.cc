@@ -1,4 +1,4 @@
-// ELECTRA (Clark et al., 2020): BERT's encoder with a separate embedding size. Reference class: ElectraModel.
+// ELECTRA (Clark et al., 2020; transformers' ElectraModel): BERT's encoder with a separate embedding size.
 #include "core/families/family.h"
 #include "core/families/transformer.h"
 
@@ -22,7 +22,7 @@ class Electra : public Family {
     return BertEncoder(b, config, {positions_}, embeddings);
   }
 
-  // ElectraClassificationHead always uses gelu, while ConvBertClassificationHead reads the configuration.
+  // ElectraClassificationHead always uses gelu.
   PooledHead SequenceClassifier(const ModelConfig&) const override {
     return {.transform = {.dense = "classifier.dense", .activation = Activation::kGelu},
             .classifier = "classifier.out_proj",

@@ -1,4 +1,3 @@
-// The table of families.
 #include "core/base/class_name.h"
 #include "core/base/json.h"
 #include "core/families/family.h"
@@ -23,7 +22,7 @@ std::unique_ptr<Family> CreateAlbert();
 std::unique_ptr<Family> CreateNomicBert();
 std::unique_ptr<Family> CreateGte();
 std::unique_ptr<Family> CreateNewGte();
-// These contain the encoder that they read from their configuration.
+// Models that contain another family's encoder, and whose configuration contains that of the encoder:
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
 
@@ -31,7 +30,7 @@ namespace {
 
 struct Row {
   std::string_view model_type;
-  std::string_view classes;  // prefix of its class names
+  std::string_view classes;  // prefix of the family's class names
   std::unique_ptr<Family> (*create)();
 };
 
@@ -76,7 +75,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   ConfigReader reader(config);
   std::string model_type = reader.String("model_type", default_model_type);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  // gliner_config.json: old files lack model_type, others have "gliner", "gliner_uni_encoder_span", ...
+  // gliner_config.json: model_type is missing in old files, and "gliner", "gliner_uni_encoder_span" and so on in others.
   if (model_type.starts_with("gliner") ||
       (model_type.empty() && (reader.Field("max_width").exists() || reader.Field("span_mode").exists()))) {
     return ReadGliner(reader);

@@ -1,5 +1,5 @@
-// A family of models: its own config.json fields, its encoder as a program, and its checkpoints' names of heads. Each family has a file and
-// a row of the table in families.cc; code outside this folder does not depend on the family.
+// A family of models: its fields of config.json, its encoder as a program, and the tensor names of its heads. Each family has a file and a
+// row of the table in families.cc. Code outside this folder does not depend on the family.
 #pragma once
 
 #include <memory>
@@ -23,27 +23,27 @@ class Family {
 
   virtual ConfigDefaults defaults() const { return {}; }
   virtual ConfigFields fields() const { return {}; }
-  // Reads the fields that only this family has, and may correct common ones. The reader keeps errors.
+  // Reads the fields that only this family has, and may correct common ones. Errors stay in the reader.
   virtual void Read(ConfigReader& reader, ModelConfig& config) = 0;
 
-  // Possible prefixes of encoder tensors, such as "convbert."; the first one that a checkpoint uses counts.
+  // Possible prefixes of encoder tensors, such as "convbert."; the first prefix that a checkpoint uses counts.
   virtual std::vector<std::string> prefixes() const = 0;
-  // Embeddings and encoder: returns the last hidden state [tokens, hidden_size], and declares the layers' outputs (OutputKind).
+  // Builds embeddings and encoder. Returns the last hidden state [tokens, hidden_size], and declares the layers' outputs (OutputKind).
   virtual Value Encode(Build& b, const ModelConfig& config) const = 0;
-  // The same, with DeBERTa's enhanced mask decoder as the last layer.
+  // Encode with DeBERTa's enhanced mask decoder as the last layer.
   virtual Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const {
     (void)b, (void)config;
     return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
   }
 
-  // Whether transformers' encoder contains the sequence classifier's pooler, under its prefix (BertModel).
+  // Whether the sequence classifier's pooler is part of transformers' encoder, with its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }
 
-  // Recipe to pre-train the family's discriminator with a generator (replaced-token detection).
+  // How to pre-train the family's discriminator with a generator (replaced-token detection).
   struct Pretraining {
-    // Gradient-disentangled embedding sharing with the recipe of DeBERTa v3, otherwise ELECTRA's.
+    // Uses gradient-disentangled embedding sharing and DeBERTa v3's recipe, otherwise ELECTRA's.
     bool disentangled = false;
-    // A new generator has a quarter of the width, as in ELECTRA, otherwise half of the layers.
+    // Whether a new generator has a quarter of the width, as in ELECTRA; otherwise it has half of the layers.
     bool narrow_generator = false;
     std::string_view discriminator_class = "Model";
   };
@@ -52,9 +52,9 @@ class Family {
   // Whether the position table is not trained (DistilBERT's sine curves).
   virtual bool PositionsAreFixed() const { return false; }
 
-  // ---- Heads, nullopt if the family lacks them --------------------------------------------------------------------------
+  // Heads; nullopt if the family does not have the head.
 
-  // The caller sets `labels`.
+  // The caller must set `labels` of the result.
   virtual PooledHead SequenceClassifier(const ModelConfig& config) const = 0;
   virtual TokenHead TokenClassifier(const ModelConfig& config) const {
     return {"classifier", config.num_labels(), /*drops_rows=*/true};
@@ -66,20 +66,19 @@ class Family {
   }
   virtual std::optional<DiscriminatorHead> Discriminator(const ModelConfig&) const { return std::nullopt; }
   virtual std::optional<EntityHead> Entities() const { return std::nullopt; }
-  // Replaces the sequence classifier.
+  // If present, it replaces the sequence classifier.
   virtual std::optional<LabelHead> LabelScores() const { return std::nullopt; }
 };
 
-// A family and its parsed config.json.
 struct ConfiguredFamily {
   std::unique_ptr<Family> family;
   ModelConfig config;
 };
 
-// Parses config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported (an architecture or option
-// that Peruse lacks, by name).
+// Parses config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported (names the architecture or
+// option).
 Result<ConfiguredFamily> ReadFamily(std::string_view config_json);
-// The same for a nested object.
+// ReadFamily for a nested object.
 Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_model_type = "");
 
 }  // namespace peruse

@@ -1,5 +1,5 @@
-// GLiClass (Stepanov et al., 2025): classifies a text with all labels in one run. Reference classes: GLiClassUniEncoder, GLiClassBiEncoder,
-// GLiClassBiEncoderFused.
+// GLiClass (Stepanov et al., 2025; GLiClassUniEncoder, GLiClassBiEncoder, GLiClassBiEncoderFused): classifies a text with all labels in one
+// run.
 #include <optional>
 
 #include "core/families/wrapped.h"
@@ -43,7 +43,7 @@ class GliClass : public WrappedEncoder {
   const bool segments_;
 };
 
-// Rejects variants that are other models, or without published checkpoints.
+// Rejects variants that do not have published checkpoints, or are different models.
 void RefuseOthers(ConfigReader& reader) {
   for (const std::string_view field : {"squeeze_layers", "use_calibrator"}) {
     RefuseIf(reader, reader.Bool(field, false), "a GLiClass with " + std::string(field));
@@ -99,7 +99,7 @@ void ReadPooling(ConfigReader& reader, LabelHead& head) {
   RefuseIf(reader, true, "pooling_strategy \"" + name + "\"");
 }
 
-// The softmax of this scorer includes allocated labels that the caller did not give.
+// This scorer's softmax would include allocated labels that the caller did not give.
 void RefuseAllocated(ConfigReader& reader, LabelHead::Scorer scorer) {
   const JsonValue allocated = reader.Field("max_labels_alloc");
   RefuseIf(reader, scorer == LabelHead::Scorer::kHopfield && allocated.exists() && allocated.GetString() != "dynamic",
@@ -114,7 +114,7 @@ LabelHead ReadHead(ConfigReader& reader) {
   ReadPooling(reader, head);
   head.activation = reader.ActivationOf("projector_hidden_act", Activation::kGelu);
   head.normalize = reader.Bool("normalize_features", false);
-  // The package's bi-encoder ignores the options below.
+  // gliclass ignores the options below in bi-encoders.
   if (head.labels == Labels::kRows) {
     head.lstm = reader.Bool("use_lstm", false);
     const std::string of_labels = reader.String("class_token_pooling", "first");
@@ -136,7 +136,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
   prompt.marker = "<<LABEL>>";
   prompt.separator = "<<SEP>>";
   const bool embeds =
-      !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // as Python evaluates null
+      !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // the value of null in Python
   prompt.embed_marker = embeds || head.labels != Labels::kRows;
   prompt.labels_first = reader.Bool("prompt_first", false);
   prompt.from_separator = extract;
@@ -148,7 +148,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
   return prompt;
 }
 
-// encoder_layer_id: an index into the embeddings and layer outputs; negative ones count from the end.
+// encoder_layer_id is an index into the embeddings and layer outputs; negative values count from the end.
 void ReadHiddenState(ConfigReader& reader, int32_t layers, LabelHead& head) {
   const int32_t id = head.labels == Labels::kRows ? reader.Int("encoder_layer_id", -1, -layers - 1, layers) : -1;
   if (id != -1) head.hidden = id < 0 ? layers + 1 + id : id;
@@ -175,7 +175,7 @@ Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader) {
   if ((segments || head.labels == Labels::kPlaces) && config.embedding_size != config.hidden_size) {
     RefuseIf(reader, true, "a GLiClass that changes embeddings of another size than the encoder's");
   }
-  // A bi-encoder's tables have the sizes of their own configurations.
+  // The tables of a bi-encoder have the sizes that the encoders' own configurations give.
   if (head.labels == Labels::kRows) config.vocab_size = reader.Int("vocab_size", config.vocab_size, 1, kMaxVocabulary);
   head.inner = reader.Int("hidden_size", config.hidden_size, 1, kMaxHidden);
   prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);

@@ -1,4 +1,4 @@
-// GLiNER (Zaratiana et al., 2023): recognises entities of any label. Reference classes: UniEncoderSpanGLiNER, UniEncoderTokenGLiNER,
+// GLiNER (Zaratiana et al., 2023): recognises entities of any label. Package gliner: UniEncoderSpanGLiNER, UniEncoderTokenGLiNER,
 // BiEncoderSpanGLiNER, BiEncoderTokenGLiNER.
 //
 // The configuration is gliner_config.json. If it only names its encoders (`model_name`, `labels_encoder`), the caller must insert their
@@ -26,14 +26,14 @@ class Gliner : public WrappedEncoder {
 
   Value Encode(Build& b, const ModelConfig& config) const override {
     if (labels_) EncodeLabels(b);
-    // Otherwise extra layers would be ignored silently.
+    // Rejects further LSTM layers, which would otherwise be ignored silently.
     if (!labels_) b.Refuse("rnn.lstm.weight_ih_l" + std::to_string(head_.layers));
     if (!head_.fusion.empty()) b.Refuse("cross_fuser.layers." + std::to_string(head_.fusion_layers) + ".");
     return WrappedEncoder::Encode(b, config);
   }
 
  private:
-  // BiEncoder.encode_labels: the mean of a label's tokens, including special ones.
+  // BiEncoder.encode_labels: the mean of a label's tokens, including special tokens.
   void EncodeLabels(Build& b) const {
     b.BeginPart(kLabelEncoder);
     Value hidden = labels_->family->Encode(b, labels_->config);
@@ -49,7 +49,7 @@ class Gliner : public WrappedEncoder {
   const EntityHead head_;
 };
 
-// Rejects variants that are other models, or without published checkpoints.
+// Rejects variants that do not have published checkpoints, or are different models.
 void RefuseOthers(ConfigReader& reader, bool by_token) {
   for (const std::string_view field : {"labels_decoder", "relations_layer", "decoder_config", "id_to_classes"}) {
     RefuseIf(reader, reader.Field(field).exists(), "a GLiNER with " + std::string(field));
@@ -57,7 +57,7 @@ void RefuseOthers(ConfigReader& reader, bool by_token) {
   RefuseIf(reader, reader.Bool("precomputed_prompts_mode", false), "a GLiNER with precomputed_prompts_mode");
   RefuseIf(reader, reader.Bool("fuse_layers", false),
            "a GLiNER with fuse_layers (it weighs all layers of its encoder)");
-  // The package reads the first field only for token-level models, which have no second encoder without it.
+  // gliner reads represent_spans only for token-level models, whose second encoder depends on it.
   RefuseIf(reader, by_token && reader.Bool("represent_spans", false),
            "a GLiNER with represent_spans (it scores each span a second time)");
   RefuseIf(reader, !by_token && reader.Field("span_encoder_config").exists(),
@@ -113,7 +113,7 @@ void ReadWordPooling(ConfigReader& reader, EntityHead& head, LabelPrompt& prompt
            "subtoken_pooling \"" + pooling + "\"");
 }
 
-// "l2l-l2t-t2t"
+// For example "l2l-l2t-t2t".
 void ReadFusion(ConfigReader& reader, EntityHead& head) {
   std::string schema = reader.String("post_fusion_schema", "");
   if (schema.empty()) return;
@@ -143,7 +143,7 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
   RefuseOthers(reader, head.mode == Mode::kTokens);
   head.width = reader.Int("hidden_size", 512, 2, kMaxHidden);
   head.label_vectors = reader.Field("labels_encoder").exists();
-  // A bi-encoder's file contains LSTM layers, which are never run.
+  // The LSTM layers in a bi-encoder's file are never run.
   const bool has_rnn = reader.Bool("has_rnn", true) && !head.label_vectors;
   head.layers = has_rnn ? std::max(reader.Int("num_rnn_layers", 1, -1, kMaxLayers), 0) : 0;
   if (head.layers > 0 && head.width % 2 != 0) reader.Refuse("hidden_size", "must be even");
@@ -155,7 +155,7 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
     ReadFusion(reader, head);
   }
   int32_t vocabulary = reader.Int("vocab_size", -1, -1, kMaxVocabulary);
-  // If one is missing, the package adds its tokens to the tokenizer, which determines both.
+  // If either size is missing, gliner adds its tokens to the tokenizer, which then determines both.
   if (vocabulary < 0 || prompt.marker_id < 0) vocabulary = prompt.marker_id = -1;
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadEncoder(reader, "encoder_config", "model_name"));

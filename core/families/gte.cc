@@ -1,5 +1,5 @@
-// GTE (Zhang et al., 2024), with which Snowflake's arctic-embed v2.0 is built too: BERT with rotary positions and gated
-// feed-forward layers. Reference classes: GteModel of transformers 5, and NewModel of Alibaba-NLP/new-impl (model_type "new").
+// GTE (Zhang et al., 2024; also Snowflake's arctic-embed v2.0): BERT with rotary positions and gated feed-forward layers. Code: GteModel of
+// transformers 5, and NewModel of Alibaba-NLP/new-impl (model_type "new").
 #include <cmath>
 
 #include "core/base/utf8.h"
@@ -14,7 +14,7 @@ constexpr const char* kWords = "embeddings.word_embeddings.weight";
 
 class Gte : public Family {
  public:
-  // `is_new`: NewConfig has other defaults than GteConfig.
+  // `is_new`: the defaults are NewConfig's instead of GteConfig's.
   explicit Gte(bool is_new) : is_new_(is_new) {}
 
   ConfigDefaults defaults() const override {
@@ -49,7 +49,7 @@ class Gte : public Family {
 
 void Gte::Read(ConfigReader& reader, ModelConfig& config) {
   RequireRotaryHeads(reader, config);
-  config.max_tokens = ModelConfig::kUnlimited;  // no table of positions; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
   packs_projection_ = reader.Bool("pack_qkv", true);
   for (const auto& [field, only] : {std::pair{"position_embedding_type", "rope"}, {"layer_norm_type", "layer_norm"}}) {
     const std::string value = reader.String(field, only);
@@ -73,7 +73,7 @@ void Gte::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
     } else if (own.Field("mixed_b").exists()) {
       reader.Fail(Unsupported("config.json: rope_scaling with mixed_b is not supported"));
     } else {
-      // NTKScalingRotaryEmbedding, at every length: f_j = (theta factor)^(-2 j / head_dim) / factor^(2 / head_dim)
+      // NTKScalingRotaryEmbedding, for texts of every length: f_j = (theta factor)^(-2 j / head_dim) / factor^(2 / head_dim).
       const double factor = own.Float("factor", 1, 1, 1e6f);
       const double head_dim = static_cast<double>(config.hidden_size) / config.num_attention_heads;
       angles_.theta = static_cast<float>(angles_.theta * factor);

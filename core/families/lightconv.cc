@@ -1,10 +1,7 @@
-// Lightweight and dynamic convolution encoders (Wu et al., "Pay Less Attention with Lightweight and Dynamic
-// Convolutions", 2019), the ancestors of ConvBERT's span-based dynamic convolution.
-//
-// No library publishes checkpoints of these as sentence encoders, so the layout is Peruse's own: ConvBERT's configuration
-// (num_attention_heads convolution heads; conv_kernel_size may be a list with one width per layer), ConvBERT's embeddings and heads, and
-// these layers, after the prefix "lightconv." or "dynamicconv.":
-//
+// Lightweight and dynamic convolution encoders (Wu et al., "Pay Less Attention with Lightweight and Dynamic Convolutions", 2019). Sentence
+// encoders of this kind are not published, so the layout is Peruse's own: ConvBERT's configuration (num_attention_heads convolution heads;
+// conv_kernel_size may be a list, one width per layer), embeddings and heads, and these layers after the prefix "lightconv." or
+// "dynamicconv.":
 //   encoder.layer.L.conv.in_proj.weight [2 hidden, hidden], .bias [2 hidden]   values first, then gates
 //   encoder.layer.L.conv.weight [heads, kernel]                                lightconv: logits of the taps
 //   encoder.layer.L.conv.kernel.weight [heads * kernel, hidden], .bias         dynamicconv: row head * kernel + tap
@@ -42,10 +39,10 @@ class LightConv : public Family {
   Value GatedConvolution(Build& b, const ModelConfig& config, int32_t layer, Value x) const;
 
   const bool dynamic_;
-  std::vector<int32_t> kernel_sizes_;  // by layer, odd
+  std::vector<int32_t> kernel_sizes_;  // one odd size per layer
 };
 
-// conv_kernel_size is one width for all layers, or a list with one per layer.
+// conv_kernel_size is one width for all layers, or a list with one width per layer.
 void LightConv::Read(ConfigReader& reader, ModelConfig& config) {
   RequireWholeHeads(reader, config);
   constexpr std::string_view kField = "conv_kernel_size";
@@ -77,7 +74,7 @@ Value LightConv::GatedConvolution(Build& b, const ModelConfig& config, int32_t l
 
   Value convolved;
   if (dynamic_) {
-    // A position's kernel depends on its gated features.
+    // The kernel at a position depends on the gated features of that position.
     const Value logits = b.Linear(gated, b.Weights(name + "kernel", hidden, heads * kernel));
     const auto [out, kernels] = b.SpanConv(logits, gated, heads);
     b.Output({OutputKind::kSpanKernel, layer}, kernels);

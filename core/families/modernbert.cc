@@ -1,5 +1,5 @@
-// ModernBERT (Warner et al., 2024): pre-norm layers, rotary positions, gated feed-forward layers, and windowed attention in most layers.
-// Reference class: ModernBertModel, with the configuration of transformers 4.48 to 5.
+// ModernBERT (Warner et al., 2024; ModernBertModel of transformers 4.48 to 5): pre-norm layers, rotary positions, gated feed-forward
+// layers, and windowed attention in most layers.
 #include "core/base/utf8.h"
 #include "core/families/family.h"
 #include "core/families/rotary.h"
@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Differences between layers with global and with local attention.
+// Settings that layers with global attention and layers with local attention each have.
 struct AttentionKind {
   ops::RotaryAngles angles;
   int32_t window = ops::Attention::kAllKeys;
@@ -56,7 +56,7 @@ class ModernBert : public Family {
 
   void ReadLayerTypes(ConfigReader& reader, const ModelConfig& config);
   void ReadPositions(ConfigReader& reader);
-  // ModernBertPredictionHead, before the classifier of every head except the masked LM's.
+  // ModernBertPredictionHead, which precedes the classifier in all heads except masked LM.
   RowTransform Prediction() const {
     return {"head.dense", classifier_activation_, "head.norm", classifier_bias_, norm_bias_};
   }
@@ -68,7 +68,7 @@ class ModernBert : public Family {
 
   AttentionKind global_;
   AttentionKind local_;
-  std::vector<bool> is_local_;  // by layer
+  std::vector<bool> is_local_;  // for each layer: whether attention is local
   bool norm_bias_ = false;
   bool attention_bias_ = false;
   bool mlp_bias_ = false;
@@ -99,7 +99,7 @@ void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
   ReadPositions(reader);
 }
 
-// Reads layer_types of transformers 5, or the period of transformers 4.
+// Reads layer_types of transformers 5, or global_attn_every_n_layers of transformers 4.
 void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config) {
   const int32_t period = reader.Int("global_attn_every_n_layers", 3, 1, kMaxLayers);
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) is_local_.push_back(i % period != 0);
@@ -120,11 +120,11 @@ void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config)
 }
 
 void ModernBert::ReadPositions(ConfigReader& reader) {
-  // If sliding_window, a property of transformers 5, is a key, it sets local_attention to twice its value.
+  // A key sliding_window sets local_attention to twice its value: sliding_window is a property in transformers 5.
   const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
   local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
   global_.angles.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);
-  // transformers 4 reads null as the global value; transformers 5 fails.
+  // Null means the global value in transformers 4; transformers 5 fails.
   const float fallback = reader.IsNull("local_rope_theta") ? global_.angles.theta : 10000;
   local_.angles.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
   for (const std::string_view field : {"rope_theta", "rope_scaling"}) {
@@ -148,7 +148,7 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
 Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {
   const int32_t hidden = config.hidden_size;
   const std::string name = "layers." + std::to_string(layer) + ".";
-  // Layer 0 reads the embeddings, which are already normalised.
+  // Layer 0 reads embeddings, which are already normalised.
   if (layer > 0) x = b.LayerNorm(x, Norm(b, config, name + "attn_norm"));
   const Value projected = b.Linear(x, LinearsOf(b, {name + "attn.Wqkv"}, hidden, 3 * hidden, attention_bias_));
   const int32_t window = (is_local_[static_cast<size_t>(layer)] ? local_ : global_).window;
@@ -176,7 +176,7 @@ Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
     x = b.Add(x, SelfAttention(b, config, i, x, is_local_[static_cast<size_t>(i)] ? local : global));
     x = b.Add(x, FeedForwardOf(b, config, "layers." + std::to_string(i) + ".", x));
     const bool is_last = i + 1 == config.num_hidden_layers;
-    if (is_last) x = b.LayerNorm(x, Norm(b, config, "final_norm"));  // hidden_states[-1] in transformers 5
+    if (is_last) x = b.LayerNorm(x, Norm(b, config, "final_norm"));  // as in transformers 5
     b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;

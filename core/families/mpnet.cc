@@ -1,4 +1,4 @@
-// MPNet (Song et al., 2020): BERT's encoder with a bias per head and distance, shared by all layers. Reference class: MPNetModel.
+// MPNet (Song et al., 2020; transformers' MPNetModel): BERT's encoder with a bias per head and distance, shared by all layers.
 #include <algorithm>
 
 #include "core/families/family.h"
@@ -7,9 +7,9 @@
 namespace peruse {
 namespace {
 
-constexpr int32_t kBuckets = 32;  // of relative_position_bucket, regardless of relative_attention_num_buckets
+constexpr int32_t kBuckets = 32;  // transformers ignores relative_attention_num_buckets
 constexpr int32_t kMaxDistance = 128;
-constexpr int32_t kPadding = 1;  // MPNetEmbeddings.padding_idx, regardless of pad_token_id
+constexpr int32_t kPadding = 1;  // MPNetEmbeddings.padding_idx; transformers ignores pad_token_id
 
 LayerNames MpNetLayer(int32_t layer) {
   LayerNames names = BertLayer(layer);

@@ -1,5 +1,5 @@
-// NomicBERT (Nussbaum et al., 2024), versions 1 and 1.5: BERT with rotary positions and gated feed-forward layers. Reference
-// classes: NomicBertModel of transformers 5, and for configurations with the names of GPT-2 that of contrastors.
+// NomicBERT (Nussbaum et al., 2024) 1 and 1.5: BERT with rotary positions and gated feed-forward layers. Code: NomicBertModel of
+// transformers 5 and, for configurations with GPT-2's field names, contrastors.
 #include "core/families/family.h"
 #include "core/families/rotary.h"
 #include "core/families/transformer.h"
@@ -43,7 +43,7 @@ class NomicBert : public Family {
 
 void NomicBert::Read(ConfigReader& reader, ModelConfig& config) {
   config.hidden_act = reader.ActivationOf("hidden_act", Activation::kSilu);
-  config.max_tokens = ModelConfig::kUnlimited;  // no table of positions; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
   head_activation_ = config.hidden_act;
   if (reader.Field("n_embd").exists()) ReadContrastors(reader, config);
   RequireRotaryHeads(reader, config);
@@ -51,7 +51,7 @@ void NomicBert::Read(ConfigReader& reader, ModelConfig& config) {
   if (const JsonValue rope = reader.Field("rope_parameters"); rope.exists()) ReadRope(reader, rope, &angles_);
 }
 
-// The names of GPT-2, with which the checkpoints of nomic-ai are published.
+// Reads GPT-2's field names, which nomic-ai's checkpoints use.
 void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
   const int32_t hidden = reader.Int("n_embd", 768, 1, kMaxHidden);
   config.hidden_size = config.embedding_size = hidden;
@@ -87,7 +87,7 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
     unsupported("num_heads_kv other than n_head");
   }
   if (reader.Int("moe_every_n_layers", 0, 0, kMaxLayers) > 0) unsupported("moe_every_n_layers: a mixture of experts");
-  // Then the frequencies of longer texts depend on their lengths (dynamic NTK scaling).
+  // With this option, the frequencies of longer texts depend on their lengths (dynamic NTK scaling).
   if (reader.Float("rotary_scaling_factor", 0, 0, 1e6f) > 0) {
     config.max_tokens = reader.Int("max_trained_positions", 2048, 1, kMaxPositions);
   }

@@ -1,4 +1,3 @@
-// config.json's quantization_config: a checkpoint's storage format (docs/precision.md).
 #pragma once
 
 #include <optional>
@@ -11,10 +10,10 @@
 
 namespace peruse {
 
-// Returns the format of a quantization_config. Errors: kUnsupported for other libraries' methods.
+// Parses quantization_config (docs/precision.md). Errors: kUnsupported for other libraries' methods.
 Result<Precision> ReadQuantization(JsonValue quantization);
 
-// Returns config.json with the quantization_config of a format. Errors: kUnsupported if checkpoints cannot be stored in it.
+// Adds the quantization_config of `precision` to config.json. Errors: kUnsupported if checkpoints cannot use that format.
 Result<std::string> WithQuantization(std::string_view config_json, Precision precision);
 
 }  // namespace peruse

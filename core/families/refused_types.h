@@ -1,4 +1,3 @@
-// Types of models that people ask for and Peruse lacks: why, and what to use instead.
 #pragma once
 
 #include <string>
@@ -6,7 +5,8 @@
 
 namespace peruse {
 
-// Returns the end of a message that begins with the type, or "" for all other types. `architecture` is architectures[0], or "".
+// Explains for popular types that Peruse does not support why, and what to use instead. The text follows the type in a message; it is ""
+// for other types. `architecture` is architectures[0], or "".
 std::string WhyRefused(std::string_view model_type, std::string_view architecture);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// RoBERTa (Liu et al., 2019): BERT's encoder with positions that start after the padding token's id. Reference class: RobertaModel.
+// RoBERTa (Liu et al., 2019; transformers' RobertaModel): BERT's encoder with positions that start after the padding token's id.
 #include <algorithm>
 
 #include "core/families/family.h"
@@ -28,7 +28,7 @@ class Roberta : public Family {
   }
   std::vector<std::string> prefixes() const override { return {"roberta."}; }
 
-  // create_position_ids_from_input_ids
+  // The positions follow transformers' create_position_ids_from_input_ids.
   Value Encode(Build& b, const ModelConfig& config) const override {
     EmbeddingOptions options;
     options.positions = positions_ == PositionType::kAbsolute;
@@ -52,10 +52,10 @@ class Roberta : public Family {
 
 std::unique_ptr<Family> CreateRoberta() { return std::make_unique<Roberta>(50265); }
 
-// XLM-RoBERTa (Conneau et al., 2020) is RoBERTa with another vocabulary. Reference class: XLMRobertaModel.
+// XLM-RoBERTa (Conneau et al., 2020; transformers' XLMRobertaModel) differs from RoBERTa in its vocabulary.
 std::unique_ptr<Family> CreateXlmRoberta() { return std::make_unique<Roberta>(30522); }
 
-// CamemBERT (Martin et al., 2020) is RoBERTa in French. Reference class: CamembertModel.
+// CamemBERT (Martin et al., 2020; transformers' CamembertModel) is a French RoBERTa.
 std::unique_ptr<Family> CreateCamembert() { return std::make_unique<Roberta>(30522); }
 
 }  // namespace peruse

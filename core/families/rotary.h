@@ -1,5 +1,4 @@
-// What encoders with rotary positions share: the configuration of the angles, self-attention on rotated queries and keys, gated
-// feed-forward layers, and a whole encoder that norms after each half of a layer.
+// Parts of encoders with rotary positions: configuration of angles, self-attention, gated feed-forward layers, and a post-norm encoder.
 #pragma once
 
 #include <string>
@@ -11,22 +10,21 @@
 
 namespace peruse {
 
-// What rope_parameters of transformers 5 (or rope_scaling of transformers 4) says: the base of the frequencies, and with rope_type
-// "linear" their divisor. Refuses other types.
+// Parses rope_parameters of transformers 5, or rope_scaling of transformers 4: the base of the frequencies and, for rope_type "linear",
+// their divisor. Rejects other types.
 void ReadRope(ConfigReader& reader, JsonValue parameters, ops::RotaryAngles* angles);
 
-// Refuses heads that do not divide the hidden size, or whose width is odd or not their quotient.
+// Requires that num_attention_heads divides hidden_size, and that the quotient is even and equals head_dim.
 void RequireRotaryHeads(ConfigReader& reader, const ModelConfig& config);
 
-// The linears of these names as one matrix: the rows of each weight `<name>.weight` [out, in] follow those of the name before, and with
-// `bias` so do the values of `<name>.bias` [out].
+// Stacks linear layers by rows: the weights `<name>.weight` [out, in] and, if `bias`, the values `<name>.bias` [out] of all names.
 Stack LinearsOf(Build& b, const std::vector<std::string>& names, int32_t in, int32_t out, bool bias);
 
-// Self-attention of a layer. projected: queries, keys and values [tokens, 3 * hidden]; window: as in ops::Attention.
+// Self-attention of a layer. projected: queries, keys and values [tokens, 3 * hidden]. window: see ops::Attention.
 Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value projected, Value angles,
                       int32_t window = ops::Attention::kAllKeys);
 
-// How checkpoints call the linears and norms of a layer that norms after its halves, and which linears have a bias.
+// Tensor names of a post-norm layer, and which linear layers have a bias.
 struct PostNormLayer {
   std::vector<std::string> projection;  // queries, keys, values: one tensor, or three
   std::string attention_output;
@@ -37,11 +35,11 @@ struct PostNormLayer {
   bool attention_bias = false;
   bool up_bias = false;
   bool down_bias = false;
-  bool drops_gated = false;  // in training, dropout of what `down` reads
+  bool drops_gated = false;  // in training, apply dropout to the input of `down`
 };
 
-//   x = norm(x + attention_output(attention(x)));   x = norm(x + down(activation(gate(x)) * up(x)))
-// for every layer, all outputs named. NomicBertModel, GteModel.
+// Builds an encoder whose layers are x = norm(x + attention_output(attention(x))); x = norm(x + down(activation(gate(x)) * up(x))). Names
+// all outputs. transformers: NomicBertModel, GteModel.
 Value PostNormEncoder(Build& b, const ModelConfig& config, const ops::RotaryAngles& angles, Value embeddings,
                       const std::vector<PostNormLayer>& layers);
 

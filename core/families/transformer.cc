@@ -71,7 +71,7 @@ MaskedLmHead GeneratorHead(const ModelConfig& config) {
   MaskedLmHead head;
   head.dense = {"generator_predictions.dense"};
   head.norm = {"generator_predictions.LayerNorm"};
-  head.activation = Activation::kGelu;  // exact, regardless of hidden_act
+  head.activation = Activation::kGelu;  // exact gelu, regardless of hidden_act
   head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "generator_lm_head.weight"};
   head.bias = {"generator_lm_head.bias"};
   return head;
@@ -133,7 +133,7 @@ FeedForwardWeights DeclareFeedForward(Build& b, const ModelConfig& config, const
   const int32_t wide = config.intermediate_size;
   FeedForwardWeights weights;
   weights.intermediate = b.GroupedWeights(names.intermediate, hidden, wide, groups);
-  // Inputs after the activation function lose most in 8 bits.
+  // Values after the activation function lose most accuracy in 8 bits.
   weights.output = b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true);
   weights.norm = b.Norm(names.norm, hidden, config.layer_norm_eps);
   return weights;
@@ -185,7 +185,7 @@ LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames&
 
 namespace {
 
-// BertSelfAttention and BertSelfOutput
+// transformers: BertSelfAttention and BertSelfOutput.
 Value SelfAttention(Build& b, const ModelConfig& config, const LayerWeights& weights,
                     const RelativePositions& positions, int32_t layer, Value x) {
   const int32_t hidden = config.hidden_size;
@@ -196,7 +196,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerWeights& wei
   attention.position_bias = positions.bias;
   attention.slots = positions.slots;
   if (positions.type != PositionType::kAbsolute) {
-    // relative_key: query . distance; relative_key_query: also key . distance. One table for all heads.
+    // relative_key adds query . distance to the scores; relative_key_query also adds key . distance. All heads share a table.
     const int32_t distances = 2 * config.max_position_embeddings - 1;
     const Value table =
         b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);

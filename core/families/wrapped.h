@@ -1,4 +1,4 @@
-// A family whose checkpoints contain another family's encoder, and their own head.
+// A family whose checkpoints contain the encoder of another family, and a head of their own.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace peruse {
 
 class WrappedEncoder : public Family {
  public:
-  // `prefix` is that of the encoder's names.
+  // `prefix` is the prefix of the encoder's tensor names.
   WrappedEncoder(ConfiguredFamily encoder, std::string prefix)
       : encoder_(std::move(encoder)), prefix_(std::move(prefix)) {}
 
   void Read(ConfigReader&, ModelConfig&) override {}
   std::vector<std::string> prefixes() const override { return {prefix_}; }
   Value Encode(Build& b, const ModelConfig& config) const override { return encoder_.family->Encode(b, config); }
-  // Unused: the head is another one.
+  // Unused, because these families have their own heads.
   PooledHead SequenceClassifier(const ModelConfig& config) const override {
     return encoder_.family->SequenceClassifier(config);
   }
@@ -30,12 +30,12 @@ class WrappedEncoder : public Family {
   const std::string prefix_;
 };
 
-// The limits of a second encoder's texts; `width` is that of their vectors.
+// Returns the limits of a second encoder. `width` is the size of its vectors.
 inline LabelEncoder LimitsOf(const ModelConfig& config, int32_t width) {
   return {config.vocab_size, config.type_vocab_size, config.max_tokens, width};
 }
 
-// Rejects an unsupported option. `has` means that the configuration uses it.
+// Rejects an option that is not supported. `has` means that the configuration uses it.
 inline void RefuseIf(ConfigReader& reader, bool has, std::string_view what) {
   if (has) reader.Fail(Unsupported("config.json: " + std::string(what) + " is not supported"));
 }

@@ -15,7 +15,7 @@ Value Words(Build& b, Value hidden, const EntityHead& head) {
                     {.kind = mean ? ops::PoolRows::Kind::kMean : ops::PoolRows::Kind::kMax});
 }
 
-// SelfAttentionBlock, CrossAttentionBlock: `side` attends to `other`, or to itself.
+// gliner's SelfAttentionBlock and CrossAttentionBlock: `side` attends to `other`, or to itself if `other` is null.
 Value FusionBlock(Build& b, Value side, const Value* other, const std::string& name, int32_t heads) {
   constexpr float kEps = 1e-5f;
   const int32_t width = b.cols(side);
@@ -35,7 +35,7 @@ Value FusionBlock(Build& b, Value side, const Value* other, const std::string& n
   return b.LayerNorm(b.Add(context, x), b.Norm(name + "post_norm", width, kEps));
 }
 
-// CrossFuser
+// gliner's CrossFuser.
 void Fuse(Build& b, const EntityHead& head, Value& words, Value& labels) {
   for (int32_t layer = 0; layer < head.fusion_layers; ++layer) {
     for (size_t i = 0; i < head.fusion.size(); ++i) {

@@ -1,5 +1,5 @@
-// GLiNER's heads (Zaratiana et al., 2023): compare spans or words of a text with labels. They take one text, and the rows of its words and
-// labels (HeadInputs).
+// GLiNER's heads (Zaratiana et al., 2023) compare spans or words of a text with labels. They need a batch of one text, and the rows of its
+// words and labels (HeadInputs).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace peruse {
 
-// Reference classes: UniEncoderSpanModel, UniEncoderTokenModel, BiEncoderSpanModel, BiEncoderTokenModel.
+// Package gliner: UniEncoderSpanModel, UniEncoderTokenModel, BiEncoderSpanModel, BiEncoderTokenModel.
 struct EntityHead {
   enum class Mode : uint8_t {
     kMarker,    // SpanMarker
     kMarkerV0,  // SpanMarkerV0
-    kMarkerV1,  // SpanMarkerV1: with the mean of all words
-    kMarkerV2,  // SpanMarkerV2: with the last word
+    kMarkerV1,  // SpanMarkerV1: includes the mean of all words
+    kMarkerV2,  // SpanMarkerV2: includes the last word
     kQuery,     // SpanQuery
     kMlp,       // SpanMLP
     kCat,       // SpanCAT
@@ -30,24 +30,24 @@ struct EntityHead {
   enum class WordPooling : uint8_t { kOneToken, kMean, kMax };
 
   Mode mode = Mode::kMarkerV0;
-  int32_t width = 0;      // of the head
+  int32_t width = 0;
   int32_t layers = 0;     // of the BiLSTM over the words
   int32_t max_width = 0;  // maximum words of a span
   WordPooling pooling = WordPooling::kOneToken;
-  // Labels are vectors (a bi-encoder) instead of rows of the text.
+  // Whether labels are vectors (from a bi-encoder) instead of rows of the text.
   bool label_vectors = false;
-  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer: the first letter is the side that changes (labels, text), the last
-  // the side that it attends to.
+  // Blocks of each CrossFuser layer: "l2l", "t2t", "l2t" or "t2l". The first letter is the side that changes (labels or text), the last
+  // letter the side that it attends to.
   std::vector<std::string> fusion;
   int32_t fusion_layers = 0;
   int32_t fusion_heads = 0;
 };
 
-// logits [pairs, labels] for spans, given as pairs of first and last word; with kTokens [pairs, 3]: start, end and inside for pairs of a
+// Adds logits. Spans: [pairs, labels], for pairs of first and last word. kTokens: [pairs, 3] with start, end and inside, for pairs of a
 // word and a label.
 void BuildHead(Build& b, Value hidden, const EntityHead& head);
 
-// Computes vectors of spans, [pairs, width], from those of the words. Not for kTokens.
+// Computes vectors of spans, [pairs, width], from the vectors of words. Not for kTokens.
 Value SpanVectors(Build& b, Value words, const EntityHead& head);
 
 }  // namespace peruse

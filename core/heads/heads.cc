@@ -3,14 +3,14 @@
 namespace peruse {
 namespace {
 
-constexpr float kNormalizeEps = 1e-12f;  // torch.nn.functional.normalize
+constexpr float kNormalizeEps = 1e-12f;  // the constant of torch.nn.functional.normalize
 
 std::vector<std::string> WithSuffix(std::vector<std::string> names, const char* suffix) {
   for (std::string& name : names) name += suffix;
   return names;
 }
 
-// Replaces every row by the mean of its text's rows, with attention whose scores are all equal.
+// Replaces every row by the mean over its text: attention with equal scores.
 Value MeanOfText(Build& b, Value x, int32_t width) {
   constexpr int32_t kWidestHead = 64;
   int32_t heads = 1;
@@ -80,7 +80,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHea
   const Value transformed =
       b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
   const int32_t words = sizes.vocabulary;
-  std::vector<std::string> if_has;  // the decoder may be the token embeddings, which always exist
+  std::vector<std::string> if_has;  // the decoder can be the token embeddings, which always exist
   if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
   Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
   if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);

@@ -1,6 +1,5 @@
-// Heads on an encoder. Each adds its operations to a program and names its outputs.
-//
-// A family defines its checkpoints' tensor names of a head; this file does not depend on families.
+// Heads on an encoder. Each head adds operations to a program and names its outputs. Families define the tensor names; this file does not
+// depend on families.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +24,10 @@ enum class Head : uint8_t {
   kEntities,
 };
 
-// "sequence classification", for messages.
+// Returns for example "sequence classification", for messages.
 std::string_view HeadName(Head head);
 
-// norm(activation(dense(x))) of some rows, before a classifier. A layer with an empty name is omitted.
+// norm(activation(dense(x))) of some rows, before a classifier. Layers with empty names are omitted.
 struct RowTransform {
   std::string dense;  // hidden -> hidden
   Activation activation = Activation::kNone;
@@ -37,59 +36,59 @@ struct RowTransform {
   bool norm_bias = true;
 };
 
-// One row per text, then up to two linear layers: logits [sequences, labels].
+// Picks one row per text, then applies up to two linear layers: logits [sequences, labels]. transformers' classes and tensor names:
 //   ConvBertClassificationHead, ElectraClassificationHead, RobertaClassificationHead   classifier.dense, classifier.out_proj
 //   BertPooler, ContextPooler                                                          pooler.dense, classifier
 //   *SequenceSummary                                                                   sequence_summary.summary, classifier
 //   ModernBertPredictionHead                                                           head.dense, head.norm, classifier
 struct PooledHead {
-  // The row of a text: its first row, its last, or the mean of all.
+  // The row that represents a text: its first, its last, or the mean of all rows.
   enum class Pick : uint8_t { kFirst, kLast, kMean };
   Pick pick = Pick::kFirst;
-  RowTransform transform;  // of the picked row
+  RowTransform transform;  // applied to the picked row
   std::string classifier = "classifier";
   int32_t labels = 0;
   bool normalized = false;  // scale the row to unit length
-  bool drops_row = false;   // in training, apply dropout also to this row, not only to the classifier's input
+  bool drops_row = false;   // in training, also apply dropout to this row
 };
 
-// One linear layer on every token. *ForTokenClassification: logits [tokens, labels]; *ForQuestionAnswering: logits [tokens, 2], start and
-// end.
+// One linear layer on every token. *ForTokenClassification: logits [tokens, labels]. *ForQuestionAnswering: logits [tokens, 2] with start
+// and end.
 struct TokenHead {
   std::string classifier;
   int32_t labels = 0;
   bool drops_rows = false;  // in training, apply dropout to the classifier's input
-  RowTransform transform;   // of every row, before that dropout
+  RowTransform transform;   // applied to every row, before dropout
 };
 
-// logits = norm(activation(dense(hidden))) decoder^T + bias for the chosen tokens: [chosen, vocabulary]
+// logits = norm(activation(dense(hidden))) decoder^T + bias for the requested tokens, [chosen, vocabulary]. If a family has several
+// layouts, each list of names has one entry per layout. transformers' classes and tensor names:
 //   BertLMPredictionHead, LegacyDebertaLMPredictionHead        cls.predictions
 //   DebertaLMPredictionHead (the original code's layout)       lm_predictions.lm_head
 //   ElectraGeneratorPredictions, ConvBertGeneratorPredictions  generator_predictions, generator_lm_head
 //   RobertaLMHead                                              lm_head
 //   ModernBertForMaskedLM                                      head, decoder
-// If files have one of several layouts, every list of names has an entry for each.
 struct MaskedLmHead {
   std::vector<std::string> dense;  // without .weight and .bias
   std::vector<std::string> norm;
   Activation activation = Activation::kNone;
   std::vector<std::string> decoder;  // full name of the matrix
-  std::vector<std::string> bias;     // full names; empty if the decoder has no bias
+  std::vector<std::string> bias;     // full names; empty if the decoder does not have a bias
   bool dense_bias = true;
   bool norm_bias = true;
 };
 
-// One logit per token, positive where the token was replaced: logits [tokens, 1].
+// Logits [tokens, 1], positive where a token was replaced.
 //   ElectraDiscriminatorPredictions             classifier(activation(dense(hidden)))
 //   mask_predictions of the DeBERTa v3 code     classifier(activation(dense(norm(hidden + hidden of the first token))))
 struct DiscriminatorHead {
-  std::string norm;  // empty means without norm and first token
+  std::string norm;  // empty means that neither the norm nor the first token is used
   std::string dense;
   std::string classifier;
   Activation activation = Activation::kNone;
 };
 
-// Sizes that determine a head's.
+// Sizes of the encoder that determine the sizes of a head.
 struct HeadSizes {
   int32_t hidden = 0;
   int32_t embedding = 0;

@@ -11,9 +11,9 @@ using Scorer = LabelHead::Scorer;
 using Pooling = LabelHead::Pooling;
 
 constexpr const char* kScorer = "model.scorer.";
-constexpr float kShortest = 1e-8f;  // GLiClass adds it to lengths, which only matters for lengths of about this size
+constexpr float kShortest = 1e-8f;  // GLiClass adds this to lengths, which only matters if lengths are about as small
 
-// FeaturesProjector, BiEncoderProjector
+// gliclass: FeaturesProjector, BiEncoderProjector.
 Value Project(Build& b, Value x, const std::string& name, const LabelHead& head, int32_t width) {
   const Value inner = b.Linear(x, b.StackedF32(b.cols(x)).Add(name + ".linear_1", head.inner));
   return b.Linear(b.Activate(inner, head.activation), b.StackedF32(head.inner).Add(name + ".linear_2", width));
@@ -21,7 +21,7 @@ Value Project(Build& b, Value x, const std::string& name, const LabelHead& head,
 
 Value Normalized(Build& b, Value x, const LabelHead& head) { return head.normalize ? b.Normalize(x, kShortest) : x; }
 
-// Pools a text's tokens to one row per text.
+// Pools the tokens of a text to one row.
 Value PoolTokens(Build& b, Value hidden, const LabelHead& head) {
   const Index first = {.kind = Index::Kind::kFirst};
   if (head.pooling == Pooling::kFirst) return b.SelectRows(hidden, first);
@@ -29,7 +29,7 @@ Value PoolTokens(Build& b, Value hidden, const LabelHead& head) {
   return b.PoolRows(hidden, first, {.kind = Index::Kind::kLengths}, {.kind = head.pool});
 }
 
-// The text's vector, or its rows if it is not pooled.
+// Returns the vector of the text, or its rows if they are not pooled.
 Value Text(Build& b, Value hidden, const LabelHead& head) {
   if (!head.words) return head.pooling == Pooling::kNone ? hidden : PoolTokens(b, hidden, head);
   Value words = b.PoolRows(hidden, {.kind = Index::Kind::kWords}, {.kind = Index::Kind::kWordTokens}, {});
@@ -42,14 +42,14 @@ Value Text(Build& b, Value hidden, const LabelHead& head) {
   return b.PoolRows(words, first, {.kind = Index::Kind::kWordCount}, {.kind = head.pool});
 }
 
-// Linear(.4, act(Linear(.2, act(x)))), where x is the result of Linear(.0).
+// Returns Linear(.4, act(Linear(.2, act(x)))), where x is the result of Linear(.0).
 Value ScoreMlp(Build& b, Value x, const std::string& mlp, Activation activation, const LabelHead& head) {
   const auto [first, second] = head.mlp_width;
   const Value hidden = b.Linear(b.Activate(x, activation), b.StackedF32(first).Add(mlp + "2", second));
   return b.Linear(b.Activate(hidden, activation), b.StackedF32(second).Add(mlp + "4", 1));
 }
 
-// HopfieldScorer: each label attends to the text; labels are scored independently.
+// gliclass's HopfieldScorer: each label attends to the text; labels are scored independently.
 Value HopfieldScores(Build& b, Value text, Value labels, const LabelHead& head) {
   constexpr float kBeta = 4;
   const int32_t width = b.cols(labels);
@@ -67,7 +67,7 @@ Value HopfieldScores(Build& b, Value text, Value labels, const LabelHead& head) 
   return ScoreMlp(b, first, mlp, Activation::kRelu, head);
 }
 
-// CrossAttnScorer: labels attend to the rows of the text.
+// gliclass's CrossAttnScorer: labels attend to the rows of the text.
 Value CrossAttentionScores(Build& b, Value text, Value labels, const LabelHead& head) {
   constexpr float kEps = 1e-5f;
   const int32_t width = b.cols(labels);
@@ -88,7 +88,6 @@ Value CrossAttentionScores(Build& b, Value text, Value labels, const LabelHead& 
                   head);
 }
 
-// MLPScorer
 Value MlpScores(Build& b, Value text, Value labels, const LabelHead& head) {
   const int32_t width = b.cols(labels);
   const std::string mlp = std::string(kScorer) + "mlp.";
@@ -116,7 +115,7 @@ void BuildHead(Build& b, Value hidden, const LabelHead& head) {
       labels = Normalized(b, Project(b, labels, "model.classes_projector", head, width), head);
     }
   }
-  // Without normalisation a uni-encoder does not use its scale.
+  // Uni-encoders without normalisation do not use their scale.
   const bool scaled = head.normalize || head.labels != LabelHead::Labels::kRows;
   const auto scale = [&](Value x) { return scaled ? b.Multiply(x, b.ScalarRow("model.logit_scale", b.cols(x))) : x; };
   switch (head.scorer) {

@@ -1,4 +1,4 @@
-// GLiClass's heads (Stepanov et al., 2025): compare a text with labels, with one score per label.
+// GLiClass's heads (Stepanov et al., 2025) compare a text with labels, and give one score per label.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,36 @@
 
 namespace peruse {
 
-// Reference classes: GLiClassUniEncoder, GLiClassBiEncoder, GLiClassBiEncoderFused.
+// Package gliclass: GLiClassUniEncoder, GLiClassBiEncoder, GLiClassBiEncoderFused.
 struct LabelHead {
   enum class Scorer : uint8_t { kDot, kWeightedDot, kMlp, kHopfield, kCrossAttention };
-  // The text's vector: one of its rows, a pooling of all, or every row separately.
+  // How to represent the text: by one of its rows, by a pooling of all rows, or by every row separately.
   enum class Pooling : uint8_t { kFirst, kLast, kPooled, kNone };
   enum class Labels : uint8_t {
-    kRows,     // rows of the text that contains them
-    kVectors,  // inputs: the labels were encoded separately
-    kPlaces,   // inputs, inserted into the text, which has positions for them
+    kRows,     // rows of the text, which contains the labels
+    kVectors,  // vectors that the caller provides: labels are encoded separately
+    kPlaces,   // vectors that the caller provides, at positions that the text has for them
   };
 
   Scorer scorer = Scorer::kDot;
   Labels labels = Labels::kRows;
-  int32_t inner = 0;  // width of the projectors' hidden layer
+  int32_t inner = 0;  // width of the hidden layers of projectors
   int32_t mlp_width[2] = {256, 128};
   int32_t heads = 1;                          // for kCrossAttention
   Activation activation = Activation::kGelu;  // of the projectors
   Pooling pooling = Pooling::kFirst;
   ops::PoolRows::Kind pool = ops::PoolRows::Kind::kMean;  // for kPooled
-  bool words = false;                                     // the text's rows are its words instead of all tokens
+  bool words = false;                                     // pools words of the text instead of all tokens
   bool average_labels = false;                            // a label's vector is the mean of its rows
-  bool lstm = false;                                      // over the text's rows
-  bool normalize = false;                                 // scale compared vectors to unit length
-  std::optional<int32_t> hidden;                          // the layer whose hidden state is used; unset means the last
+  bool lstm = false;                                      // applies an LSTM to the rows of the text
+  bool normalize = false;                                 // scales compared vectors to unit length
+  std::optional<int32_t> hidden;                          // layer whose hidden state is used; nullopt means the last
 };
 
-// logits [1, labels], or [labels, 1]. Pairs combine the text (0) with each label.
+// Adds logits [1, labels] or [labels, 1]. A pair combines the text (0) with a label.
 void BuildHead(Build& b, Value hidden, const LabelHead& head);
 
-// Computes label vectors, [texts, width], from a second encoder's output, with one label per text.
+// Computes label vectors [texts, width] from a second encoder's output. Each text is a label.
 Value LabelVectorsOf(Build& b, Value hidden, const LabelHead& head, int32_t width);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// Vectors of spans (GLiNER's SpanRepLayer). A span is a pair of words; its width is the number of words after the first.
+// Vectors of spans (gliner's SpanRepLayer). A span is a pair of words; its width is the number of words after the first.
 #include "core/heads/entities.h"
 #include "core/heads/pairs.h"
 
@@ -15,7 +15,7 @@ std::string In(const char* name) { return std::string(kLayer) + name; }
 
 Value Relu(Build& b, Value x) { return b.Activate(x, Activation::kRelu); }
 
-// The context of SpanMarkerV1 and V2, for each span: the mean of the words, or a transformation of the last one.
+// Returns the context of each span: the mean of all words (SpanMarkerV1), or a transformation of the last word (SpanMarkerV2).
 Value Context(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   Value context;
@@ -30,7 +30,7 @@ Value Context(Build& b, Value words, const EntityHead& head) {
   return b.SelectRows(part, {.kind = Index::Kind::kRow, .domain = Domain::kPairs});
 }
 
-// SpanMarker and its successors: first word, last word and context.
+// gliner's SpanMarker, V0, V1 and V2: first word, last word and context.
 Value Markers(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   const bool old = head.mode == Mode::kMarker;
@@ -47,7 +47,7 @@ Value Markers(Build& b, Value words, const EntityHead& head) {
   return b.Linear(Relu(b, sum), b.StackedF32(out).Add(In("out_project.3"), width));
 }
 
-// SpanQuery, SpanCAT: the first word with a learned vector of the width.
+// gliner's SpanQuery and SpanCAT: the first word and a learned vector for the width.
 Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
   constexpr int32_t kCatWidth = 128;
   const int32_t width = head.width;
@@ -57,7 +57,7 @@ Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
     const Value product = b.Multiply(b.SelectRows(words, first), b.SelectRows(query, kWidths));
     return Relu(b, b.Linear(product, b.StackedF32(width).Add(In("project.0"), width)));
   }
-  // Used in another shape than stored, as in GLiNER.
+  // gliner uses the tensor in this shape, which differs from the stored one.
   const Value query = b.ReshapedConstant(In("query_seg"), {kCatWidth, head.max_width}, head.max_width, kCatWidth);
   const int32_t all = width + kCatWidth;
   const Value words_part = Part(b, words, In("project.0"), 0, all, width);
@@ -65,7 +65,7 @@ Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
   return Relu(b, b.Add(b.SelectRows(words_part, first), b.SelectRows(width_part, kWidths)));
 }
 
-// SpanMLP: each word gives a vector per width.
+// gliner's SpanMLP: each word gives one vector per width.
 Value FromFirst(Build& b, Value words, const EntityHead& head) {
   const Value all = b.Linear(words, b.StackedF32(head.width).Add(In("mlp"), head.width * head.max_width));
   const Index block = {.kind = Index::Kind::kPairBlock, .blocks = head.max_width, .blocks_by = Index::BlocksBy::kWidth};
@@ -73,8 +73,8 @@ Value FromFirst(Build& b, Value words, const EntityHead& head) {
   return Relu(b, b.PoolRows(all, block, one, {.width = head.width}));
 }
 
-// A convolution over the words of each span: multiplies every word by every tap that it may meet, then sums each span's products. SpanConv
-// has separate taps for each width beyond the first (which is the word itself); ConvShare shares the first taps.
+// Convolves the words of each span: multiplies every word by every tap that it may meet, then sums the products of each span. SpanConv has
+// separate taps for each width above one word; ConvShare shares the first taps.
 Value Convolved(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   const int32_t widths = head.max_width;
@@ -87,7 +87,7 @@ Value Convolved(Build& b, Value words, const EntityHead& head) {
   Stack stack = b.StackedF32(width);
   for (int32_t i = 1; i < widths; ++i) {
     const std::string conv = In("convs.") + std::to_string(i - 1) + ".conv.";
-    // Stored with the first tap, which every span uses once.
+    // The bias is stored with the first tap, which every span uses once.
     stack.AddBias({conv + "bias"}, {width}, (i * (i + 1) / 2 - 1) * width);
     stack.AddTaps(conv + "weight", width, i + 1);
   }

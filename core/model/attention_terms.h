@@ -1,4 +1,3 @@
-// The terms of DeBERTa's attention scores before the softmax (He et al., 2020, equation 4).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,8 @@
 
 namespace peruse {
 
-// Matrices of one text, row-major, head h in the columns [h * head_dim, (h + 1) * head_dim).
+// Operands of one text for DeBERTa's attention scores (He et al., 2020, equation 4), row-major. Head h has the columns [h * head_dim, (h +
+// 1) * head_dim).
 struct AttentionTerms {
   int32_t heads = 0;
   int32_t width = 0;                      // heads * head_dim
@@ -21,8 +21,8 @@ struct AttentionTerms {
   int32_t tokens() const { return width == 0 ? 0 : static_cast<int32_t>(query.size()) / width; }
 };
 
-// Each is [heads, tokens, tokens], with head h, query i and key j at (h * tokens + i) * tokens + j. The softmax of a row is taken of their
-// sum.
+// The three terms, each [heads, tokens, tokens]: head h, query i and key j is at (h * tokens + i) * tokens + j. Attention weights are the
+// softmax over j of their sum.
 std::vector<float> ContentToContent(const AttentionTerms& terms);   // scale query_i . key_j
 std::vector<float> ContentToPosition(const AttentionTerms& terms);  // scale query_i . position_key[slot(i - j)]
 std::vector<float> PositionToContent(const AttentionTerms& terms);  // scale key_j . position_query[slot(i - j)]

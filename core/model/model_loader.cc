@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// Rejects adapters that change word embeddings tied to the decoder: peft unties them, but here they stay one tensor.
+// Rejects adapters that change embeddings tied to the decoder: peft unties them, but here both use one tensor.
 Status CheckTied(const LoraAdapter& adapter) {
   const auto check = [](const std::string& name) {
     for (const char* end :
@@ -206,7 +206,7 @@ Result<std::shared_ptr<const LoadedModel>> ModelLoader::Finish() {
   return std::shared_ptr<const LoadedModel>(model_);
 }
 
-// Computes the constants that only depend on weights, and frees layers that are no longer needed.
+// Computes the constants that only depend on weights, and frees layers that are then unused.
 Status ModelLoader::FoldConstants() {
   LoadedModel& model = *model_;
   if (model.programs.load.ops.empty() || has_folded_) return OkStatus();

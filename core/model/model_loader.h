@@ -1,10 +1,8 @@
-// Loads a checkpoint: configuration, weights in a backend, encoder and one head.
+// Loads a checkpoint: configuration, weights in a backend, encoder and one head. After an error, further calls return the same error.
 //
 //   auto loader = ModelLoader::Create(config_json, {.head = Head::kSequenceClassification}, backend);
 //   while (more) loader->Feed(chunk);
 //   std::shared_ptr<const LoadedModel> model = loader->Finish();
-//
-// After a failed call the loader can only be destroyed; every further call returns the same error.
 #pragma once
 
 #include <cstdint>
@@ -26,31 +24,30 @@ namespace peruse {
 
 struct ModelOptions {
   Head head = Head::kNone;
-  // Format of the encoder's linear layers. Unset means kQ8 for a q8 checkpoint, `usual_precision` for others.
+  // Format of the encoder's linear layers. nullopt means kQ8 for a q8 checkpoint, `usual_precision` for others.
   std::optional<Precision> precision;
   Precision usual_precision = Precision::kF32;
-  // Applies DeBERTa's masked-LM head to its enhanced mask decoder, as in pre-training (He et al., 2020, section 3.2). transformers does
+  // Applies DeBERTa's masked-LM head to the enhanced mask decoder, as in pre-training (He et al., 2020, section 3.2); transformers does
   // not.
   bool enhanced_mask_decoder = false;
-  // A model of the same config.json in the same backend, whose weights are shared instead of read again.
+  // A loaded model of the same config.json in the same backend. Its weights are shared instead of loaded again.
   const LoadedModel* beside = nullptr;
-  // Label names, which determine the number of labels. Empty means those of config.json.
+  // Label names, which determine the number of labels. Empty means the names in config.json.
   std::vector<std::string> id2label;
-  // Rows of the token embeddings, if the configuration leaves them to the tokenizer (old GLiNER releases).
+  // Number of rows of the token embeddings, if the configuration leaves it to the tokenizer (old GLiNER releases).
   int32_t vocabulary = 0;
 };
 
 class ModelLoader {
  public:
-  // Parses the configuration. `backend` outlives the loader and the model. Errors: those of ReadFamily; kMissingHead if the architecture
-  // lacks the head.
+  // Parses the configuration. `backend` must outlive the loader and the model. Errors: those of ReadFamily; kMissingHead.
   static Result<std::unique_ptr<ModelLoader>> Create(std::string_view config_json, const ModelOptions& options,
                                                      Backend& backend);
   ~ModelLoader();
 
   const ModelConfig& config() const { return model_->config; }
   const Program& program() const { return model_->plan.program; }
-  // Whether weights must be fed, which is false if ModelOptions::beside has them all.
+  // Returns false if ModelOptions::beside has all weights, so that none must be fed.
   bool needs_weights() const { return needs_weights_; }
   // Bytes that weights, constants and embedding tables will take, without padding. Before a header is read, assumes that the checkpoint
   // stores float32.
@@ -58,18 +55,18 @@ class ModelLoader {
   // Whether the names of the checkpoint's tensors are known; names and shapes that do not fit are errors by then.
   bool header_read() const { return checkpoint_->resolved(); }
 
-  // Returns the number of labels of the adapter's classifier if it differs from the model's; then a new loader with ModelOptions::id2label
-  // is needed. Otherwise, and for heads without labels, nullopt.
+  // Returns the number of labels of the adapter's classifier if it differs from the model's; the caller then needs a new loader with
+  // ModelOptions::id2label. Otherwise returns nullopt.
   std::optional<int32_t> LabelsOf(const LoraAdapter& adapter) const;
 
-  // As in Checkpoint. Errors: kUnsupported if the adapter changes tied token embeddings.
+  // See Checkpoint::SetAdapter. Errors: kUnsupported if the adapter changes tied token embeddings.
   Status SetAdapter(std::unique_ptr<LoraAdapter> adapter);
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) {
     return checkpoint_->SetShardIndex(index_json);
   }
   Status EndShard() { return checkpoint_->EndShard(); }
   Status Feed(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
-  // Ends the weights and computes constants that only depend on them. Afterwards the loader can only be destroyed.
+  // Completes the weights and computes constants that only depend on them. The loader cannot be used afterwards.
   Result<std::shared_ptr<const LoadedModel>> Finish();
 
  private:
@@ -86,7 +83,7 @@ class ModelLoader {
   const std::unique_ptr<Family> family_;
   const std::shared_ptr<LoadedModel> model_;  // complete after Finish
   Plan folding_plan_;
-  bool has_folded_ = false;  // shares another model's constants
+  bool has_folded_ = false;  // whether constants are shared with another model
   bool needs_weights_ = true;
   std::unique_ptr<ParameterWriter> writer_;
   std::unique_ptr<Checkpoint> checkpoint_;

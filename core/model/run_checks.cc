@@ -6,18 +6,16 @@
 namespace peruse {
 namespace {
 
-// Limits of floats in one matrix of a run (2 GiB), and in all live matrices (3 GiB), for a 32-bit address space.
+// Maximum number of floats in one matrix of a run (2 GiB), and in all live matrices (3 GiB), for a 32-bit address space.
 constexpr int64_t kMaxElements = int64_t{1} << 29;
 constexpr int64_t kMaxWorkspace = int64_t{3} << 28;
 
-// Limits of an encoder.
 struct TokenLimits {
   int32_t vocab_size;
   int32_t type_vocab_size;
   int32_t max_tokens;
 };
 
-// Whether a run encodes labels separately.
 bool OfLabels(const RunOptions& options) { return options.outputs.size() == 1 && options.outputs[0] == kLabelVectors; }
 
 Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) {
@@ -37,7 +35,7 @@ Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limi
     return InvalidArgument(text + " has " + std::to_string(input.ids.size()) + " token ids and " +
                            std::to_string(input.type_ids.size()) + " type ids");
   }
-  if (limits.type_vocab_size == 0) return OkStatus();  // accepted and ignored, as in transformers
+  if (limits.type_vocab_size == 0) return OkStatus();  // ignored, as in transformers
   for (const int32_t type : input.type_ids) {
     if (type < 0 || type >= limits.type_vocab_size) {
       return InvalidArgument(text + " has the type id " + std::to_string(type) + "; the model has " +

@@ -1,4 +1,3 @@
-// Checks of a run's inputs against the model, and of its size against the memory.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,17 @@
 
 namespace peruse {
 
-// Returns the number of tokens of all texts. Errors: kInvalidArgument (no texts; ids or types out of range), kEmptyText, kTextTooLong,
-// kOutOfMemory.
+// Checks texts against the model and returns their number of tokens. Errors: kInvalidArgument (no texts; ids or types out of range),
+// kEmptyText, kTextTooLong, kOutOfMemory.
 Result<int64_t> CheckTexts(const ModelConfig& config, std::span<const ModelInput> texts, const RunOptions& options);
 
-// Checks that a model that reads labels gets one text with them, or any number of labels for a separate label encoder.
+// Checks that a model that reads labels gets one text with labels, or only labels for a separate label encoder.
 Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions& options);
 
-// Checks the rows that a masked-LM head is to score, out of `rows`.
+// Checks the rows that a masked-LM head scores. The batch has `rows` rows.
 Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows);
 
-// Checks that the plan's memory for these texts fits a 32-bit address space. Errors: kOutOfMemory.
+// Checks that a run over these texts fits a 32-bit address space. Errors: kOutOfMemory.
 Status CheckSize(const Plan& plan, const BatchInputs& inputs);
 
 }  // namespace peruse

@@ -30,16 +30,16 @@ class ModelRunner final : public Runner {
 
  private:
   const Program& program() const { return model_->programs.run; }
-  // Returns the plan for these outputs, computed at the first request; `masked` means a run with a head_mask.
+  // Returns the plan for these outputs, and computes it at the first request. `masked` means that a head_mask is given.
   Result<const Plan*> PlanOf(std::span<const OutputId> ids, bool masked);
-  // Repeats the mask for each token, because inputs of programs have a row per token.
+  // Repeats the mask for each token, because program inputs have a row per token.
   void FillMasks(std::span<const float> head_mask, int64_t tokens);
 
   const std::shared_ptr<const LoadedModel> model_;
 
-  // Each run reuses this memory: a warm call does not allocate (tests/native/memory/warm_call_test.cc).
+  // Runs reuse this memory: a warm call does not allocate (tests/native/memory/warm_call_test.cc).
   struct Prepared {
-    std::vector<int32_t> outputs;  // by number in program()
+    std::vector<int32_t> outputs;  // indices into the outputs of program()
     bool masked;
     Plan plan;
   };
@@ -49,9 +49,9 @@ class ModelRunner final : public Runner {
   BatchIndices indices_;
   const Plan* plan_ = nullptr;  // of the last run
   Sizes sizes_;
-  std::vector<FloatBuffer> results_;              // by output of the plan
-  std::vector<std::vector<float>> masks_;         // by layer
-  std::vector<std::span<const float>> matrices_;  // by ops::Input::number: the labels' vectors, then masks_
+  std::vector<FloatBuffer> results_;  // by output of the plan
+  std::vector<std::vector<float>> masks_;
+  std::vector<std::span<const float>> matrices_;  // label vectors, then masks_, indexed by ops::Input::number
 };
 
 void ModelRunner::FillMasks(std::span<const float> head_mask, int64_t tokens) {
@@ -126,7 +126,7 @@ Status ModelRunner::Begin(std::span<const ModelInput> inputs, const RunOptions& 
   }
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs, masked));
 
-  plan_ = nullptr;  // invalidates the last run's results
+  plan_ = nullptr;  // invalidates the results of the last run
   batch_.Clear();
   for (const ModelInput& input : inputs) batch_.Append(static_cast<int32_t>(input.ids.size()));
   const BatchInputs batch_inputs = {inputs, batch_, options.logit_rows, options.head_inputs};

@@ -1,9 +1,7 @@
-// Runs a loaded model over batches of texts.
+// Runs a loaded model over batches of texts. A runner stays usable after errors.
 //
 //   std::unique_ptr<Runner> runner = CreateRunner(model);
 //   runner->Begin(texts);  runner->Finish();  runner->output(kLogits);
-//
-// A call that fails leaves the runner usable.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +22,27 @@
 namespace peruse {
 
 struct RunOptions {
-  // The outputs to compute, from Runner::Outputs(). Empty means the head's.
+  // The outputs to compute, from Runner::Outputs(). Empty means those of the head.
   std::span<const OutputId> outputs = {};
-  // Head::kMaskedLm: the rows of the batch to score, in this order; empty means all. A row of logits has a column per token of the
-  // vocabulary.
+  // Head::kMaskedLm: the rows of the batch to score, in this order; empty means all. Each gives a row of logits, one per vocabulary token.
   std::span<const int32_t> logit_rows = {};
-  // Head::kEntities and GLiClass: the head's inputs for the one text of the batch. A bi-encoder's label vectors are the output
-  // kLabelVectors of a run over labels, which does not need this.
+  // Head::kEntities and GLiClass: the head's inputs for a batch of one text. A bi-encoder's label vectors come from an earlier run over
+  // labels, as output kLabelVectors; that run does not need head_inputs.
   HeadInputs head_inputs = {};
-  // Factors of each head's result, [attention_layers, attention_heads]: transformers' head_mask. Empty means 1.
+  // Factors of each head's result (transformers' head_mask), [attention_layers, attention_heads]. Empty means 1.
   std::span<const float> head_mask = {};
 };
 
 // The values of one output, row-major. Empty if the output was not requested.
 struct ModelOutput {
   std::span<const float> values;
-  Extent rows;  // the number of rows for each token, text, ...
+  Extent rows;  // row count in terms of tokens, texts, ...
   int32_t cols = 0;
 
   int32_t row_count() const { return cols == 0 ? 0 : static_cast<int32_t>(values.size() / static_cast<size_t>(cols)); }
 };
 
-// The error of a run whose `what` has NaN or infinity.
+// Returns the error for NaN or infinity in `what`.
 Status NotFinite(std::string_view what);
 
 class Runner {
@@ -55,30 +52,29 @@ class Runner {
   virtual const ModelConfig& config() const = 0;
   virtual Head head() const = 0;
 
-  // One run over a ragged batch: Begin records the operations, Finish completes them. Errors of Begin: kInvalidArgument (no texts, an
-  // unknown output, ids, type ids or rows out of range, lengths that differ), kEmptyText, kTextTooLong, kOutOfMemory. Errors of Finish:
+  // Runs the model over a ragged batch: Begin records the operations, Finish completes them. Errors of Begin: kInvalidArgument (no texts,
+  // an unknown output, ids, type ids or rows out of range, lengths that differ), kEmptyText, kTextTooLong, kOutOfMemory. Errors of Finish:
   // kOutOfMemory; kUnsupported if a result is NaN or infinity.
   virtual Status Begin(std::span<const ModelInput> inputs, const RunOptions& options = {}) = 0;
   virtual Status Finish() = 0;
 
-  // ---- Results of the last finished run, valid until the next Begin -----------------------------------------------------
+  // Results of the last finished run, valid until the next Begin:
 
   virtual const RaggedBatch& batch() const = 0;
   virtual ModelOutput output(OutputId id) const = 0;
 
-  // ---- Outputs that can be requested ------------------------------------------------------------------------------------
+  // Outputs that RunOptions may request:
 
-  // kLogits have rows for texts, tokens, or RunOptions::logit_rows; their columns are num_labels, 2 (start, end) for question answering,
-  // the vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are
+  // Rows of kLogits are texts, tokens, or RunOptions::logit_rows; columns are num_labels, 2 (start, end) for question answering, the
+  // vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are
   // zero.
   virtual std::vector<OutputId> Outputs() const = 0;
-  // 0 if the model lacks them.
+  // 0 if the model does not have attention.
   virtual int32_t attention_heads() const = 0;
-  // Number of layers with head_mask.
   virtual int32_t attention_layers() const { return 0; }
   virtual int32_t span_kernel_heads() const = 0;
-  // The terms of the last run over one text, if it computed the layer's kQuery and kKey, and, if the model has them, kPositionKey and
-  // kPositionQuery.
+  // Returns the terms of attention scores. Precondition: the last run had one text, and the layer's outputs kQuery, kKey and, if the model
+  // has them, kPositionKey and kPositionQuery.
   virtual AttentionTerms attention_terms(int32_t layer) const { return (void)layer, AttentionTerms(); }
 };
 

@@ -5,10 +5,9 @@
 namespace peruse {
 namespace {
 
-// Indices of the tensors that fill a parameter.
 using Tensors = std::vector<size_t>;
 
-// Weight and bias of a linear layer count as one parameter here.
+// Counts weight and bias of a linear layer as one parameter.
 bool IsOf(const ParameterId& id, ParameterId::Kind kind) {
   return id.kind == kind || (kind == ParameterId::Kind::kWeight && id.kind == ParameterId::Kind::kBias);
 }
@@ -22,13 +21,13 @@ std::vector<Tensors> TensorsOf(const Parameters& parameters, ParameterId::Kind k
   return lists;
 }
 
-// Whether both use the same tensor in the same way, in any parameter and head.
+// Whether both use the same tensor with the same layout, whatever the parameter and the head.
 bool IsSame(const ParameterTensor& a, const ParameterTensor& b) {
   return a.parameter.kind == b.parameter.kind && a.layout == b.layout && a.names == b.names && a.if_has == b.if_has &&
          a.shape == b.shape;
 }
 
-// For each list of `wanted`, the index of an equal list of `held` for which fits(wanted, held), or -1.
+// For each list of `wanted`: the index of an equal list of `held` for which fits(wanted, held) holds, or -1.
 template <typename Fits>
 std::vector<int32_t> Match(const Parameters& parameters, const std::vector<Tensors>& wanted, const Parameters& from,
                            const std::vector<Tensors>& held, Fits fits) {

@@ -1,5 +1,4 @@
-// Weights shared by models on one backend: models of one config.json with different heads. Each model holds the weights that it uses; a
-// weight is freed with its last holder.
+// Shares weights between models of one config.json with different heads, on one backend. A weight is freed with its last holder.
 #pragma once
 
 #include <memory>
@@ -10,7 +9,6 @@
 
 namespace peruse {
 
-// A linear layer's weights, freed with the last holder.
 class LinearHold {
  public:
   LinearHold(Backend& backend, Weight weight) : backend_(backend), weight_(weight) {}
@@ -24,15 +22,15 @@ class LinearHold {
 };
 using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // by linear layer of the program
 
-// A model's weights, for another model to share.
+// The weights of a model, from which another model can copy handles.
 struct HeldWeights {
   const Parameters& parameters;
   const Weights& weights;
   const LinearHolds& holds;
 };
 
-// Copies handles of equal tensors with equal formats from `from` into `weights` and `holds`, which have the sizes of `parameters`. Returns
-// which tensors are complete, by index.
+// Copies handles of equal tensors with equal formats into `weights` and `holds`, which have the sizes of `parameters`. Returns for each
+// tensor whether it is complete.
 std::vector<bool> TakeHeld(const HeldWeights& from, const Parameters& parameters, Weights* weights, LinearHolds* holds);
 
 }  // namespace peruse

@@ -9,7 +9,7 @@
 namespace peruse {
 namespace {
 
-constexpr size_t kTokens = 64;  // of the text
+constexpr size_t kTokens = 64;  // number of tokens in the text
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Result<Tensor> SpeedProbe::ConstantLike(const ValueInfo& info) {
   return constant;
 }
 
-// Creates the weights that the plan uses, and of embedding tables the rows that the text looks up.
+// Creates the weights that the plan uses, and only those rows of embedding tables that the text looks up.
 Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const int32_t>> indices) {
   const Program& program = plan.program;
   weights_.linears.assign(program.linears.size(), {});
@@ -95,7 +95,7 @@ Status SpeedProbe::Run(int32_t layers) {
   Build b(program, parameters, precision_);
   const Value hidden = family_.family->Encode(b, config);
   program.outputs = {{kLastHiddenState, hidden}};
-  // Constants that only depend on weights are not computed; any value gives the same speed.
+  // Does not compute constants that only depend on weights: their values do not affect the speed.
   const Plan plan = PlanFor(HoistConstants(std::move(program)).run, std::vector<int32_t>{0});
 
   const std::vector<int32_t> ids(kTokens, 0);

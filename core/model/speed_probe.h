@@ -1,5 +1,5 @@
-// Measures a backend's speed for models of a given size: layers of the model's family with meaningless weights; the caller takes the time.
-// Needs only config.json, so it can run before any weights are downloaded.
+// Measures a backend's speed for models of a given size, with layers of the family and meaningless weights. Only needs config.json, so it
+// can run before weights are downloaded. The caller measures the time.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace peruse {
 
 class SpeedProbe {
  public:
-  // Creates a probe for the model of config_json; precision as in ModelOptions. `backend` outlives it. Errors: those of ReadFamily.
+  // Creates a probe for a model. `precision`: see ModelOptions. `backend` must outlive the probe. Errors: those of ReadFamily.
   static Result<std::unique_ptr<SpeedProbe>> Create(std::string_view config_json, std::optional<Precision> precision,
                                                     Precision usual, Backend& backend);
 
-  // Computes, or on a deferred backend records, `layers` layers over a text. Errors: those of CreateLinear, kOutOfMemory.
+  // Computes `layers` layers over a text; a deferred backend only records them. Errors: those of CreateLinear, kOutOfMemory.
   Status Run(int32_t layers);
   int32_t model_layers() const { return model_layers_; }
 
@@ -39,7 +39,7 @@ class SpeedProbe {
   std::vector<std::pair<LinearSpec, Weight>> linears_;
   std::vector<Tensor> constants_;
   Weights weights_;
-  std::vector<FloatBuffer> results_;  // downloaded results, so that a GPU's time includes its readback
+  std::vector<FloatBuffer> results_;  // results are downloaded, so that the time on a GPU includes it
 };
 
 }  // namespace peruse

@@ -18,7 +18,7 @@ constexpr Head kHeads[] = {
     Head::kMaskedLm, Head::kMultipleChoice,         Head::kReplacedTokenDetection, Head::kEntities,
 };
 
-// The number of rows may differ, because configurations that leave the vocabulary to the tokenizer do not give it.
+// The number of rows may differ if the configuration leaves the size of the vocabulary to the tokenizer.
 bool IsOfShape(const TensorInfo& tensor, std::span<const int64_t> shape) {
   if (shape.empty() || std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end()) return false;
   return tensor.shape.size() == shape.size() && std::equal(shape.begin() + 1, shape.end(), tensor.shape.begin() + 1);

@@ -1,6 +1,5 @@
-// A checkpoint stored in a weight format: which tensors are encoded, and the resulting config.json.
-//
-// A tensor is encoded if every program that the family can build from config.json (one for each head) reads its rows in the format.
+// Chooses the tensors of a checkpoint that a copy in another weight format encodes. A tensor is encoded if all programs that the family can
+// build from config.json (one per head) read its rows in that format.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +19,16 @@ namespace peruse {
 
 class StoredFormat {
  public:
-  // Errors: those of ReadFamily; kUnsupported if the checkpoint is already quantised, or checkpoints cannot be stored in `precision`.
+  // Errors: those of ReadFamily; kUnsupported if the checkpoint is already quantised, or cannot be stored in `precision`.
   static Result<StoredFormat> Create(std::string_view config_json, Precision precision);
 
-  // config.json with a quantization_config.
+  // Returns config.json with a quantization_config.
   const std::string& config_json() const { return config_json_; }
-  // Returns the format of each tensor of a file, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
+  // Returns the format of each tensor, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
   Result<std::vector<const WeightFormat*>> Choose(std::span<const TensorInfo> tensors) const;
 
  private:
-  // A program's use of a tensor.
+  // How a program uses a tensor.
   struct Use {
     const WeightFormat* format = nullptr;  // null if a program reads floats
     std::vector<int64_t> shape;

@@ -11,13 +11,13 @@
 namespace peruse::text {
 namespace {
 
-// Matching is limited to kStepsPerByte steps per byte of text; texts shorter than kLeastBytes get the budget of that length. Without the
-// limit, long tokens that often start in a text and rarely end would take long.
+// Matching is limited to kStepsPerByte steps per byte of text; shorter texts than kLeastBytes get the limit of that length. Without it,
+// tokens that often begin in a text and rarely end would take long.
 constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the added tokens"); }
 
-// Appends unchanged text that is at `shift` in the original. Returns false when memory runs out.
+// Appends unchanged text whose origin starts at `shift`. Returns false if memory runs out.
 [[nodiscard]] bool AppendIdentity(std::string_view text, size_t shift, AlignedText* out) {
   const size_t base = out->size();
   if (!out->Extend(text.size())) return false;
@@ -36,7 +36,7 @@ Status NoMemory() { return OutOfMemory("no memory for the added tokens"); }
   return true;
 }
 
-// Start of the white space that ends at `end`.
+// Returns the start of the white space that ends at `end`.
 size_t SpaceBefore(std::string_view text, size_t end) {
   while (end > 0) {
     size_t start = end;
@@ -57,13 +57,13 @@ size_t SpaceAfter(std::string_view text, size_t begin) {
 
 }  // namespace
 
-// tokenizers' order: special tokens are searched before others, in the form in which they were first added; another token is searched in
-// every form in which it was added. Other flags count as last added.
+// Keeps tokenizers' order. Special tokens are searched first, in the form in which they were first added; other tokens in every form in
+// which they were added. Other flags are those of the last addition.
 Status AddedTokens::AddEntries(std::vector<AddedToken> tokens, size_t listed, const Vocabulary& vocabulary,
                                std::vector<Pattern>* patterns) {
   int32_t next_id = vocabulary.size();
   std::map<std::string_view, size_t> known;  // indices of entries
-  std::vector<size_t> last;                  // index of each entry's last token
+  std::vector<size_t> last;                  // for each entry: index of its last token
   std::vector<Pattern> special, others;
   const auto add_special = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
@@ -121,7 +121,7 @@ Result<AddedTokens> AddedTokens::Create(std::vector<AddedToken> listed, std::vec
     return NoMemory();
   }
   AlignedText text, scratch;
-  // The trie keeps the last of equal patterns, so the first must be added last.
+  // The trie keeps the last of equal patterns, but the first must count: adds them in reverse.
   for (size_t i = patterns.size(); i-- > 0;) {
     const auto entry = static_cast<int32_t>(patterns[i].entry);
     const std::string_view content = added.entries_[patterns[i].entry].token.content;
@@ -182,9 +182,8 @@ int32_t AddedTokens::LongestAt(std::string_view text, size_t begin, const Matche
   return found;
 }
 
-// Finds leftmost-longest, non-overlapping matches. As in tokenizers, a rejected match is skipped as a whole, and white space that a match
-// absorbs to its right may overlap the next match. A token that normalises to nothing matches before every byte, except at the end of
-// another match.
+// Finds leftmost-longest, non-overlapping matches. As in tokenizers, a rejected match is skipped as a whole, white space to the right of a
+// match may overlap the next match, and a token that normalises to nothing matches before every byte except at the end of another match.
 Status AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const {
   matches->clear();
   size_t covered = 0, last_end = SIZE_MAX, steps = 0;

@@ -1,4 +1,4 @@
-// AddedTokens: special and user-added tokens, which are cut out of the text before all other stages.
+// Special and user-added tokens. They are cut out of the text before all other stages.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,21 @@ struct AddedToken {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // Adds `listed`, then `more`; of tokens with equal content the later one's flags count. Ids are from the vocabulary if it has the
-  // content, otherwise consecutive from its size. `normalizer` may be null.
+  // Adds `listed`, then `more`. If contents are equal, the flags of the later token count. Contents outside the vocabulary get consecutive
+  // ids from its size on. `normalizer` may be null.
   static Result<AddedTokens> Create(std::vector<AddedToken> listed, std::vector<AddedToken> more,
                                     const Vocabulary& vocabulary, const Normalizer* normalizer);
-  // Special tokens are read as ordinary text (tokenizers' encode_special_tokens).
+  // Treats special tokens as ordinary text (tokenizers' encode_special_tokens).
   void SplitSpecialTokens() { splits_special_ = true; }
 
   // Cuts tokens out of `text` and normalises the remaining text: first tokens that match raw text, then, piece by piece, tokens that match
-  // normalised text. Replaces `list`, which is invalid after an error. Errors: kOutOfMemory, kUnsupported (see FindMatches).
+  // normalised text. Replaces `list`, which is invalid after an error. Errors: kOutOfMemory, kUnsupported (the search takes too long).
   Status Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const;
 
-  // Returns the id, or -1.
   int32_t Find(std::string_view content) const { return ids_.Find(content); }
-  // Returns the token of an id, or nullptr.
   const AddedToken* Token(int32_t id) const;
   bool IsSpecial(int32_t id) const;
-  // One more than the largest id of all tokens, and of the listed ones; 0 without tokens.
+  // One more than the largest id of all added tokens, or of `listed` only; 0 without such tokens.
   int32_t id_limit() const;
   int32_t listed_id_limit() const { return listed_id_limit_; }
 
@@ -50,21 +48,21 @@ class AddedTokens {
   struct Entry {
     int32_t id;
     AddedToken token;
-    bool was_special;  // whether any token of this content is special, which makes it special for decoding
+    bool was_special;  // whether any token of this content is special; decoding skips it then
   };
-  // The searched patterns in tokenizers' order: of equal patterns the first counts.
+  // A pattern to search for. The first of equal patterns counts, as in tokenizers.
   struct Pattern {
     size_t entry;
     bool normalized;
   };
-  // All tokens of one pass. The trie's values are indices into `entries_`.
+  // All tokens of one pass. The values of the trie are indices into `entries_`.
   struct Matcher {
     Trie trie;
     bool starts[256] = {};     // bytes that a token starts with
-    bool has_nothing = false;  // a token normalises to nothing
+    bool has_nothing = false;  // a token becomes empty by normalisation
     bool is_empty = true;
   };
-  // Part of a text; entry -1 means ordinary text.
+  // A matched part of a text. Entry -1 means ordinary text.
   struct Match {
     size_t begin, end;
     int32_t entry;
@@ -81,7 +79,7 @@ class AddedTokens {
                        PieceList* list) const;
 
   std::vector<Entry> entries_;                      // one per content, in order of addition
-  std::vector<std::pair<int32_t, int32_t>> by_id_;  // id and entry
+  std::vector<std::pair<int32_t, int32_t>> by_id_;  // pairs of id and entry
   Trie ids_;                                        // by content
   Matcher raw_, normalized_;
   bool splits_special_ = false;

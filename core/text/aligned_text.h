@@ -1,7 +1,5 @@
-// Text under normalisation. Each byte records the bytes of the original that it came from.
-//
-// All edits combine three primitives, applied left to right with a cursor over the old text, as in tokenizers' NormalizedString::transform;
-// they determine the offsets of every token.
+// Text under normalisation. Each byte records the range of original bytes that it came from. All edits combine three primitives of
+// tokenizers' NormalizedString::transform, which determine the offsets of every token.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +29,12 @@ struct AlignedText {
     failed = false;
     refusal = OkStatus();
   }
-  // Fails for a reason other than memory.
+  // Marks the text as failed for a reason other than memory.
   bool Refuse(Status why) {
     refusal = std::move(why);
     failed = true;
     return false;
   }
-  // The error of a failed text.
   Status Failure() const { return refusal.ok() ? OutOfMemory("no memory to read a text") : refusal; }
 
   void Append(char32_t c, Offset origin) {
@@ -52,26 +49,24 @@ struct AlignedText {
     AppendUtf8(c, &text);
     origins.insert(origins.end(), text.size() - before, origin);
   }
-  // Appends bytes to be overwritten; returns false, with nothing appended, when memory runs out.
+  // Appends bytes for the caller to overwrite. Appends nothing and returns false if memory runs out.
   [[nodiscard]] bool Extend(size_t bytes) {
     if (!Grow(bytes)) return false;
     text.resize(text.size() + bytes);
     origins.resize(text.size());
     return true;
   }
-  // Removes everything after the first `bytes` bytes.
   void Truncate(size_t bytes) {
     text.resize(bytes);
     origins.resize(bytes);
   }
-  // Reserves `bytes` more bytes, or fails, after which nothing is appended. Appending reserves too; reserving the total beforehand saves
-  // copies.
+  // Reserves `bytes` more bytes, or marks the text as failed. Appending reserves too; reserving the total beforehand saves copies.
   bool Grow(size_t bytes) {
     if (bytes <= origins.capacity() - origins.size()) return !failed;
     if (bytes > limit - std::min(limit, origins.size())) {
       return Refuse(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
     }
-    // Grows the text first, so that its capacity is never below that of the origins.
+    // Grows the text first, because the first check above only reads the capacity of the origins.
     failed = failed || !TryGrow(&text, bytes) || !TryGrow(&origins, bytes);
     return !failed;
   }
@@ -83,7 +78,7 @@ struct AlignedText {
   }
 };
 
-// Rewrites bytes [begin, end) of one text onto the end of another.
+// Copies the bytes [begin, end) of one text to the end of another, with changes. Its cursor moves over the old text.
 class AlignedEditor {
  public:
   AlignedEditor(const AlignedText& from, size_t begin, size_t end, AlignedText* to)
@@ -91,24 +86,24 @@ class AlignedEditor {
 
   size_t cursor() const { return cursor_; }
 
-  // Writes `c` in place of the next old character and consumes that character.
+  // Writes `c` instead of the next old character.
   void Replace(char32_t c) {
     to_->Append(c, CurrentOrigin());
     Drop(1);
   }
-  // Inserts `c`, which shares the origin of the old byte before the cursor.
+  // Inserts `c`, with the origin of the old byte before the cursor.
   void Insert(char32_t c) { to_->Append(c, PreviousOrigin()); }
-  // Writes `c` in place of the next old character and drops `count` old characters after it.
+  // Writes `c` instead of the next old character and drops `count` old characters after it.
   void ReplaceAndDrop(char32_t c, size_t count) {
     Replace(c);
     Drop(count);
   }
-  // One step of tokenizers' transform: 1 inserts, 0 replaces, -n replaces and drops n.
+  // One step of tokenizers' transform: change 1 inserts, 0 replaces, -n replaces and drops n characters.
   void Apply(char32_t c, int change) {
     if (change > 0) return Insert(c);
     ReplaceAndDrop(c, static_cast<size_t>(-change));
   }
-  // Consumes `count` old characters.
+  // Skips `count` old characters.
   void Drop(size_t count) {
     for (; count > 0 && cursor_ < end_; --count) {
       cursor_ += static_cast<size_t>(Utf8Length(static_cast<unsigned char>(from_.text[cursor_])));
@@ -125,7 +120,7 @@ class AlignedEditor {
     const int32_t start = begin_ < end_ ? from_.origins[begin_].start : 0;
     return {start, start};
   }
-  // Past the end (only if a change list consumes more than there is) the last origin is used.
+  // Past the end the last origin counts; this needs a change list that consumes more than exists.
   Offset CurrentOrigin() const { return cursor_ < end_ ? from_.origins[cursor_] : PreviousOrigin(); }
 
   const AlignedText& from_;
@@ -135,8 +130,8 @@ class AlignedEditor {
   AlignedText* to_;
 };
 
-// Rewrites the whole text: each change has a new character `c` and a `change` of the old ones (AlignedEditor::Apply). `scratch` is a
-// buffer. Returns false when memory runs out or the text exceeds its limit.
+// Rewrites the whole text. Each change has a new character `c` and a `change` (AlignedEditor::Apply). `scratch` is a buffer. Returns false
+// if memory runs out or the text exceeds its limit.
 template <typename Change>
 [[nodiscard]] bool ApplyChanges(const std::vector<Change>& changes, AlignedText* text, AlignedText* scratch) {
   size_t bytes = 0;

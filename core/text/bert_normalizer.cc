@@ -8,7 +8,7 @@ namespace {
 
 bool IsRemovedByCleaning(char32_t c) { return CharClasses(c) & kControlClass; }
 
-// Runs `step(editor, c)` for each character c of `text`; each step consumes one character. Leaves a failed text unchanged.
+// Calls `step(editor, c)` for each character c of `text`. A step consumes one character. Does not change a failed text.
 template <typename Step>
 void Rewrite(AlignedText* text, AlignedText* scratch, const Step& step) {
   scratch->Clear();
@@ -57,8 +57,7 @@ bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
     NormalizeAscii(text);
     return true;
   }
-  // Every step reads one character, except the ordering of marks, which ASCII characters interrupt. So runs of ASCII and of other
-  // characters are processed separately.
+  // Processes runs of ASCII and of other characters separately: only the ordering of marks needs context, and ASCII ends it.
   scratch->Clear();
   scratch->Grow(text->size());
   AlignedText run, run_scratch;
@@ -93,7 +92,7 @@ bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) 
   return !options_.lowercase || LowercaseNormalizer().Normalize(text, scratch);
 }
 
-// Applies all steps to one character at a time. Unless marks are reordered, every resulting character has the origin of its source.
+// Applies all steps to one character at a time. Every resulting character has the origin of its source, unless marks are reordered.
 bool BertNormalizer::AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const {
   const bool strips = StripsAccents();
   uint8_t previous_class = 0;
@@ -168,7 +167,7 @@ void BertNormalizer::NormalizeAscii(AlignedText* text) const {
     c = static_cast<char>(ascii_[static_cast<unsigned char>(c)]);
     any |= static_cast<unsigned char>(c);
   }
-  if (any < 0x80) return;  // removes nothing
+  if (any < 0x80) return;
   size_t kept = 0;
   for (size_t i = 0; i < text->size(); ++i) {
     if (static_cast<unsigned char>(text->text[i]) == kRemoved) continue;

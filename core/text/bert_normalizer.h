@@ -1,4 +1,4 @@
-// BertNormalizer: text cleaning, spaces around Han characters, accent stripping and lower-casing, in this order.
+// Cleans text, puts spaces around Han characters, strips accents and lower-cases, in this order.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,10 @@ namespace peruse::text {
 struct BertNormalizerOptions {
   bool clean_text = true;
   bool handle_chinese_chars = true;
-  std::optional<bool> strip_accents;  // unset means the value of lowercase
+  std::optional<bool> strip_accents;  // nullopt means the value of lowercase
   bool lowercase = true;
 };
 
-// Parses a BertNormalizer of tokenizer.json.
 BertNormalizerOptions ParseBertOptions(JsonValue json);
 
 class BertNormalizer final : public Normalizer {
@@ -25,11 +24,10 @@ class BertNormalizer final : public Normalizer {
  private:
   bool StripsAccents() const { return options_.strip_accents.value_or(options_.lowercase); }
   void NormalizeAscii(AlignedText* text) const;
-  // Appends the normalised ASCII bytes [begin, end).
   void AppendAscii(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
-  // Appends the normalised non-ASCII bytes [begin, end); returns false when marks must be reordered.
+  // Appends the normalised non-ASCII bytes [begin, end). Returns false if combining marks must be reordered.
   bool AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
-  // The definition, step by step.
+  // Slow, but correct for every text: one pass per step.
   [[nodiscard]] bool NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
 
   static constexpr unsigned char kRemoved = 0xFF;

@@ -1,4 +1,4 @@
-// BertPreTokenizer: drops white space, isolates punctuation.
+// Splits at white space, which it drops, and at punctuation, which becomes separate words.
 #pragma once
 
 #include "core/text/pre_tokenizer.h"

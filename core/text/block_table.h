@@ -1,5 +1,5 @@
-// A value for every code point, expanded from a table of runs into blocks, of which equal ones are shared. Lookups take constant time.
-// Built in place at first use, so it needs no allocation that could fail, and adds no bytes to a module.
+// Maps every code point to a value. A table of runs is expanded into blocks at first use; equal blocks are shared. Lookups take constant
+// time. Does not allocate, and adds no bytes to a module.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace peruse::text {
 
 inline constexpr char32_t kCodePoints = 0x110000;
 
-// kMost is the largest number of different blocks.
+// kMost is the maximum number of different blocks.
 template <typename Value, size_t kMost>
 class BlockTable {
  public:
-  // `fill(start, block)` writes the kBlock values from code point `start` on into the block, which is initialised with Value().
+  // `fill(start, block)` writes the kBlock values from code point `start` on into `block`, which initially contains Value().
   template <typename Fill>
   explicit BlockTable(Fill fill) {
     for (char32_t start = 0; start < kCodePoints; start += kBlock) {
       Value block[kBlock] = {};
       fill(start, block);
-      // Equal blocks are usually adjacent (unassigned planes, Han), so the newest ones are compared first.
+      // Compares the newest blocks first, because equal blocks are usually adjacent (unassigned planes, Han).
       size_t found = count_;
       while (found > 0 && !std::equal(block, block + kBlock, blocks_[found - 1])) --found;
       if (found == 0) {
@@ -46,7 +46,7 @@ class BlockTable {
   Value blocks_[kMost][kBlock];
 };
 
-// Packed runs of equal values: first code point and value.
+// Packed runs of equal values. An entry has the first code point of a run, and the value.
 template <size_t kMost>
 class RunTable : public BlockTable<uint8_t, kMost> {
  public:

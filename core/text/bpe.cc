@@ -25,7 +25,7 @@ std::string ByteToken(unsigned char byte) {
 
 Status NoMemory() { return OutOfMemory("no memory for the merges of BPE"); }
 
-// Up to this many symbols a linear search for the lowest rank is faster than a heap.
+// Words with at most this many symbols search linearly for the lowest rank, which is faster than a heap.
 constexpr size_t kShortWord = 32;
 
 }  // namespace
@@ -47,12 +47,12 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
 Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges& merges, BpeOptions options) {
   std::unique_ptr<Bpe> bpe(new Bpe(std::move(vocabulary), std::move(options)));
   if (merges.size() > UINT32_MAX / 4) return MalformedFile("BPE: too many merges");
-  // Prefix and suffix are added to every character.
+  // Limits prefix and suffix, which are added to every character.
   constexpr size_t kLongest = 256;
   if (bpe->options_.continuing_subword_prefix.size() > kLongest || bpe->options_.end_of_word_suffix.size() > kLongest) {
     return Unsupported("BPE: continuing_subword_prefix or end_of_word_suffix of more than 256 bytes");
   }
-  // tokenizers counts a prefix's bytes as the text's, so its offsets exceed the text.
+  // tokenizers counts the prefix as text here, so that its offsets exceed the text.
   if (!bpe->IsPlain() && bpe->options_.byte_fallback) {
     return Unsupported("BPE: byte_fallback together with continuing_subword_prefix or end_of_word_suffix");
   }
@@ -65,7 +65,7 @@ Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges&
 
 Status Bpe::AddMerge(std::string_view left, std::string_view right, uint32_t rank) {
   const int32_t left_id = vocabulary_.Find(left), right_id = vocabulary_.Find(right);
-  // The right part loses its continuation prefix.
+  // The merged token does not repeat the continuation prefix of its right part.
   const size_t prefix = std::min(options_.continuing_subword_prefix.size(), right.size());
   std::string merged;
   if (!TryAppend(&merged, left) || !TryAppend(&merged, right.substr(prefix))) return NoMemory();
@@ -77,7 +77,7 @@ Status Bpe::AddMerge(std::string_view left, std::string_view right, uint32_t ran
   const uint64_t key = PairKey(left_id, right_id);
   size_t slot = Hash(key) & (slots_.size() - 1);
   while (slots_[slot].key != kEmpty && slots_[slot].key != key) slot = (slot + 1) & (slots_.size() - 1);
-  slots_[slot] = {key, {rank, id}};  // of a repeated merge the last rank counts, as in tokenizers
+  slots_[slot] = {key, {rank, id}};  // the last rank of a repeated merge counts, as in tokenizers
   return OkStatus();
 }
 
@@ -106,7 +106,7 @@ bool Bpe::AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* sym
 Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
   const bool plain = IsPlain();
   std::string decorated;
-  // As in tokenizers, an unknown character is emitted before the next known one: fallback bytes overtake it.
+  // As in tokenizers, an unknown character is emitted just before the next known one, after any byte tokens in between.
   std::optional<Symbol> unknown;
   const auto add_unknown = [&] {
     if (!unknown) return true;
@@ -148,7 +148,7 @@ Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
     }
   }
   if (!add_unknown()) return NoMemory();
-  // tokenizers derives positions from token lengths, so dropped or overtaken characters shift the following tokens.
+  // tokenizers derives positions from token lengths, so that dropped or reordered characters shift the following tokens.
   uint32_t position = 0;
   for (Symbol& symbol : *symbols) {
     const uint32_t length = symbol.end - symbol.begin;
@@ -186,7 +186,7 @@ void Bpe::MergeShort(std::vector<Symbol>* symbols) const {
 bool Bpe::MergeLong(std::vector<Symbol>* symbols_out) const {
   std::vector<Symbol>& symbols = *symbols_out;
   const auto count = static_cast<int32_t>(symbols.size());
-  // Candidates, ordered by rank, then position. A stale one is recognised by its merged token.
+  // Merge candidates, ordered by rank, then position. A candidate is outdated if its merged token has changed.
   struct Candidate {
     uint64_t order;  // rank << 32 | position
     int32_t id;

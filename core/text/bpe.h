@@ -1,4 +1,4 @@
-// BPE: repeatedly merges the neighbours of lowest rank (the model of GPT-2, RoBERTa and DeBERTa v1).
+// Byte pair encoding: repeatedly merges the neighbours of lowest rank (GPT-2, RoBERTa, DeBERTa v1).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace peruse::text {
 
 struct BpeOptions {
-  std::optional<std::string> unk_token;  // if unset, characters outside the vocabulary are dropped
+  std::optional<std::string> unk_token;  // if nullopt, characters outside the vocabulary are dropped
   std::string continuing_subword_prefix;
   std::string end_of_word_suffix;
   bool fuse_unk = false;       // a run of unknown characters becomes one token
@@ -22,12 +22,11 @@ struct BpeOptions {
   bool ignore_merges = false;  // a word in the vocabulary is one token
 };
 
-// Pairs of tokens in order of increasing rank.
 using BpeMerges = std::vector<std::pair<std::string_view, std::string_view>>;
 
 class Bpe final : public Model {
  public:
-  // Errors: kMalformedFile if the vocabulary lacks a token of a merge or its result.
+  // Errors: kMalformedFile if the vocabulary lacks a token of a merge, or the merged token.
   static Result<std::unique_ptr<Bpe>> Create(Vocabulary vocabulary, const BpeMerges& merges, BpeOptions options);
 
   Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
@@ -50,13 +49,11 @@ class Bpe final : public Model {
   Status AddMerge(std::string_view left, std::string_view right, uint32_t rank);
   // Returns the merge of two neighbours, or nullptr.
   const Merge* FindMerge(int32_t left, int32_t right) const;
-  // Creates one symbol per character.
   Status Split(std::string_view word, std::vector<Symbol>* symbols) const;
-  // Whether characters are looked up without prefix and suffix.
   bool IsPlain() const { return options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty(); }
-  // Whether the fallback has all bytes of `text`.
+  // Whether the vocabulary has a byte token for each byte of `text`.
   bool HasBytes(std::string_view text) const;
-  // Returns false when memory runs out; likewise MergeLong.
+  // AddBytes and MergeLong return false if memory runs out.
   [[nodiscard]] bool AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* symbols) const;
   void MergeShort(std::vector<Symbol>* symbols) const;
   [[nodiscard]] bool MergeLong(std::vector<Symbol>* symbols) const;
@@ -64,10 +61,10 @@ class Bpe final : public Model {
   Vocabulary vocabulary_;
   BpeOptions options_;
   int32_t unk_id_;
-  int32_t byte_ids_[256];     // of the byte fallback, or -1
-  int32_t short_ids_[0x200];  // of one-character tokens below U+0200, or -1
+  int32_t byte_ids_[256];     // ids of the byte tokens, or -1
+  int32_t short_ids_[0x200];  // ids of one-character tokens below U+0200, or -1
 
-  // Merges by pair of ids: open addressing with a power of two of slots; empty slots have the key kEmpty.
+  // Hash table of merges by pair of ids: open addressing; the size is a power of two, and empty slots have the key kEmpty.
   static constexpr uint64_t kEmpty = ~uint64_t{0};
   struct Slot {
     uint64_t key = kEmpty;

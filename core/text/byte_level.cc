@@ -19,7 +19,6 @@ constexpr std::array<uint16_t, 256> MakeStandIns() {
 
 constexpr std::array<uint16_t, 256> kStandIns = MakeStandIns();
 
-// Returns the byte that a character represents, or -1.
 int ByteOf(char32_t c) {
   if (c < 256 && kStandIns[c] == c) return static_cast<int>(c);
   for (int byte = 0; byte < 256; ++byte) {

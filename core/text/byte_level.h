@@ -1,4 +1,3 @@
-// The byte table of byte-level BPE (GPT-2), which represents every byte by a printable character.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +6,10 @@
 
 namespace peruse::text {
 
-// The character of a byte: the byte itself if printable, otherwise one from U+0100 on.
+// Returns the printable character that represents a byte in byte-level BPE (GPT-2): itself if printable, otherwise one from U+0100 on.
 char32_t StandIn(unsigned char byte);
 
-// Appends the bytes that the characters of `token` represent; returns false, with nothing appended, if a character represents none.
+// Appends the bytes that the characters of `token` represent. Appends nothing and returns false if a character does not represent a byte.
 bool AppendStandInBytes(std::string_view token, std::string* bytes);
 
 }  // namespace peruse::text

@@ -9,7 +9,7 @@
 namespace peruse::text {
 namespace {
 
-// Reads "left right" lines. As in tokenizers, the first line is a comment, and an empty last line is ignored.
+// Reads lines "left right". As in tokenizers, the first line is a comment, and an empty last line is ignored.
 Result<BpeMerges> ReadMerges(std::string_view text) {
   if (!IsValidUtf8(text)) return MalformedFile("merges.txt is not valid UTF-8");
   BpeMerges merges;

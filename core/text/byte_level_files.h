@@ -1,5 +1,4 @@
-// DeBERTa v1's tokenizer from vocab.json, merges.txt and tokenizer_config.json, as transformers' DebertaTokenizerFast
-// builds it.
+// Builds DeBERTa v1's tokenizer from vocab.json, merges.txt and tokenizer_config.json, like transformers' DebertaTokenizerFast.
 #pragma once
 
 #include <string_view>

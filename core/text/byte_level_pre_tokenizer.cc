@@ -6,7 +6,7 @@
 namespace peruse::text {
 namespace {
 
-// Classifies a character as letter, number, white space, or anything else (0).
+// Returns the class letter, number or white space, or 0.
 uint8_t Kind(char32_t c) { return CharClasses(c) & (kLetterClass | kNumberClass | kSpaceClass); }
 
 size_t RunEnd(std::string_view text, size_t position, uint8_t kind) {
@@ -18,7 +18,7 @@ size_t RunEnd(std::string_view text, size_t position, uint8_t kind) {
   return position;
 }
 
-// The length of 's, 't, 're, 've, 'm, 'll or 'd at the start of `text`, or 0.
+// Returns the length of 's, 't, 're, 've, 'm, 'll or 'd at the start of `text`, or 0.
 size_t ContractionLength(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   const char c = text[1];
@@ -28,8 +28,7 @@ size_t ContractionLength(std::string_view text) {
   return (c == 'r' && d == 'e') || (c == 'v' && d == 'e') || (c == 'l' && d == 'l') ? 3 : 0;
 }
 
-// Returns the end of the next match of 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+, which matches every
-// text.
+// Returns the end of the next match of 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+. It always matches.
 size_t WordEnd(std::string_view text, size_t begin) {
   const size_t contraction = ContractionLength(text.substr(begin));
   if (contraction > 0) return begin + contraction;
@@ -45,7 +44,7 @@ size_t WordEnd(std::string_view text, size_t begin) {
   }
   const size_t end = RunEnd(text, next, kind);
   if (kind != kSpaceClass || end == text.size()) return end;
-  // The last of several white-space characters before other text belongs to the next match.
+  // If text follows several white-space characters, the last of them belongs to the next match.
   size_t last = end;
   DecodeUtf8Backwards(text, &last);
   return last > begin ? last : end;
@@ -55,7 +54,7 @@ size_t WordEnd(std::string_view text, size_t begin) {
 
 bool ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   scratch->Clear();
-  scratch->text.Grow(list->text.size() + list->text.size() / 4);  // enough for English
+  scratch->text.Grow(list->text.size() + list->text.size() / 4);  // usually enough for English
   AlignedText prefixed;
   for (const Piece& piece : list->pieces) {
     const size_t base = scratch->text.size();

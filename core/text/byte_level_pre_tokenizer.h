@@ -1,4 +1,4 @@
-// ByteLevel: GPT-2's word splitting, then the byte-to-character table.
+// Splits words as GPT-2 does, then replaces bytes by the characters that represent them (byte_level.h).
 #pragma once
 
 #include "core/text/pre_tokenizer.h"
@@ -7,7 +7,7 @@ namespace peruse::text {
 
 class ByteLevelPreTokenizer final : public PreTokenizer {
  public:
-  // `split` means splitting by GPT-2's pattern (use_regex).
+  // `split`: use GPT-2's pattern to split (use_regex).
   ByteLevelPreTokenizer(bool add_prefix_space, bool split) : add_prefix_space_(add_prefix_space), split_(split) {}
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 

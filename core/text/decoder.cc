@@ -73,7 +73,7 @@ class ByteLevelDecoder final : public Decoder {
   }
 };
 
-// "<0x41>" tokens become bytes; if a run is not valid UTF-8, each of its bytes becomes U+FFFD.
+// Converts tokens such as "<0x41>" to bytes. If a run of bytes is not valid UTF-8, each of its bytes becomes U+FFFD.
 class ByteFallbackDecoder final : public Decoder {
  public:
   void Decode(std::vector<std::string>* tokens) const override {
@@ -124,7 +124,7 @@ class FuseDecoder final : public Decoder {
   }
 };
 
-// Removes up to `start` and `stop` copies of a character from the two ends of every token.
+// Removes up to `start` and `stop` copies of a character from the start and the end of every token.
 class StripDecoder final : public Decoder {
  public:
   StripDecoder(std::string content, int64_t start, int64_t stop)
@@ -156,7 +156,7 @@ class ReplaceDecoder final : public Decoder {
   void Decode(std::vector<std::string>* tokens) const override {
     for (std::string& token : *tokens) Replace(&token);
   }
-  // Matches are at least one character long, or empty and between characters.
+  // A match is empty and between two characters, or at least one character long.
   size_t growth() const override { return 2 * to_.size() + 1; }
 
  private:

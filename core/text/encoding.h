@@ -1,4 +1,3 @@
-// Encoding: the token ids of one window of text, and the origin of each token.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +6,8 @@
 
 namespace peruse::text {
 
-// A half-open UTF-8 byte range [start, end) in the original text of the token's own sequence; (0, 0) for special tokens. For input words it
-// is relative to the word.
+// A UTF-8 byte range [start, end) in the original text of the token's sequence, or in the word if the input was split into words; (0, 0)
+// for special tokens.
 struct Offset {
   int32_t start = 0;
   int32_t end = 0;
@@ -16,22 +15,23 @@ struct Offset {
   friend bool operator==(const Offset& a, const Offset& b) { return a.start == b.start && a.end == b.end; }
 };
 
-// All vectors have the same length.
+// The tokens of one window of text. All vectors have the same length.
 struct Encoding {
   std::vector<int32_t> ids;
   std::vector<int32_t> type_ids;
-  std::vector<int32_t> word_ids;             // index of the word within its sequence, -1 if none
+  std::vector<int32_t> word_ids;             // index of the word within its sequence, or -1
   std::vector<int8_t> sequence_ids;          // 0 for the text, 1 for the pair, -1 for special tokens
   std::vector<uint8_t> special_tokens_mask;  // 1 for tokens that the post-processor added
   std::vector<Offset> offsets;
-  bool is_blank[2] = {true, true};  // by sequence: empty or only white space (other texts may have no tokens, too)
+  bool is_blank[2] = {
+      true,
+      true};  // for each sequence: whether it is empty or white space (a text may also lack tokens for other reasons)
 
   size_t size() const { return ids.size(); }
-  // Reserves memory for `count` tokens; returns false when memory runs out.
+  // Reserves memory for `count` tokens. Returns false if memory runs out.
   [[nodiscard]] bool Reserve(size_t count);
-  // The following functions never exceed the reserved size.
+  // Append and Resize never exceed the reserved size.
   void Append(int32_t id, int32_t type_id, int32_t word_id, int8_t sequence_id, uint8_t special, Offset offset);
-  // New tokens are zero.
   void Resize(size_t count);
 };
 

@@ -23,7 +23,7 @@ void Metaspace::Rewrite(const AlignedText& from, size_t begin, size_t end, Align
   }
 }
 
-// A replacement character starts a piece; one directly before another replacement character is its own piece.
+// Starts a piece at each replacement character. One directly before another replacement character is a piece of its own.
 void Metaspace::AddPieces(size_t begin, PieceList* list) const {
   const std::string_view text = list->text.text;
   if (!split_) return list->Add(begin, text.size());

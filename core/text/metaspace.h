@@ -1,11 +1,11 @@
-// Metaspace: writes spaces as a visible character and splits before each, as SentencePiece does.
+// Writes spaces as a visible character and splits before each of them, as SentencePiece does.
 #pragma once
 
 #include "core/text/pre_tokenizer.h"
 
 namespace peruse::text {
 
-// The pieces that a replacement character is prepended to.
+// Which pieces get the visible character at their start.
 enum class PrependScheme : uint8_t { kAlways, kFirst, kNever };
 
 class Metaspace final : public PreTokenizer {

@@ -1,4 +1,4 @@
-// Model: splits one word (a piece from the pre-tokenizer) into tokens.
+// Splits one word (a piece from the pre-tokenizer) into tokens.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the tokens of `word`, which is not empty. Errors: kMalformedFile when the word needs a missing unknown token, kOutOfMemory.
+  // Appends the tokens of `word`, which is not empty. Errors: kOutOfMemory, kMalformedFile if the word needs an unknown token and there is
+  // none.
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;
-  // The id whose token string is the matched text, such as Unigram's unknown token; or -1.
+  // The id of a token whose string is the matched text, such as Unigram's unknown token; otherwise -1.
   virtual int32_t text_token_id() const { return -1; }
   virtual std::string_view continuing_subword_prefix() const { return {}; }
 };

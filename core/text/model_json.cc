@@ -43,7 +43,7 @@ Made ParseWordLevel(JsonValue json) {
   return std::unique_ptr<Model>(std::make_unique<WordLevel>(std::move(vocabulary), std::move(unk)));
 }
 
-// "left right", or ["left", "right"].
+// Parses "left right" or ["left", "right"].
 bool ParseMerge(JsonValue json, std::pair<std::string_view, std::string_view>* merge) {
   if (json.IsArray() && json.size() == 2) {
     const auto left = json[0].GetString(), right = json[1].GetString();
@@ -114,7 +114,6 @@ Made ParseUnigram(JsonValue json) {
   return std::unique_ptr<Model>(std::move(unigram));
 }
 
-// Infers the kind of a model without "type".
 std::string_view InferType(JsonValue json) {
   if (json.FindMember("merges").exists()) return "BPE";
   if (json.FindMember("vocab").IsArray()) return "Unigram";

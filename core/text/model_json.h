@@ -1,4 +1,3 @@
-// The "model" member of tokenizer.json.
 #pragma once
 
 #include <memory>
@@ -9,10 +8,10 @@
 
 namespace peruse::text {
 
-// {"token": id, ...}; the views are into the document. Error: kMalformedFile.
+// Parses {"token": id, ...}. The result has views into the document. Errors: kMalformedFile.
 Result<VocabularyEntries> ParseVocabularyObject(JsonValue json);
 
-// Infers a missing "type" from the members, as tokenizers does.
+// Parses "model" in tokenizer.json. Infers a missing "type" from the members, as tokenizers does.
 Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
 
 }  // namespace peruse::text

@@ -23,7 +23,7 @@ Status BadNormalizer(JsonValue json) {
   return MalformedFile("tokenizer.json: malformed normalizer: " + Excerpt(json.ToString()));
 }
 
-// Maximum number of steps; published tokenizers have about five.
+// Published tokenizers have about five steps.
 constexpr int kMostSteps = 100;
 
 Made Parse(JsonValue json, int* steps_left);

@@ -1,4 +1,4 @@
-// Normalizer: rewrites a piece of text before it is split, and tracks every byte's origin.
+// Rewrites a piece of text before it is split, and tracks the origin of every byte.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,11 @@ namespace peruse::text {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  // Rewrites the whole `text`; `scratch` is a buffer with arbitrary contents. Returns false when memory runs out, which leaves `text`
-  // invalid.
+  // Rewrites the whole `text`. `scratch` is a buffer. Returns false if memory runs out; `text` is then invalid.
   [[nodiscard]] virtual bool Normalize(AlignedText* text, AlignedText* scratch) const = 0;
 };
 
-// Parses the "normalizer" member of tokenizer.json; null gives nullptr.
+// Parses "normalizer" in tokenizer.json; null gives nullptr.
 Result<std::unique_ptr<Normalizer>> ParseNormalizer(JsonValue json);
 
 }  // namespace peruse::text

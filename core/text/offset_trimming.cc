@@ -22,7 +22,7 @@ size_t TrailingBlanks(std::string_view token) {
   return count;
 }
 
-// Counts code points, as tokenizers does; a range shrinks to empty at most.
+// `leading` and `trailing` are code points, as in tokenizers. The range becomes empty rather than negative.
 Offset Trim(std::string_view text, Offset offset, size_t leading, size_t trailing) {
   auto start = static_cast<size_t>(offset.start), end = static_cast<size_t>(offset.end);
   for (; leading > 0 && start < end; --leading) DecodeUtf8(text, &start);

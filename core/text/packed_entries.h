@@ -1,6 +1,6 @@
-// Compact tables of ascending numbers. Tables are readable in source (.inc), packed at compile time, and read sequentially: each entry is
-// the difference of its key from the preceding key and its value, seven bits per byte, with the high bit clear in the last byte of each
-// number. Raw, these tables look random to a compressor; packed, they are a third of the download size.
+// Compact tables of ascending numbers. They are readable in source (.inc), packed at compile time, and read sequentially. An entry is the
+// difference of its key from the preceding key, and its value, with seven bits per byte; the last byte of a number has a clear high bit.
+// Raw, these tables look random to a compressor; packed, they are a third of the download size.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct ValueAbove {
   static constexpr uint32_t Value(uint32_t entry) { return entry >> kKeyBits; }
 };
 
-// Writes to `out`, or only counts bytes if it is null.
+// Writes to `out`, or only counts bytes if `out` is null.
 constexpr size_t PackNumber(uint32_t number, uint8_t* out) {
   size_t size = 0;
   for (; number > 0x7F; number >>= 7, ++size) {
@@ -44,7 +44,7 @@ constexpr size_t PackEntries(const uint32_t (&entries)[kCount], uint8_t* out) {
   return size;
 }
 
-// kEntries is a constexpr array of uint32_t, ascending by key. It is not linked if the program only uses the packed form.
+// kEntries is a constexpr array of uint32_t, ascending by key. It is not linked if only the packed form is used.
 template <const auto& kEntries, typename Form>
 constexpr auto Packed() {
   std::array<uint8_t, PackEntries<Form>(kEntries, nullptr)> bytes{};

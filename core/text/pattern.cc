@@ -8,7 +8,7 @@
 namespace peruse::text {
 namespace {
 
-// The sets that a match can start with, assuming that all assertions hold.
+// The sets of characters that a match can start with, if all assertions hold.
 struct Starts {
   std::vector<int32_t> sets;
   bool can_be_empty = false;
@@ -59,7 +59,7 @@ Result<Pattern> Pattern::FromJson(JsonValue json) {
 }
 
 Result<Pattern> Pattern::Literal(std::string_view text) {
-  // A long literal is slow to search in a text that repeats its beginning.
+  // Long literals are slow to search in a text that repeats their beginning.
   constexpr size_t kLongest = 1024;
   if (text.size() > kLongest) return Unsupported("tokenizer.json: a pattern of more than 1024 bytes");
   Pattern pattern;

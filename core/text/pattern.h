@@ -1,4 +1,4 @@
-// Pattern: the search pattern of Replace and Split, a string or a regular expression.
+// The search pattern of Replace and Split: a string or a regular expression.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace peruse::text {
 
 class Pattern {
  public:
-  // {"String": s} or {"Regex": r}.
+  // Parses {"String": s} or {"Regex": r}.
   static Result<Pattern> FromJson(JsonValue json);
   static Result<Pattern> Literal(std::string_view text);
   static Result<Pattern> Regex(std::string_view expression);
@@ -24,27 +24,26 @@ class Pattern {
   friend class PatternMatches;
 
   std::string literal_;
-  std::optional<RegexProgram> program_;  // unset for a literal
-  bool can_be_empty_ = false;            // a regular expression that may match the empty string
+  std::optional<RegexProgram> program_;  // nullopt for a string
+  bool can_be_empty_ = false;            // whether a regular expression may match the empty string
   bool ascii_starts_[128] = {};          // ASCII characters that non-empty matches can start with
 };
 
-// The matches of a pattern in a text, from left to right. As in tokenizers, empty matches count, except directly after another match.
+// The matches of a pattern in a text, from left to right. As in tokenizers, empty matches count unless they directly follow a match.
 class PatternMatches {
  public:
-  // Both must outlive this.
+  // `pattern` and `text` must outlive the object.
   PatternMatches(const Pattern& pattern, std::string_view text);
 
-  // Moves to the next match; returns false after the last match or an error.
+  // Moves to the next match. Returns false after the last match or an error.
   bool Next();
   size_t begin() const { return begin_; }
   size_t end() const { return end_; }
-  // Errors: kUnsupported when the search takes too long, kOutOfMemory.
+  // Errors: kOutOfMemory, kUnsupported if the search takes too long.
   const Status& status() const { return status_; }
 
  private:
   bool FindLiteral();
-  // Finds the first match of the regular expression at or after `from`.
   bool FindRegex(size_t from);
 
   const Pattern& pattern_;

@@ -1,4 +1,4 @@
-// Pieces: the text of one sequence while it is split into words and added tokens.
+// The text of one sequence while it is split into words and added tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace peruse::text {
 // Bytes [begin, end) of the shared text, never empty.
 struct Piece {
   uint32_t begin, end;
-  int32_t token_id = -1;  // an added token, which later stages leave unchanged
+  int32_t token_id = -1;  // id of an added token, which later stages do not change
 };
 
 struct PieceList {
@@ -24,7 +24,6 @@ struct PieceList {
     pieces.clear();
     failed = false;
   }
-  // Whether all allocations succeeded.
   bool complete() const { return !failed && !text.failed; }
   std::string_view View(const Piece& piece) const { return text.view(piece.begin, piece.end); }
   void Add(size_t begin, size_t end, int32_t token_id = -1) {

@@ -20,7 +20,7 @@ std::optional<int32_t> GetId(JsonValue json) {
   return static_cast<int32_t>(*id);
 }
 
-// {"Sequence": {"id": "A", "type_id": 0}} or {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
+// Parses {"Sequence": {"id": "A", "type_id": 0}} or {"SpecialToken": {"id": "[CLS]", "type_id": 0}}.
 Result<TemplatePart> ParsePart(JsonValue json, JsonValue special_tokens) {
   const bool is_sequence = json.FindMember("Sequence").exists();
   const JsonValue body = json.FindMember(is_sequence ? "Sequence" : "SpecialToken");
@@ -56,7 +56,7 @@ Result<std::vector<TemplatePart>> ParseTemplate(JsonValue json, JsonValue specia
   return parts;
 }
 
-// ["[SEP]", 102]
+// Parses ["[SEP]", 102].
 Result<int32_t> ParseTokenPair(JsonValue json) {
   const std::optional<int32_t> id = GetId(json[1]);
   if (!id) return BadProcessor(json);

@@ -1,4 +1,4 @@
-// PostProcessor: adds special tokens and type ids around one text or a pair.
+// Adds special tokens and type ids around one text or a pair.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace peruse::text {
 
-// A part of the result: a sequence or special tokens.
+// Part of a template: a sequence, or special tokens.
 struct TemplatePart {
   int8_t sequence_id;  // 0 for the text, 1 for the pair, -1 for special tokens
   int32_t type_id;
   std::vector<int32_t> ids;  // special tokens
 };
 
-// Options of ByteLevel and RobertaProcessing for trimming white space from token ranges.
+// How ByteLevel and RobertaProcessing trim white space from token ranges.
 struct OffsetTrimming {
   bool enabled = false;
-  bool add_prefix_space = true;  // a single leading space of the first token was added, not read, and is not trimmed
+  bool add_prefix_space = true;  // the first token may start with a space that the tokenizer added; it is not trimmed
 };
 
 struct PostProcessor {
@@ -31,13 +31,13 @@ struct PostProcessor {
   int32_t SpecialTokenCount(bool is_pair) const;
 };
 
-// The "post_processor" member of tokenizer.json; null adds nothing.
+// Parses "post_processor" in tokenizer.json; null adds nothing.
 Result<PostProcessor> ParsePostProcessor(JsonValue json);
 
-// "<s> A </s>" and "<s> A </s> </s> B </s>", all of type 0.
+// Builds "<s> A </s>" and "<s> A </s> </s> B </s>", all of type 0.
 PostProcessor RobertaPostProcessor(int32_t cls_id, int32_t sep_id);
 
-// "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]", B and its [SEP] of type 1.
+// Builds "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]"; B and its [SEP] have type 1.
 PostProcessor BertPostProcessor(int32_t cls_id, int32_t sep_id);
 
 // "<s> A </s>" and "<s> A </s> <s> B </s>", B and its tokens of type 1. An id of -1 means that the token is left out.

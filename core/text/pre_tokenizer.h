@@ -1,4 +1,4 @@
-// PreTokenizer: splits normalised text into the words that the model tokenizes separately.
+// Splits normalised text into the words that the model tokenizes separately.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,12 @@ namespace peruse::text {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  // Splits, and may rewrite, every piece that is not an added token; `scratch` is a buffer. Returns false when memory for rewritten text
-  // runs out, which leaves `list` invalid. The caller has reserved memory for the pieces.
+  // Splits, and may rewrite, every piece that is not an added token. `scratch` is a buffer. The caller has reserved memory for the pieces.
+  // Returns false if memory for rewritten text runs out; `list` is then invalid.
   [[nodiscard]] virtual bool PreTokenize(PieceList* list, PieceList* scratch) const = 0;
 };
 
-// Parses the "pre_tokenizer" member of tokenizer.json; null gives nullptr. `add_prefix_space` overrides that of a ByteLevel outside a
-// Sequence.
+// Parses "pre_tokenizer" in tokenizer.json; null gives nullptr. `add_prefix_space` overrides that of a ByteLevel outside a Sequence.
 Result<std::unique_ptr<PreTokenizer>> ParsePreTokenizer(JsonValue json, std::optional<bool> add_prefix_space);
 
 }  // namespace peruse::text

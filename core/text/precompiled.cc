@@ -5,7 +5,7 @@
 namespace peruse::text {
 namespace {
 
-// The fields of a unit, as in Darts (SentencePiece's double array).
+// Fields of a unit of SentencePiece's double array (Darts).
 bool HasLeaf(uint32_t unit) { return (unit >> 8) & 1; }
 uint32_t Value(uint32_t unit) { return unit & 0x7FFFFFFF; }
 uint32_t Label(uint32_t unit) { return unit & 0x800000FF; }
@@ -17,13 +17,13 @@ uint32_t ReadLittleEndian(std::string_view bytes, size_t at) {
   return value;
 }
 
-// One step of tokenizers' transform, see AlignedEditor::Apply.
+// One step of tokenizers' transform (AlignedEditor::Apply).
 struct Change {
   char32_t c;
   int change;
 };
 
-// Replaces `old_count` characters by `replacement`. Returns false when memory runs out.
+// Replaces `old_count` characters by `replacement`. Returns false if memory runs out.
 [[nodiscard]] bool AddReplacement(size_t old_count, std::string_view replacement, std::vector<Change>* changes) {
   size_t new_count = 0;
   for (size_t position = 0; position < replacement.size(); ++new_count) {
@@ -37,7 +37,7 @@ struct Change {
   return true;
 }
 
-constexpr size_t kMaxCluster = 6;  // bytes; longer grapheme clusters are mapped by character
+constexpr size_t kMaxCluster = 6;  // bytes; longer grapheme clusters are mapped character by character
 
 }  // namespace
 
@@ -115,7 +115,7 @@ bool PrecompiledNormalizer::Transform(std::string_view chunk, std::string_view* 
 
 bool PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   const std::string_view view = text->text;
-  std::vector<Change> changes;  // from the first replacement on; empty before
+  std::vector<Change> changes;  // changes from the start on; empty until the first replacement
   bool modified = false;
   std::string_view replacement;
   const auto start_changes = [&](size_t end) {
@@ -126,7 +126,7 @@ bool PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
     return true;
   };
   for (size_t begin = 0; begin < view.size();) {
-    // Finds the end of the grapheme cluster. An ASCII character before another one is its own cluster.
+    // Finds the end of the grapheme cluster. An ASCII character before another ASCII character is a cluster.
     size_t end = begin;
     char32_t last = DecodeUtf8(view, &end);
     size_t count = 1;

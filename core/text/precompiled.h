@@ -1,4 +1,4 @@
-// PrecompiledNormalizer: SentencePiece's compiled character map, applied as in tokenizers.
+// Applies SentencePiece's compiled character map, as tokenizers does.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ class PrecompiledNormalizer final : public Normalizer {
 
  private:
   PrecompiledNormalizer() = default;
-  // Finds the replacement of the shortest prefix of `chunk` that has one; returns false if none has.
+  // Finds the replacement of the shortest prefix of `chunk` that has one. Returns false if no prefix has one.
   bool Transform(std::string_view chunk, std::string_view* replacement) const;
 
-  std::vector<uint32_t> units_;   // a double array over bytes
+  std::vector<uint32_t> units_;   // a double array: trie over bytes
   std::string strings_;           // NUL-terminated replacements; values are byte indices into it
-  bool ascii_changes_[128] = {};  // whether the character alone is replaced
+  bool ascii_changes_[128] = {};  // whether an ASCII character alone is replaced
 };
 
 }  // namespace peruse::text

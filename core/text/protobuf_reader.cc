@@ -38,7 +38,7 @@ bool ProtobufReader::Next() {
       length = 4;
       break;
     default:
-      return Fail();  // groups
+      return Fail();  // groups are not supported
   }
   if (length > bytes_.size() - position_) return Fail();
   const std::string_view value = bytes_.substr(position_, static_cast<size_t>(length));

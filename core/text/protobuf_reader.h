@@ -1,4 +1,4 @@
-// Reads the fields of one protobuf message, in order, from borrowed bytes.
+// Reads the fields of one protobuf message, in order. Does not copy the bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Moves to the next field; returns false at the end, or if the bytes are malformed (see failed).
+  // Moves to the next field. Returns false at the end, or if the bytes are malformed (then failed() is true).
   bool Next();
   bool failed() const { return failed_; }
 
   uint32_t field() const { return field_; }
-  // The value of the current field, 0 or empty if its wire type differs.
+  // The value of the current field; 0 or empty if the field has another wire type.
   uint64_t varint() const { return varint_; }
   float float32() const;
   std::string_view bytes() const { return value_; }

@@ -6,8 +6,7 @@
 namespace peruse::text {
 namespace {
 
-// Matching is limited to kStepsPerByte steps per byte of text; short texts get the budget of a minimum length. Expressions of published
-// tokenizers take about twenty.
+// Matching is limited to kStepsPerByte steps per byte of text. Expressions of published tokenizers need about twenty.
 constexpr uint64_t kStepsPerByte = 200;
 constexpr uint64_t kLeastBytes = 4096;
 
@@ -18,7 +17,7 @@ bool RegexMatcher::Reserve() {
   if (!TryResize(&searches_, static_cast<size_t>(program_.depth) + 1)) return false;
   const size_t count = program_.steps.size();
   for (Search& search : searches_) {
-    // A step is at most once on a list, and at most twice on the stack: once for each step that leads to it.
+    // A step is on a list at most once, and on the stack at most twice: once for each step that leads to it.
     if (!TryReserve(&search.now, count) || !TryReserve(&search.next, count) ||
         !TryReserve(&search.stack, 2 * count + 1) || !TryResize(&search.seen, count)) {
       return false;
@@ -128,7 +127,7 @@ size_t RegexMatcher::Run(int32_t start, size_t begin, int32_t depth) {
       const RegexStep& step = program_.steps[static_cast<size_t>(index)];
       ++steps_;
       if (step.kind == RegexStep::Kind::kMatch) {
-        found = at;  // later threads have lower priority
+        found = at;  // threads after this one have lower priority
         break;
       }
       if (has_char && program_.sets[static_cast<size_t>(step.x)].Contains(c))

@@ -1,6 +1,6 @@
-// RegexMatcher: runs a RegexProgram over a text. All threads advance together, one character at a time, in order of preference, so that
-// time is proportional to text times expression and memory to the expression (Pike's algorithm; Cox, "Regular Expression Matching: the
-// Virtual Machine Approach").
+// Runs a RegexProgram over a text with Pike's algorithm (Cox, "Regular Expression Matching: the Virtual Machine Approach"): all threads
+// advance together, one character at a time, in order of preference. Time is proportional to text times expression, memory to the
+// expression.
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,33 @@ class RegexMatcher {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // Both must outlive the matcher.
+  // `program` and `text` must outlive the matcher.
   RegexMatcher(const RegexProgram& program, std::string_view text) : program_(program), text_(text) {}
 
-  // Returns the end of the match that begins at `begin`, or kNone. Errors: kUnsupported when it takes too long, kOutOfMemory.
+  // Returns the end of the match that begins at `begin`, or kNone. Errors: kOutOfMemory, kUnsupported if the search takes too long.
   Result<size_t> MatchAt(size_t begin);
 
  private:
-  // The threads of one search; each look-ahead has its own.
+  // The threads of one search; each look-ahead has a separate search.
   struct Search {
     std::vector<int32_t> now, next, stack;
-    std::vector<uint32_t> seen;  // by step: the last round that reached it
+    std::vector<uint32_t> seen;  // for each step: the last round that reached it
     uint32_t round = 0;
   };
 
-  // MatchAt for a program that is a run.
+  // MatchAt for a program with is_run.
   size_t RunOfSet(size_t begin);
   // Returns the end of the match from step `start` on, at text position `begin`.
   size_t Run(int32_t start, size_t begin, int32_t depth);
-  // Adds the thread at `start` to `list`, and all threads that it reaches without reading a character.
+  // Adds the thread at `start` to `list`, and all threads that it reaches without consuming a character.
   void AddThread(int32_t start, size_t at, int32_t depth, std::vector<int32_t>* list);
   bool IsAt(RegexPlace place, size_t at) const;
   bool Reserve();
-  // The maximum number of steps for the text.
   uint64_t Limit() const;
 
   const RegexProgram& program_;
   std::string_view text_;
-  std::vector<Search> searches_;  // by depth
+  std::vector<Search> searches_;  // by nesting depth of look-aheads
   uint64_t steps_ = 0;
   bool is_too_long_ = false;
 };

@@ -117,7 +117,7 @@ RegexParser::Node RegexParser::ParseInside(int depth, RegexNode::Kind kind, bool
   node->kind = kind;
   node->negated = negated;
   if (kind == RegexNode::Kind::kBehind) {
-    // Look-behind takes exactly one character.
+    // Look-behind is limited to one character.
     if (inside->kind == RegexNode::Kind::kSequence && inside->children.size() == 1) {
       inside = std::move(inside->children[0]);
     }
@@ -168,7 +168,7 @@ RegexParser::Node RegexParser::ParseQuantifier(Node atom) {
   node->least = least;
   node->most = most;
   node->lazy = (!is_interval || least != most) && Take('?');
-  // Possessive quantifiers, and quantifiers of quantifiers.
+  // Possessive quantifiers and quantified quantifiers are not supported.
   if (!AtEnd() && (text_[position_] == '+' || text_[position_] == '*' || text_[position_] == '?')) return nullptr;
   const size_t next = position_;
   if (!AtEnd() && text_[position_] == '{' && ParseInterval(&least, &most)) return nullptr;
@@ -176,7 +176,7 @@ RegexParser::Node RegexParser::ParseQuantifier(Node atom) {
   return AddChild(node.get(), std::move(atom)) ? std::move(node) : nullptr;
 }
 
-// {n}, {n,}, {n,m} or {,m}; otherwise the brace is a literal.
+// Parses {n}, {n,}, {n,m} or {,m}. Any other brace is a literal.
 bool RegexParser::ParseInterval(uint32_t* least, uint32_t* most) {
   *least = 0;
   if (!Take('{')) return false;
@@ -267,7 +267,7 @@ bool RegexParser::ParseEscapedItem(bool in_brackets, Item* item) {
       return one(code);
     }
     default:
-      // Other letters and digits have special meanings.
+      // Other letters and digits after a backslash have special meanings, which are not supported.
       if (IsAsciiLetter(c) || (c >= '0' && c <= '9')) return false;
       return one(c);
   }
@@ -276,7 +276,7 @@ bool RegexParser::ParseEscapedItem(bool in_brackets, Item* item) {
 bool RegexParser::ParseBracketItem(Item* item) {
   if (AtEnd()) return false;
   if (Take('\\')) return ParseEscapedItem(true, item);
-  // Nested classes and intersections.
+  // Nested classes and intersections are not supported.
   if (text_[position_] == '[' || Take("&&")) return false;
   const char32_t c = DecodeUtf8(text_, &position_);
   *item = RangeItem(c, c);
@@ -325,13 +325,13 @@ bool RegexParser::AddCases(const Item& item, CharSet* set) {
   if (item.kind != CharSet::Kind::kRange) return item.kind != CharSet::Kind::kCategories;
   for (char32_t c = item.first; c <= item.last; ++c) {
     if (c >= 0x80) {
-      // Accepts a letter with cases. Ranges are not searched for other cases, because they are rare.
+      // Accepts a letter. Ignores other cases within ranges, because they are rare.
       return item.first == item.last && (CategoriesNamed("L") >> CategoryOf(c) & 1) != 0 && CategoryOf(c) == 4;
     }
     if (!IsAsciiLetter(c)) continue;
     const char32_t other = c ^ 0x20;
     if (!TryPushBack(&set->items, RangeItem(other, other))) return false;
-    // The long s and the Kelvin sign.
+    // The long s folds to s, and the Kelvin sign to k.
     const char32_t third = (c | 0x20) == 's' ? 0x17F : (c | 0x20) == 'k' ? 0x212A : 0;
     if (third != 0 && !TryPushBack(&set->items, RangeItem(third, third))) return false;
   }

@@ -1,4 +1,3 @@
-// RegexParser: parses a regular expression into a tree.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ struct RegexNode {
   enum class Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeat, kPlace, kAhead, kBehind };
   static constexpr uint32_t kUnlimited = UINT32_MAX;
 
-  Kind kind = Kind::kSequence;  // without children it matches the empty string
+  Kind kind = Kind::kSequence;  // a sequence without children matches the empty string
   bool negated = false;         // kAhead, kBehind
   bool lazy = false;            // kRepeat
   int32_t set = 0;              // kSet, kBehind
@@ -25,7 +24,7 @@ struct RegexNode {
 
 class RegexParser {
  public:
-  // Returns nullptr if the expression is not supported or memory runs out.
+  // Parses a regular expression into a tree. Returns nullptr if it is not supported or memory runs out.
   static std::unique_ptr<RegexNode> Parse(std::string_view expression, std::vector<CharSet>* sets);
 
  private:
@@ -42,7 +41,7 @@ class RegexParser {
   Node ParseGroup(int depth);
   Node ParseInside(int depth, RegexNode::Kind kind, bool negated);
   Node ParseEscape();
-  // Parses the quantifiers of `atom`; returns nullptr for unsupported ones.
+  // Parses the quantifiers of `atom`. Returns nullptr if they are not supported.
   Node ParseQuantifier(Node atom);
   bool ParseInterval(uint32_t* least, uint32_t* most);
   bool ParseNumber(uint32_t* number);
@@ -55,9 +54,9 @@ class RegexParser {
 
   Node MakeSet(CharSet set);
   Node MakePlace(RegexPlace place);
-  // Adds the other case of the letters in `item`; returns false for letters without a simple case mapping.
+  // Adds the letters of `item` in the other case. Returns false for letters without a simple case mapping.
   bool AddCases(const CharSet::Item& item, CharSet* set);
-  // Whether a letter and the preceding one together fold to another character.
+  // Whether two adjacent letters together fold to another character.
   bool IsFoldedPair(char32_t previous, char32_t c) const;
 
   std::string_view text_;

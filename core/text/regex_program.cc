@@ -40,7 +40,7 @@ class Compiler {
  public:
   explicit Compiler(RegexProgram* program) : program_(*program) {}
 
-  // Returns false when it needs too many steps or memory runs out.
+  // Returns false if the program has too many steps or memory runs out.
   [[nodiscard]] bool Compile(const RegexNode& node) { return Emit(node) && Add({RegexStep::Kind::kMatch}); }
 
  private:
@@ -73,7 +73,7 @@ class Compiler {
     return false;
   }
 
-  // split a, rest; a; jump end; rest: split b, ...
+  // Emits: split a, rest; a; jump end; rest: split b, ...
   [[nodiscard]] bool EmitAlternatives(const RegexNode& node) {
     std::vector<int32_t> jumps;
     for (size_t i = 0; i < node.children.size(); ++i) {
@@ -99,7 +99,7 @@ class Compiler {
     for (uint32_t i = 0; i < node.least; ++i) {
       const int32_t before = next();
       if (!Emit(inside)) return false;
-      if (next() == before) return true;  // empty, so repetition changes nothing
+      if (next() == before) return true;  // the node is empty, so repetition changes nothing
     }
     if (node.most == RegexNode::kUnlimited) {
       const int32_t split = next();
@@ -145,7 +145,7 @@ void FindRun(const RegexNode& tree, RegexProgram* program) {
 
 }  // namespace
 
-// Outside brackets Oniguruma counts a few more characters as word characters.
+// Oniguruma's \w outside brackets also matches superscript digits and vulgar fractions.
 bool IsRegexWord(char32_t c) { return IsWord(c) || c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE); }
 
 bool CharSet::Sort() {
@@ -154,7 +154,7 @@ bool CharSet::Sort() {
   const auto others = std::partition(items.begin(), items.end(), is_range);
   if (items.end() - others > kMostOthers) return false;
   HeapSort(items.begin(), others, [](const Item& a, const Item& b) { return a.first < b.first; });
-  auto last = items.begin();  // last of the joined items
+  auto last = items.begin();
   for (auto next = items.begin(); next != others; ++next) {
     if (next == last) continue;
     if (next->first <= last->last || next->first == last->last + 1) {

@@ -1,4 +1,3 @@
-// RegexProgram: a compiled regular expression and its character sets.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace peruse::text {
 
-// A set of characters: the union of its items, or the complement if negated.
+// A set of characters: the union of its items, or the complement of the union if `negated`.
 struct CharSet {
   enum class Kind : uint8_t { kRange, kCategories, kSpace, kHex, kWord, kWordOutside };
   struct Item {
@@ -22,14 +21,14 @@ struct CharSet {
 
   std::vector<Item> items;
   bool negated = false;
-  size_t ranges = 0;  // after Sort: the number of leading items that are disjoint ranges in order
+  size_t ranges = 0;  // after Sort: number of leading items that are disjoint ascending ranges
 
-  // Sorts and joins ranges, so that large sets are searched quickly. Returns false for more than 64 items of other kinds.
+  // Sorts and joins ranges, so that large sets are searched quickly. Returns false if there are more than 64 items of other kinds.
   bool Sort();
   bool Contains(char32_t c) const;
 };
 
-// The meaning of \w outside brackets, and for \b.
+// Whether \w outside brackets matches `c`, which also defines \b.
 bool IsRegexWord(char32_t c);
 
 // Positions between characters. A line ends before '
@@ -65,7 +64,7 @@ struct RegexProgram {
   std::vector<CharSet> sets;
   int32_t depth = 0;  // nesting depth of look-aheads
 
-  // Whether the whole expression is one set, repeated greedily, such as \s+ and " {2,}"; it does not need threads.
+  // Whether the whole expression is one greedily repeated set, such as \s+ or " {2,}". It then does not need threads.
   bool is_run = false;
   uint32_t least = 1, most = 1;
 };

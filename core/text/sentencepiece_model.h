@@ -1,4 +1,4 @@
-// spm.model and sentencepiece.bpe.model: the parts of a SentencePiece model that a tokenizer needs.
+// Reads the parts of a SentencePiece model (spm.model, sentencepiece.bpe.model) that a tokenizer needs.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct SentencePieceModel {
   int64_t unk_id = 0;
   std::string_view unk_piece = "<unk>";
   int64_t model_type = 1;     // 1 is unigram, 2 is BPE
-  std::string_view charsmap;  // empty if there is no normalisation
+  std::string_view charsmap;  // character map of the normaliser, or empty
 };
 
-// `bytes` must outlive the result. Error: kMalformedFile.
+// `bytes` must outlive the result. Errors: kMalformedFile.
 Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes);
 
 }  // namespace peruse::text

@@ -6,7 +6,6 @@
 namespace peruse::text {
 namespace {
 
-// Keeps only [begin, end).
 void Crop(size_t begin, size_t end, AlignedText* text) {
   text->Truncate(end);
   text->text.erase(0, begin);
@@ -22,7 +21,7 @@ bool NmtBlanks(char32_t c) {
          c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
 }
 
-// Maps characters and removes those that map to 0.
+// Maps characters, and removes those for which `map` returns 0.
 template <typename Map>
 bool FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
   scratch->Clear();

@@ -1,4 +1,3 @@
-// The small normalizers: Sequence, Strip, StripAccents, Nmt, Replace, Prepend, ByteLevel.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,6 @@ class SequenceNormalizer final : public Normalizer {
   std::vector<std::unique_ptr<Normalizer>> steps_;
 };
 
-// Strips white space from the ends.
 class StripNormalizer final : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
@@ -35,7 +33,7 @@ class StripAccentsNormalizer final : public Normalizer {
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 };
 
-// Drops control characters and maps other blanks to the space, as the nmt rules of SentencePiece do.
+// Drops control characters and maps other blanks to the space, like SentencePiece's nmt rules.
 class NmtNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
@@ -52,7 +50,7 @@ class ReplaceNormalizer final : public Normalizer {
   std::string content_;
 };
 
-// Prepends a string to non-empty text.
+// Prepends a string to text that is not empty.
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -62,7 +60,7 @@ class PrependNormalizer final : public Normalizer {
   std::string prefix_;
 };
 
-// Replaces every byte by its printable character.
+// Replaces every byte by the printable character that represents it (byte_level.h).
 class ByteLevelNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;

@@ -5,7 +5,7 @@
 namespace peruse::text {
 namespace {
 
-// Digits uses a newer Unicode version than regular expressions (Rust's char::is_numeric).
+// Rust's char::is_numeric, which uses a newer Unicode version than tokenizers' regular expressions.
 bool IsNumeric(char32_t c) {
   return (CharClasses(c) & kNumberClass) != 0 || (c >= 0x11DE0 && c <= 0x11DE9) || (c >= 0x16FF4 && c <= 0x16FF6);
 }
@@ -42,7 +42,6 @@ bool PunctuationPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) c
 bool WhitespacePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   return SplitPieces(list, scratch, SplitBehavior::kRemoved,
                      [](std::string_view text, size_t begin, size_t end, Segments* segments) {
-                       // Splits runs of equal kind and removes white space.
                        const auto kind = [](char32_t c) { return CharClasses(c) & (kWordClass | kSpaceClass); };
                        while (begin < end) {
                          const size_t start = begin;

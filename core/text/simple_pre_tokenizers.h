@@ -1,4 +1,3 @@
-// The small pre-tokenizers: Sequence, Split, Punctuation, Whitespace, WhitespaceSplit, Digits.
 #pragma once
 
 #include <memory>
@@ -40,7 +39,7 @@ class PunctuationPreTokenizer final : public PreTokenizer {
   SplitBehavior behavior_;
 };
 
-// Keeps runs of word characters, and runs of other characters except white space.
+// Splits into runs of word characters and runs of other characters. Drops white space.
 class WhitespacePreTokenizer final : public PreTokenizer {
  public:
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
@@ -51,7 +50,7 @@ class WhitespaceSplitPreTokenizer final : public PreTokenizer {
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 };
 
-// Isolates numbers, or every digit.
+// Makes each number, or each digit, a separate word.
 class DigitsPreTokenizer final : public PreTokenizer {
  public:
   explicit DigitsPreTokenizer(bool individual) : individual_(individual) {}

@@ -26,7 +26,7 @@ const TokenEntry* FindContent(const TokensById& tokens, std::string_view content
   return found;
 }
 
-// Fills in the class's default, and, without tokenizer.json, the flags that the slow tokenizer gives a string.
+// Sets the default of the class, and, without tokenizer.json, the flags that the slow tokenizer gives a string.
 Status FillIn(const TokenizerClass& type, bool has_json, size_t attribute, std::optional<TokenEntry>* entry) {
   if (!entry->has_value()) return OkStatus();
   AddedToken& token = (*entry)->token;
@@ -48,7 +48,7 @@ Status FillIn(const TokenizerClass& type, bool has_json, size_t attribute, std::
   return OkStatus();
 }
 
-// Resolves the attributes: from the files, with the flags of an equal listed token, else from the class.
+// Finds each attribute's token in the files, with the flags of a listed token of equal content; otherwise uses the class's default.
 Status NameTokens(const TokenizerConfig& config, const TokenizerClass& type, const TokensById& known, bool has_json,
                   SpecialTokens* special) {
   for (size_t i = 0; i < kSpecialAttributes; ++i) {
@@ -98,8 +98,8 @@ Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config,
   return all;
 }
 
-// As in PreTrainedTokenizerFast.__init__: collects the tokens by id that the tokenizer lacks or has with other flags, then the missing
-// special tokens. A special token with flags is added again, so that its flags count.
+// Like PreTrainedTokenizerFast.__init__: collects tokens that have an id and that the tokenizer lacks or has with other flags, then missing
+// special tokens. Adds a special token with flags again, so that its flags count.
 Status CollectAdded(const TokenizerConfig& config, const TokensById& known, const std::vector<ListedToken>& listed,
                     SpecialTokens* special) {
   ByContent present, specials, contents;
@@ -146,7 +146,7 @@ int32_t FindToken(std::string_view content, const Tokenizer::Parts& parts) {
 
 Result<SpecialTokens> ResolveSpecialTokens(const TokenizerConfig& config, const TokenizerClass& type, bool has_json,
                                            const std::vector<ListedToken>& listed) {
-  // The tokens by id: from added_tokens_decoder, or else from added_tokens.json and tokenizer.json.
+  // Tokens come from added_tokens_decoder, if it exists, otherwise from added_tokens.json and tokenizer.json.
   TokensById known;
   for (const auto& [id, entry] : config.added) {
     if (!HasMemory(entry.token.content.size())) return NoMemory();

@@ -12,7 +12,7 @@ void AddContiguous(const std::vector<Segment>& segments, PieceList* list) {
   }
 }
 
-// A delimiter joins the preceding text; a delimiter after a delimiter is its own piece.
+// Joins a delimiter to the preceding text. A delimiter after a delimiter is a piece of its own.
 void AddMergedWithPrevious(const std::vector<Segment>& segments, PieceList* list) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const bool joined = !segments[i].is_match && i + 1 < segments.size() && segments[i + 1].is_match;
@@ -21,7 +21,7 @@ void AddMergedWithPrevious(const std::vector<Segment>& segments, PieceList* list
   }
 }
 
-// A delimiter joins the following text; a delimiter before a delimiter is its own piece.
+// Joins a delimiter to the following text. A delimiter before a delimiter is a piece of its own.
 void AddMergedWithNext(const std::vector<Segment>& segments, PieceList* list) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const bool joined = segments[i].is_match && i + 1 < segments.size() && !segments[i + 1].is_match;

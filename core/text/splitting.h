@@ -1,4 +1,4 @@
-// Splits pieces at delimiters, with tokenizers' behaviours for the delimiters.
+// Splits pieces at delimiters. The behaviours for delimiters are those of tokenizers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace peruse::text {
 
 enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// A part of a piece: a delimiter, or the text between two delimiters. The segments cover the piece.
+// Part of a piece: a delimiter, or the text between delimiters. Segments cover the whole piece.
 struct Segment {
   size_t begin, end;
   bool is_match;
@@ -25,11 +25,11 @@ struct Segments {
   void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }
 };
 
-// Adds the pieces that result from `segments` under `behavior`.
+// Adds the pieces that `behavior` makes from `segments`.
 void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, PieceList* list);
 
 // Splits each piece of `list` that is not an added token. `find(text, begin, end, segments)` appends the segments of the piece [begin, end)
-// of `text`. Returns false when memory runs out.
+// of `text`. Returns false if memory runs out.
 template <typename Find>
 [[nodiscard]] bool SplitPieces(PieceList* list, PieceList* scratch, SplitBehavior behavior, const Find& find) {
   scratch->pieces.clear();
@@ -49,7 +49,7 @@ template <typename Find>
   return list->complete();
 }
 
-// Segments [begin, end), with every character c for which is_delimiter(c) as its own delimiter.
+// Splits [begin, end) into segments. Each character for which is_delimiter returns true is a separate delimiter.
 template <typename IsDelimiter>
 void FindDelimiters(std::string_view text, size_t begin, size_t end, const IsDelimiter& is_delimiter,
                     Segments* segments) {

@@ -9,7 +9,7 @@
 
 namespace peruse {
 
-// A part of a text in UTF-16 indices: text.slice(start, end) in JavaScript.
+// A range of UTF-16 indices: text.slice(start, end) in JavaScript.
 struct TextSpan {
   int64_t start;
   int64_t end;

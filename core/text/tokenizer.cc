@@ -14,17 +14,15 @@
 namespace peruse::text {
 namespace {
 
-// Offsets are 32-bit; white space can grow threefold into metaspaces.
+// Offsets have 32 bits, and white space can grow threefold when spaces become metaspace characters.
 constexpr size_t kMaxTextBytes = size_t{1} << 24;
 
-// Limits how much normalisation may grow a text; short texts get the limit of a minimum length. Decomposition grows a character at most
-// elevenfold.
+// Limits how much normalisation may grow a text. Unicode decomposition needs a factor of at most eleven.
 constexpr size_t kMostGrowth = 32;
 constexpr size_t kLeastBytes = 512;
 
 Status NoMemory(size_t bytes) { return OutOfMemory("no memory to read a text of " + std::to_string(bytes) + " bytes"); }
 
-// `text` is valid UTF-8.
 bool IsBlank(std::string_view text) {
   for (size_t position = 0; position < text.size();) {
     if (!IsSpace(DecodeUtf8(text, &position))) return false;
@@ -50,7 +48,7 @@ Status Tokenizer::SplitIntoWords(std::string_view text, PieceList* list, PieceLi
 
 std::string_view Tokenizer::CalledText(std::string_view text, std::string_view word, bool is_added,
                                        const ModelToken& token, Offset offset) const {
-  // The string of an added token is the matched text, with absorbed spaces.
+  // Added tokens are called by the matched text, including absorbed spaces.
   const auto start = static_cast<size_t>(offset.start);
   if (is_added) return text.substr(start, static_cast<size_t>(offset.end) - start);
   if (token.id == parts_->model->text_token_id()) return word.substr(token.begin, token.end - token.begin);

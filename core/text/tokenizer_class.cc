@@ -17,12 +17,12 @@ constexpr auto kXlmRoberta = VocabularyFiles::kXlmRoberta;
 constexpr auto kCamembert = VocabularyFiles::kCamembert;
 constexpr auto kNone = VocabularyFiles::kNone;
 
-// BERT's names of special tokens: bos, eos, unk, sep, pad, cls, mask.
+// bos, eos, unk, sep, pad, cls and mask token of BERT.
 #define PERUSE_BERT_TOKENS {"", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
 #define PERUSE_DEBERTA_TOKENS {"[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
 #define PERUSE_ROBERTA_TOKENS {"<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"}
 
-// The defaults of transformers' classes. Classes without files need a tokenizer.json.
+// Defaults of transformers' classes. Classes without vocabulary files need a tokenizer.json.
 constexpr TokenizerClass kClasses[] = {
     // name, files, sets_normalizer, sets_trimming, two_separators, has_type_ids, mask_takes_space, adds_ends, special
     {"PreTrainedTokenizer", kNone, false, false, false, true, false, false, {}},
@@ -148,7 +148,7 @@ Result<const TokenizerClass*> FindNamed(std::string_view name, std::string_view 
   return Unsupported(std::string(file) + ": tokenizer_class \"" + Excerpt(name) + "\" is not supported");
 }
 
-// Used if no file names a class or a model type.
+// Used if no file names a tokenizer class or a model type.
 const TokenizerClass* FindByFiles(const TokenizerFiles& files) {
   if (files.contains("tokenizer.json")) return FindByName("PreTrainedTokenizer");
   if (files.contains("vocab.txt")) return FindByName("BertTokenizer");

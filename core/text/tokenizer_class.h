@@ -1,4 +1,4 @@
-// TokenizerClass: what the class in tokenizer_config.json adds to the files, as in transformers.
+// What transformers' tokenizer classes (tokenizer_class in tokenizer_config.json) add to the tokenizer's files.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace peruse::text {
 
 struct TokenizerConfig;
 
-// The older vocabulary files that a class can be built from.
+// Older vocabulary files that a class can be built from.
 enum class VocabularyFiles : uint8_t { kNone, kWordPiece, kByteLevel, kSentencePiece, kXlmRoberta, kCamembert };
 
-// The attributes that name a special token, in transformers' order.
+// Attributes that name a special token, in transformers' order.
 enum SpecialAttribute : uint8_t { kBosToken, kEosToken, kUnkToken, kSepToken, kPadToken, kClsToken, kMaskToken };
 inline constexpr size_t kSpecialAttributes = 7;
 inline constexpr std::string_view kSpecialNames[kSpecialAttributes] = {
@@ -23,9 +23,9 @@ inline constexpr std::string_view kSpecialNames[kSpecialAttributes] = {
 struct TokenizerClass {
   std::string_view name;  // without "Fast"
   VocabularyFiles files = VocabularyFiles::kNone;
-  // Its own do_lower_case, strip_accents and tokenize_chinese_chars override those of a BertNormalizer in tokenizer.json.
+  // Whether the class's do_lower_case, strip_accents and tokenize_chinese_chars override those of tokenizer.json's BertNormalizer.
   bool sets_normalizer = false;
-  // Like RoBERTa: its own trim_offsets and add_prefix_space override those of the post_processor in tokenizer.json.
+  // Whether the class's trim_offsets and add_prefix_space override those of tokenizer.json's post_processor, as in RoBERTa.
   bool sets_trimming = false;
   bool two_separators = false;    // between the texts of a pair, without tokenizer.json
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
@@ -37,8 +37,8 @@ struct TokenizerClass {
   std::string_view additional[3] = {};
 };
 
-// Finds a folder's class by tokenizer_class in tokenizer_config.json or config.json, by model_type or else architectures in config.json,
-// or, without these files, by the existing files. Errors: kUnsupported for an unknown class, or for custom code (auto_map).
+// Finds the class by tokenizer_class in tokenizer_config.json or config.json, by model_type or architectures in config.json, or by the
+// files that exist. Errors: kUnsupported for an unknown class, or for custom code (auto_map).
 Result<const TokenizerClass*> FindTokenizerClass(const TokenizerFiles& files, const TokenizerConfig& config);
 
 }  // namespace peruse::text

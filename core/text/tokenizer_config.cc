@@ -8,7 +8,7 @@
 namespace peruse::text {
 namespace {
 
-// transformers writes int(1e30) for "no limit".
+// transformers writes int(1e30) for "unlimited".
 constexpr double kNoLimit = 1e9;
 constexpr std::string_view kFile = "tokenizer_config.json";
 
@@ -18,7 +18,7 @@ Status Bad(std::string_view file, std::string_view field, const char* what) {
   return MalformedFile(std::string(file) + ": " + Excerpt(field) + " " + what);
 }
 
-// Reads an optional flag; null counts as missing.
+// Reads an optional flag. null counts as missing.
 Status ReadFlag(JsonValue root, std::string_view name, std::optional<bool>* flag) {
   const JsonValue value = root.FindMember(name);
   if (!value.exists() || value.IsNull()) return OkStatus();
@@ -35,7 +35,7 @@ Status ReadFlag(JsonValue root, std::string_view name, bool* flag) {
   return OkStatus();
 }
 
-// Reads a string, or an object with `parse`.
+// Reads a string as it is, or an object with `parse`.
 template <typename Parse>
 Result<TokenEntry> ReadToken(JsonValue json, std::string_view file, std::string_view name, const Parse& parse) {
   if (!json.IsString()) {
@@ -48,7 +48,7 @@ Result<TokenEntry> ReadToken(JsonValue json, std::string_view file, std::string_
   return entry;
 }
 
-// A token of tokenizer_config.json; an object states whether it is special.
+// Reads a token of tokenizer_config.json. An object states whether it is special.
 Result<TokenEntry> ReadConfigToken(JsonValue json, std::string_view name) {
   return ReadToken(json, kFile, name, [&](JsonValue object) -> Result<TokenEntry> {
     if (object.FindMember("__type").GetString() != "AddedToken") {
@@ -58,7 +58,7 @@ Result<TokenEntry> ReadConfigToken(JsonValue json, std::string_view name) {
   });
 }
 
-// A token of special_tokens_map.json; every object is special.
+// Reads a token of special_tokens_map.json. Every object is special.
 Result<TokenEntry> ReadMapToken(JsonValue json, std::string_view name) {
   constexpr std::string_view kMap = "special_tokens_map.json";
   PERUSE_ASSIGN_OR_RETURN(TokenEntry entry,
@@ -80,7 +80,6 @@ Status ReadNamedTokens(JsonValue root, TokenReader* read, NamedToken* special) {
   return OkStatus();
 }
 
-// Appends new tokens of additional_special_tokens.
 Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config) {
   constexpr std::string_view kName = "additional_special_tokens";
   config->has_additional = config->has_additional || json.exists();
@@ -93,7 +92,8 @@ Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config
   return OkStatus();
 }
 
-// {"image_token": "<image>", ...} in transformers 4; ["[PAD]", ...] in transformers 5, where it replaces additional_special_tokens.
+// Reads {"image_token": "<image>", ...} of transformers 4, or ["[PAD]", ...] of transformers 5, where it replaces
+// additional_special_tokens.
 Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
   constexpr std::string_view kName = "extra_special_tokens";
   if (!json.exists() || json.IsNull()) return OkStatus();
@@ -105,7 +105,7 @@ Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
   return OkStatus();
 }
 
-// {"128000": {"content": "[MASK]", ...}}
+// Reads {"128000": {"content": "[MASK]", ...}}.
 Status ReadAddedTokensDecoder(JsonValue json, TokenizerConfig* config) {
   if (!json.exists()) return OkStatus();
   if (!json.IsObject()) return Bad(kFile, "added_tokens_decoder", "is no object");
@@ -130,7 +130,7 @@ bool IsNamed(std::string_view content, const TokenizerConfig& config) {
          std::any_of(config.additional.begin(), config.additional.end(), is_it);
 }
 
-// {"[MASK]": 128000}
+// Reads {"[MASK]": 128000}.
 Status ReadAddedTokensFile(std::string_view bytes, TokenizerConfig* config) {
   constexpr std::string_view kAdded = "added_tokens.json";
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(bytes, kAdded));

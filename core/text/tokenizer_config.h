@@ -1,4 +1,3 @@
-// tokenizer_config.json, special_tokens_map.json and added_tokens.json.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace peruse::text {
 
-// An AddedToken whose `normalized` defaults to !special, as in transformers.
+// An AddedToken. `normalized` defaults to !special, as in transformers.
 struct TokenEntry {
   AddedToken token;
   bool has_normalized = false;
@@ -29,23 +28,23 @@ struct TokenEntry {
   }
 };
 
-// A special token by its attribute: absent, null, or named.
+// The special token of an attribute: absent, null, or named.
 struct NamedToken {
   bool is_given = false;
   std::optional<TokenEntry> entry;
 };
 
-// By id; if two files give an id, the last one read counts.
+// Tokens by id. If two files use the same id, the last file counts.
 using TokensById = std::map<int64_t, TokenEntry>;
 
 struct TokenizerConfig {
   bool has_file = false;
   std::string tokenizer_class;  // empty if unknown
-  bool has_own_code = false;    // auto_map names a tokenizer
+  bool has_own_code = false;    // auto_map names tokenizer code
 
   std::optional<int64_t> model_max_length;
   std::optional<TruncationSide> truncation_side;
-  // do_lower_case, strip_accents, tokenize_chinese_chars.
+  // lowercase, strip_accents and handle_chinese are do_lower_case, strip_accents and tokenize_chinese_chars of the file.
   std::optional<bool> lowercase;
   std::optional<bool> strip_accents;
   bool handle_chinese_chars = true;
@@ -58,23 +57,22 @@ struct TokenizerConfig {
   bool trim_offsets = true;
   std::optional<bool> clean_up_spaces;
   bool split_special_tokens = false;
-  std::optional<bool> has_type_ids;  // from model_input_names
+  std::optional<bool> has_type_ids;  // whether model_input_names contains token_type_ids
 
   NamedToken special[kSpecialAttributes];
   std::vector<TokenEntry> additional;  // additional_special_tokens
-  bool has_additional = false;         // a file lists them, so the class's defaults do not count
+  bool has_additional = false;         // a file lists additional tokens; defaults of the class do not count then
   std::vector<TokenEntry> extra;       // extra_special_tokens
-  bool has_added_tokens = false;       // added_tokens_decoder exists, so the older files do not count
+  bool has_added_tokens = false;       // added_tokens_decoder exists; older files do not count then
   TokensById added;                    // added_tokens_decoder or added_tokens.json
 };
 
-// The flags that BERT's tokenizer classes give their normaliser.
+// Returns the options that BERT's tokenizer classes use for their normalizer.
 BertNormalizerOptions BertOptions(const TokenizerConfig& config);
 
 // Whether auto_map in tokenizer_config.json or config.json names tokenizer code.
 bool HasOwnCode(JsonValue root);
 
-// Any of the files may be missing.
 Result<TokenizerConfig> ReadTokenizerConfig(const TokenizerFiles& files);
 
 // Parses {"content": ..., "lstrip": ..., ...} with transformers' defaults. `name` is for messages. Errors: kMalformedFile.

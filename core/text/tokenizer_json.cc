@@ -23,8 +23,8 @@ Result<std::vector<ListedToken>> ParseAddedTokens(JsonValue json) {
   return tokens;
 }
 
-// BERT's tokenizer classes replace the three flags of a BertNormalizer, except inside a Sequence. Added tokens were normalised before, with
-// the file's flags.
+// BERT's tokenizer classes replace the three flags of a BertNormalizer, unless it is in a Sequence. Added tokens have already been
+// normalised with the flags of the file.
 void SetNormalizer(JsonValue json, const TokenizerConfig& config, const TokenizerClass& type,
                    std::unique_ptr<Normalizer>* normalizer) {
   if (!type.sets_normalizer) return;
@@ -34,7 +34,7 @@ void SetNormalizer(JsonValue json, const TokenizerConfig& config, const Tokenize
   *normalizer = std::make_unique<BertNormalizer>(options);
 }
 
-// RobertaTokenizerFast and similar classes replace the flags of a post_processor that trims.
+// RobertaTokenizerFast and similar classes replace the flags for trimming offsets.
 void SetTrimming(JsonValue json, const TokenizerConfig& config, OffsetTrimming* trimming) {
   if (!json.FindMember("trim_offsets").exists()) return;
   trimming->enabled = config.trim_offsets;
@@ -65,7 +65,7 @@ Status CheckPrefix(JsonValue root, const TokenizerConfig& config, const Tokenize
 Status ReadStages(JsonValue root, const TokenizerConfig& config, const TokenizerClass& type, Tokenizer::Parts* parts) {
   PERUSE_ASSIGN_OR_RETURN(parts->model, ParseModel(root.FindMember("model")));
   PERUSE_ASSIGN_OR_RETURN(parts->normalizer, ParseNormalizer(root.FindMember("normalizer")));
-  // Every class sets the flag of a ByteLevel outside a Sequence; its default is false.
+  // Every class sets add_prefix_space of a ByteLevel outside a Sequence; the default is false.
   std::optional<bool> prefix;
   if (config.has_add_prefix_space) prefix = config.add_prefix_space;
   PERUSE_ASSIGN_OR_RETURN(parts->pre_tokenizer, ParsePreTokenizer(root.FindMember("pre_tokenizer"), prefix));

@@ -1,4 +1,3 @@
-// tokenizer.json, format 1.0.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,8 @@
 
 namespace peruse::text {
 
-// Fills the stages, the added tokens and `special`, as the class does. As in transformers, only the direction of the truncation section
-// counts, and the padding section is ignored.
+// Reads tokenizer.json (format 1.0) like the tokenizer class: sets the stages, the added tokens and `special`. As in transformers, only the
+// direction of "truncation" counts, and "padding" is ignored.
 Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, const TokenizerClass& type,
                          SpecialTokens* special, Tokenizer::Parts* parts);
 

@@ -26,7 +26,7 @@ Status Missing(const TokenizerClass& type, const char* needed) {
                 "no tokenizer: " + std::string(type.name) + " needs tokenizer.json, or " + needed);
 }
 
-// Fills the stages and `special`; `listed` are tokens that precede those of `special`.
+// Sets the stages and `special`. `listed` receives the tokens that precede those of `special`.
 Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                            std::vector<ListedToken>* listed, SpecialTokens* special, Tokenizer::Parts* parts) {
   if (const char* const name = SentencePieceFile(type.files)) {
@@ -55,7 +55,7 @@ Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& c
   return Unsupported("tokenizer_class \"" + std::string(type.name) + "\" without a tokenizer.json is not supported");
 }
 
-// Converts files without tokenizer.json, as transformers does.
+// Converts older vocabulary files, as transformers does.
 Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                     SpecialTokens* special, Tokenizer::Parts* parts) {
   std::vector<ListedToken> listed;
@@ -64,7 +64,7 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   PERUSE_ASSIGN_OR_RETURN(parts->added_tokens,
                           AddedTokens::Create(std::move(tokens), std::move(special->added), parts->model->vocabulary(),
                                               parts->normalizer.get()));
-  // RoBERTa's and BERT's classes use their special tokens; the templates of SentencePiece and DeBERTa name tokens directly.
+  // The classes of RoBERTa and BERT use their special tokens here; templates of SentencePiece and DeBERTa contain token names.
   const auto find = [&](std::string_view name) {
     const int32_t id = parts->added_tokens.Find(name);
     return id >= 0 ? id : parts->model->vocabulary().Find(name);
@@ -110,7 +110,7 @@ Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& to
   return OkStatus();
 }
 
-// Models without token_type_ids receive zeros.
+// Sets all type ids to 0, for models without token_type_ids.
 void ClearTypeIds(PostProcessor* processor) {
   for (TemplatePart& part : processor->single) part.type_id = 0;
   for (TemplatePart& part : processor->pair) part.type_id = 0;

@@ -1,4 +1,4 @@
-// TokenizerLoader: builds a Tokenizer from tokenizer.json, or from older vocabulary files.
+// Builds a Tokenizer from tokenizer.json, or from older vocabulary files.
 #pragma once
 
 #include <memory>

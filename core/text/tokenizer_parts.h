@@ -1,4 +1,3 @@
-// The parts of a Tokenizer; tokenizer_loader.cc fills them in.
 #pragma once
 
 #include <memory>
@@ -21,12 +20,12 @@ struct Tokenizer::Parts {
   std::unique_ptr<Model> model;
   AddedTokens added_tokens;
   PostProcessor post_processor;
-  std::unique_ptr<Decoder> decoder;  // null means joining tokens by spaces
+  std::unique_ptr<Decoder> decoder;  // if null, tokens are joined by spaces
 
   int32_t cls_id = -1, sep_id = -1, mask_id = -1, pad_id = -1, unk_id = -1;
   std::optional<int64_t> model_max_length;
   TruncationSide truncation_side = TruncationSide::kRight;
-  bool clean_up_spaces = false;  // transformers' clean_up_tokenization_spaces, after decoding
+  bool clean_up_spaces = false;  // transformers' clean_up_tokenization_spaces: applied after decoding
 };
 
 }  // namespace peruse::text

@@ -10,7 +10,7 @@ const Trie::Unit Trie::kEmpty[256] = {};
 
 using Entries = std::vector<std::pair<std::string_view, int32_t>>;
 
-// Places the nodes depth first. Free units form a circular list, linked through the units themselves.
+// Places nodes depth first. Free units form a circular list, whose links are stored in the units.
 class TrieBuilder {
  public:
   TrieBuilder(const Entries& entries, std::vector<Trie::Unit>* units) : entries_(entries), units_(*units) {}
@@ -38,8 +38,8 @@ class TrieBuilder {
   };
 
   static constexpr int32_t kNoUnit = -1;
-  static constexpr int32_t kNoParent = -2;  // the root is not a child, not even of itself
-  static constexpr int kTries = 12;         // free positions to try before extending the array
+  static constexpr int32_t kNoParent = -2;  // the root does not have a parent
+  static constexpr int kTries = 12;         // number of free positions to try before the array grows
 
   [[nodiscard]] bool Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {
@@ -65,7 +65,7 @@ class TrieBuilder {
     return true;
   }
 
-  // Finds a base that puts every child of `labels_` on a free unit; -1 when memory runs out.
+  // Finds a base at which the units of all children in `labels_` are free. Returns -1 if memory runs out.
   int32_t FindBase() {
     int32_t unit = first_free_;
     for (int tries = 0; unit != kNoUnit && tries < kTries; ++tries) {
@@ -74,7 +74,6 @@ class TrieBuilder {
       unit = next_free_[static_cast<size_t>(unit)];
       if (unit == first_free_) break;
     }
-    // All units past the end are free.
     while (true) {
       const auto size = static_cast<int32_t>(units_.size());
       int32_t base = std::max(0, end_ - labels_[0]);
@@ -127,7 +126,7 @@ class TrieBuilder {
   }
 
   [[nodiscard]] bool Finish() {
-    // Copies to the exact size, because shrink_to_fit may do nothing without exceptions.
+    // Copies to the exact size, because shrink_to_fit may do nothing in builds without exceptions.
     std::vector<Trie::Unit> exact;
     if (!TryResize(&exact, static_cast<size_t>(end_) + 256)) return false;
     std::copy_n(units_.begin(), std::min(units_.size(), exact.size()), exact.begin());
@@ -141,12 +140,12 @@ class TrieBuilder {
   std::vector<int32_t> labels_;
   std::vector<size_t> starts_;
   int32_t first_free_ = kNoUnit;
-  int32_t end_ = 0;  // one past the last used unit
+  int32_t end_ = 0;
 };
 
 namespace {
 
-// Packs eight bytes of a key into a number with the same order.
+// Packs eight bytes of a key into an integer with the same order.
 uint64_t SortPart(std::string_view key, size_t begin) {
   uint64_t part = 0;
   for (size_t i = begin; i < begin + 8; ++i)
@@ -154,13 +153,13 @@ uint64_t SortPart(std::string_view key, size_t begin) {
   return part;
 }
 
-// Stores the first sixteen bytes, which avoids most string comparisons.
+// An entry with its first sixteen bytes as integers, which avoids most string comparisons.
 struct SortItem {
   uint64_t first, second;
   uint32_t index;
 };
 
-// Merge sort of growing runs: stable, almost as fast as std::sort, with a fraction of its code. Returns false when memory runs out.
+// Merge sort of ascending runs: stable, and almost as fast as std::sort with a fraction of its code. Returns false if memory runs out.
 template <typename Less>
 [[nodiscard]] bool MergeSort(std::vector<SortItem>* items, const Less& less) {
   std::vector<SortItem> merged;
@@ -195,7 +194,7 @@ Result<Trie> Trie::Create(const Entries& entries) {
     return compared != 0 ? compared < 0 : a.index < b.index;
   };
   if (!MergeSort(&order, is_before)) return no_memory();
-  // Keep the last of equal keys.
+  // Keeps the last of equal keys.
   Entries sorted;
   if (!TryReserve(&sorted, entries.size())) return no_memory();
   for (const SortItem& item : order) {

@@ -7,7 +7,7 @@
 namespace peruse::text {
 namespace {
 
-// Windows of `size` tokens over a sequence of `length`; neighbours share `stride` tokens, and the last window may be shorter.
+// Returns windows of `size` tokens over `length` tokens. Neighbours share `stride` tokens; the last window may be shorter.
 Result<std::vector<TokenWindow>> MakeWindows(size_t length, size_t size, size_t stride, TruncationSide side) {
   std::vector<TokenWindow> windows;
   if (size >= length) {
@@ -37,7 +37,7 @@ struct Lengths {
   size_t text, pair;
 };
 
-// The lengths that kLongestFirst leaves for a pair.
+// Returns the lengths of text and pair after truncation by kLongestFirst.
 Lengths LongestFirst(size_t text, size_t pair, size_t limit) {
   size_t shorter = std::min(text, pair);
   size_t longer = shorter > limit ? shorter : std::max(shorter, limit - shorter);

@@ -1,4 +1,3 @@
-// Truncation: assigns the tokens of a sequence, or of a pair, to windows.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,13 @@ struct TokenWindow {
   size_t begin, end;
 };
 
-// The windows of both sequences; the first of each forms the main encoding, the others overflow.
+// The tokens of both sequences, assigned to windows. The first window of each is part of the main encoding; the others are overflow.
 struct SequenceWindows {
   std::vector<TokenWindow> text;
   std::vector<TokenWindow> pair;  // empty without a pair
 };
 
-// `limit` is max_length minus the special tokens. Errors: kInvalidArgument if lengths, stride and limit are inconsistent.
+// `limit` is max_length minus special tokens. Errors: kInvalidArgument if lengths, stride and limit are inconsistent.
 Result<SequenceWindows> Truncate(size_t text_length, bool has_pair, size_t pair_length, size_t limit,
                                  Truncation strategy, size_t stride, TruncationSide side);
 

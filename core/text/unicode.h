@@ -1,8 +1,6 @@
-// Character classes and mappings, as in the tokenizers library.
-//
-// The library mixes Unicode versions: about Unicode 8 for punctuation, control characters and nonspacing marks (so it does not count later
-// punctuation such as U+2E43), Unicode 13 for normalisation, later ones for white space, case and regular expressions.
-// tests/reference/make_unicode_tables.py obtains the classes below from the library itself.
+// Character classes and mappings of the tokenizers library, which mixes Unicode versions: about Unicode 8 for punctuation, control
+// characters and nonspacing marks (later punctuation such as U+2E43 does not count), Unicode 13 for normalisation, later versions for white
+// space, case and regular expressions. tests/reference/make_unicode_tables.py obtains the classes from the library.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +18,9 @@ enum CharClass : uint8_t {
   kWordClass = 1 << 7,         // \w
 };
 
-// Returns all classes of a non-ASCII character.
 uint8_t LookUpCharClasses(char32_t c);
 
-// The same for ASCII, in the header so that plain text does not need a call.
+// LookUpCharClasses for ASCII, in the header so that plain text does not need a call.
 constexpr uint8_t AsciiClasses(unsigned char c) {
   if (c == '\t' || c == '\n' || c == '\r' || c == ' ') return kSpaceClass;
   if (c == 0x0B || c == 0x0C) return kSpaceClass | kControlClass;
@@ -45,7 +42,7 @@ inline uint8_t CharClasses(char32_t c) { return c < 128 ? kAsciiClassTable.class
 inline bool IsSpace(char32_t c) { return CharClasses(c) & kSpaceClass; }
 inline bool IsPunctuation(char32_t c) { return CharClasses(c) & kPunctuationClass; }
 
-// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in tokenizers (U+2B820 in Google's code).
+// Whether BERT surrounds the character with spaces. The sixth block begins at U+2B920 as in tokenizers (U+2B820 in Google's code).
 inline bool IsBertCjk(char32_t c) {
   if (c < 0x3400) return false;
   return (c >= 0x4E00 && c <= 0x9FFF) || c <= 0x4DBF || (c >= 0xF900 && c <= 0xFAFF) ||
@@ -53,21 +50,21 @@ inline bool IsBertCjk(char32_t c) {
          (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-// Full lower-casing without context: one character, except that U+0130 becomes two.
+// Full lower-casing without context. Only U+0130 becomes two characters.
 struct LowerCase {
   char32_t first;
   char32_t second;  // 0 if absent
 };
 LowerCase ToLower(char32_t c);
 
-// Writes the full canonical or compatibility decomposition of one character and returns its length.
+// Writes the full canonical or compatibility decomposition of a character and returns its length.
 inline constexpr int kMaxDecomposition = 32;
 int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]);
 uint8_t CombiningClass(char32_t c);
-// Returns the primary composite of a pair, or 0.
+// Returns the primary composite of two characters, or 0.
 char32_t Compose(char32_t first, char32_t second);
 
-// Whether an extended grapheme cluster (UAX #29) ends between two neighbours. `state` starts with 0 for each text.
+// Whether an extended grapheme cluster (UAX #29) ends between two neighbours. `state` is 0 at the start of a text.
 bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state);
 
 }  // namespace peruse::text

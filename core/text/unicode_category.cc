@@ -8,7 +8,7 @@ namespace {
 
 using Table = BlockTable<uint8_t, kCategoryBlocks>;
 
-// A run is one or two bytes of seven bits, with the high bit clear in the last: (length - 1) * 32 + category.
+// A run of a category is one number, (length - 1) * 32 + category, in bytes of seven bits; the last byte has a clear high bit.
 class Runs {
  public:
   void Fill(char32_t start, uint8_t* block) {

@@ -1,4 +1,4 @@
-// General categories, as in the regular expressions of tokenizers (Oniguruma).
+// General categories as in Oniguruma, which tokenizers uses for regular expressions.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,15 @@
 
 namespace peruse::text {
 
-// In the order of kCategoryNames.
 inline constexpr std::string_view kCategoryNames[] = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl",
                                                       "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc",
                                                       "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"};
 inline constexpr size_t kCategories = 30;
 
-// Returns an index in kCategoryNames.
+// Returns the index of the category in kCategoryNames.
 uint8_t CategoryOf(char32_t c);
 
-// Returns the bits of a name such as "L" or "Nd", or 0.
+// Returns a bit for each category that "L" or "Nd" includes; 0 for unknown names.
 uint32_t CategoriesNamed(std::string_view name);
 
 }  // namespace peruse::text

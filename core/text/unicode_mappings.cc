@@ -1,4 +1,4 @@
-// Lower case, normalisation and grapheme clusters: the tables of utf8proc 2.8 (Unicode 15), with tokenizers' differences.
+// Lower case, normalisation and grapheme clusters: tables of utf8proc 2.8 (Unicode 15), corrected to what tokenizers does.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -20,8 +20,7 @@ struct Range {
   char32_t first, last;
 };
 
-// Characters newer than tokenizers' normalisation data (unicode-normalization-alignments 0.1.12, Unicode 9), which neither decomposes nor
-// composes them and gives them combining class 0.
+// Characters newer than tokenizers' normalisation data (Unicode 9), which leaves them unchanged and gives them combining class 0.
 constexpr Range kUnknownToNormalization[] = {
     {0x7FD, 0x7FD},     {0x898, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},     {0xD3B, 0xD3C},
     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1ACE},   {0x1DF6, 0x1DFA},   {0x32FF, 0x32FF},
@@ -38,7 +37,7 @@ bool IsUnknownToNormalization(char32_t c) {
   return false;
 }
 
-// Lower case of characters newer than utf8proc 2.8 (Unicode 15) that tokenizers (Unicode 17) knows.
+// Lower-cases characters that tokenizers (Unicode 17) knows and utf8proc 2.8 (Unicode 15) does not.
 char32_t NewerToLower(char32_t c) {
   if (c >= 0x10D50 && c <= 0x10D65) return c + 0x20;
   if (c >= 0x16EA0 && c <= 0x16EB8) return c + 0x1B;
@@ -77,7 +76,7 @@ constexpr auto kPackedGraphemeRuns = Packed<kGraphemeRuns, ValueBelow<8>>();
 constexpr auto kPackedCombiningRuns = Packed<kCombiningRuns, ValueBelow<8>>();
 constexpr auto kPackedDecompositions = Packed<kDecompositions, ValueAbove<21>>();
 
-// A flag of kDecompositions' entries.
+// Marks canonical decompositions in kDecompositions.
 constexpr uint32_t kCanonical = 1U << 31;
 constexpr uint32_t kComposes = 1U << 30;
 constexpr char32_t CodePointOf(uint32_t entry) { return entry & 0x1FFFFF; }
@@ -86,7 +85,7 @@ constexpr uint32_t PartsOf(uint32_t entry) { return entry >> 21 & 0x1FF; }
 class Decompositions {
  public:
   struct Found {
-    uint32_t entry = 0;  // 0 if absent
+    uint32_t entry = 0;  // 0 if there is no entry
     const char16_t* parts = nullptr;
   };
   struct Composite {
@@ -123,7 +122,6 @@ class Decompositions {
     return at != end && !IsBefore(wanted, *at) ? at->composite : 0;
   }
 
-  // Reads the next character of the UTF-16 parts.
   static char32_t Next(const char16_t** parts) {
     const char32_t unit = *(*parts)++;
     if ((unit & 0xFC00) != 0xD800) return unit;
@@ -137,7 +135,7 @@ class Decompositions {
 
   using Numbers = BlockTable<uint16_t, 112>;
 
-  // Maps each character to its entry, counted from 1.
+  // Maps each character to the number of its entry, from 1 on.
   static Numbers Unpack(uint32_t (&entries)[std::size(kDecompositions)]) {
     PackedReader reader(kPackedDecompositions.data(), kPackedDecompositions.size());
     for (uint32_t& entry : entries) {
@@ -163,7 +161,7 @@ const Decompositions& AllDecompositions() {
   return all;
 }
 
-// Hangul syllables are computed: L, V and T are their jamo, S the syllables.
+// Hangul syllables (S) are computed from their jamo (L, V, T).
 constexpr char32_t kHangulL = 0x1100, kHangulV = 0x1161, kHangulT = 0x11A7, kHangulS = 0xAC00;
 constexpr char32_t kHangulLs = 19, kHangulVs = 21, kHangulTs = 28, kHangulSs = kHangulLs * kHangulVs * kHangulTs;
 
@@ -183,7 +181,7 @@ char32_t ComposeHangul(char32_t first, char32_t second) {
   return lacks_t && second > kHangulT && second - kHangulT < kHangulTs ? first + (second - kHangulT) : 0;
 }
 
-// Writes the recursive decomposition of `c`.
+// Writes the recursive decomposition of `c` and returns its length.
 int DecomposeFully(char32_t c, bool compatibility, char32_t* out, int room) {
   if (c - kHangulS < kHangulSs && room >= 3) return DecomposeHangul(c, out);
   const Decompositions::Found found = AllDecompositions().Find(c);
@@ -199,8 +197,8 @@ int DecomposeFully(char32_t c, bool compatibility, char32_t* out, int room) {
   return count;
 }
 
-// Grapheme_Cluster_Break of UAX #29, numbered as in kGraphemeRuns; kStart precedes a text, kPictographicJoiner is a pictograph followed by
-// a joiner.
+// Grapheme_Cluster_Break of UAX #29, numbered as in kGraphemeRuns. kStart is the state before a text, kPictographicJoiner that after a
+// pictograph and a joiner.
 enum GraphemeBreak : int32_t {
   kStart,
   kOther,
@@ -221,7 +219,7 @@ enum GraphemeBreak : int32_t {
   kPictographicJoiner,
 };
 
-// GB3 to GB999, by the classes of two neighbours.
+// Applies the rules GB3 to GB999 to the classes of two neighbours.
 bool BreaksBetween(int32_t first, int32_t second) {
   const auto is_control = [](int32_t one) { return one == kCr || one == kLf || one == kControl; };
   if (first == kStart) return true;
@@ -274,9 +272,8 @@ bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state) {
   const bool breaks = BreaksBetween(*state == kStart ? GraphemeBreakOf(first) : *state, next);
   if (*state == kStart) *state = GraphemeBreakOf(first);
   if (*state == next && next == kRegionalIndicator) {
-    *state = kOther;  // Flags are pairs, so a third flag starts a new cluster.
+    *state = kOther;  // flags are pairs of letters: a third one starts a new cluster
   } else if (*state == kPictographic && next == kExtend) {
-    // The pictograph continues.
   } else {
     *state = *state == kPictographic && next == kJoiner ? static_cast<int32_t>(kPictographicJoiner) : next;
   }

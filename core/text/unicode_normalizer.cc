@@ -8,14 +8,14 @@
 namespace peruse::text {
 namespace {
 
-// A new character and the change of the old ones: see AlignedEditor::Apply.
+// A new character and its change (AlignedEditor::Apply).
 struct Change {
   char32_t c;
   int32_t change;
   uint8_t combining_class;
 };
 
-// Canonical ordering: a stable sort of each run of nonzero classes. Changes move with their characters.
+// Canonical ordering: sorts each run of combining marks stably by class. Changes move with their characters.
 void SortMarks(std::vector<Change>* changes) {
   for (size_t begin = 0; begin < changes->size();) {
     if ((*changes)[begin].combining_class == 0) {
@@ -44,8 +44,8 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// Canonical composition. A composite's change is the sum of its parts' changes, minus one per absorbed part. Returns false when memory runs
-// out.
+// Canonical composition. The change of a composite is the sum of its parts' changes, minus one per absorbed part. Returns false if memory
+// runs out.
 [[nodiscard]] bool ComposeText(std::vector<Change>* changes) {
   const std::vector<Change>& decomposed = *changes;
   std::vector<Change> out, blocked;
@@ -82,9 +82,9 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// Whether every form leaves the text unchanged: below U+00A0 nothing decomposes, composes or combines.
+// Whether normalisation cannot change the text: below U+00A0 nothing decomposes, composes or combines.
 bool IsInert(std::string_view text, UnicodeForm form) {
-  // NFC changes nothing below U+0300 (lead bytes up to 0xCB).
+  // NFC does not change characters below U+0300 (lead bytes up to 0xCB).
   const unsigned char limit = form == UnicodeForm::kNfc ? 0xCB : 0x7F;
   for (const char byte : text) {
     const auto b = static_cast<unsigned char>(byte);

@@ -1,4 +1,3 @@
-// NFC, NFD, NFKC, NFKD and lower-casing, with alignment.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ class UnicodeNormalizer final : public Normalizer {
   UnicodeForm form_;
 };
 
-// Maps each character without context (capital sigma always becomes σ).
+// Maps each character without context: capital sigma always becomes σ.
 class LowercaseNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;

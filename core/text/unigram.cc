@@ -10,13 +10,13 @@
 namespace peruse::text {
 namespace {
 
-// Log-probability of an unknown character below that of the least likely piece.
+// An unknown character has the log-probability of the least likely piece, minus this.
 constexpr double kUnkPenalty = 10.0;
 
-// Words of up to this many bytes do not need an allocation.
+// Words of up to this many bytes do not allocate.
 constexpr size_t kShortWord = 96;
 
-// Limits the average number of compared bytes per byte of text, because pieces are compared at every character.
+// Limits comparisons to kStepsPerByte bytes per byte of text on average, because pieces are compared at every character.
 constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the pieces of Unigram"); }
@@ -81,7 +81,7 @@ Status Unigram::Search(std::string_view word, Node* node) const {
 
 bool Unigram::AddUnknown(std::string_view word, uint32_t begin, uint32_t end, std::vector<ModelToken>* tokens) const {
   const std::string_view text = word.substr(begin, end - begin);
-  // A fused run can be a piece.
+  // The whole run of unknown characters can itself be a piece.
   const int32_t id = vocabulary_.Find(text);
   if (id >= 0) return TryPushBack(tokens, {id, begin, end});
   const bool has_bytes = byte_fallback_ && std::all_of(text.begin(), text.end(), [this](char byte) {
@@ -99,7 +99,7 @@ Status Unigram::Tokenize(std::string_view word, std::vector<ModelToken>* tokens)
   if (word.size() > kShortWord && !TryResize(&long_nodes, word.size() + 1)) return NoMemory();
   Node* nodes = word.size() > kShortWord ? long_nodes.data() : short_nodes;
   PERUSE_RETURN_IF_ERROR(Search(word, nodes));
-  // Traces the path backwards; adjacent unknown nodes form one run. Appends to the tokens, then reverses.
+  // Traces the best path backwards: adjacent unknown nodes form one run. Appends tokens in reverse order, then reverses them.
   const size_t first = tokens->size();
   bool has_unknown = false;
   for (auto end = static_cast<uint32_t>(word.size()); end > 0;) {

@@ -1,4 +1,4 @@
-// Unigram: finds the segmentation of highest probability (the model of SentencePiece: DeBERTa v2 and v3, T5).
+// Finds the segmentation of highest probability (SentencePiece's Unigram model: DeBERTa v2 and v3, T5).
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace peruse::text {
 
-// Pieces with log-probabilities, by id.
+// Pieces with log-probabilities, indexed by id.
 using UnigramPieces = std::vector<std::pair<std::string_view, double>>;
 
 class Unigram final : public Model {
  public:
-  // `unk_id` -1 means no unknown token. Errors: kMalformedFile if it is out of range.
+  // `unk_id` is -1 if there is no unknown token. Errors: kMalformedFile if it is out of range.
   static Result<std::unique_ptr<Unigram>> Create(const UnigramPieces& pieces, int64_t unk_id, bool byte_fallback);
 
   Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
@@ -24,7 +24,7 @@ class Unigram final : public Model {
   int32_t text_token_id() const override { return unk_id_; }
 
  private:
-  // The best path that ends at a byte.
+  // The best path that ends at a certain byte of the word.
   struct Node {
     double score;
     uint32_t start;
@@ -33,9 +33,9 @@ class Unigram final : public Model {
   static constexpr uint32_t kUnreached = UINT32_MAX;
 
   Unigram() = default;
-  // Fills the nodes of `word`, one more than its bytes. Errors: kMalformedFile if an unknown character has no token.
+  // Sets the nodes of `word`, one more than its bytes. Errors: kMalformedFile if the vocabulary lacks a token for an unknown character.
   Status Search(std::string_view word, Node* nodes) const;
-  // Adds the token, or byte tokens, of an unknown run; returns false when memory runs out.
+  // Adds the token, or the byte tokens, of a run of unknown characters. Returns false if memory runs out.
   [[nodiscard]] bool AddUnknown(std::string_view word, uint32_t begin, uint32_t end,
                                 std::vector<ModelToken>* tokens) const;
 

@@ -1,4 +1,3 @@
-// Vocabulary: maps token strings to ids and back.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +16,12 @@ using VocabularyEntries = std::vector<std::pair<std::string_view, int32_t>>;
 
 class Vocabulary {
  public:
-  // Limits the total number of gaps between ids (files whose added tokens fill them have gaps).
+  // Maximum number of gaps between ids. Files have gaps if their added tokens fill them.
   static constexpr int32_t kMaxGaps = 1 << 20;
 
   Vocabulary() = default;
-  // If several ids have the same token, Find returns the last one; the other ids become gaps, or keep their string if `keep_repeated`
-  // (Unigram, where they count). Errors: kMalformedFile for a negative or absurdly large id, or an id that two different tokens share.
+  // If several ids have the same token, Find returns the last id; the other ids become gaps, unless `keep_repeated` (for Unigram). Errors:
+  // kMalformedFile for a negative or absurdly large id, or for two different tokens with the same id.
   static Result<Vocabulary> Create(const VocabularyEntries& entries, bool keep_repeated = false);
 
   // Number of ids that have a token.
@@ -30,7 +29,7 @@ class Vocabulary {
   // One more than the largest id.
   int32_t id_limit() const { return static_cast<int32_t>(spans_.size()); }
   int32_t Find(std::string_view token) const { return trie_.Find(token); }
-  // Returns nullopt for an id out of range or in a gap.
+  // Returns nullopt if the id is out of range or in a gap.
   std::optional<std::string_view> Token(int32_t id) const;
   const Trie& trie() const { return trie_; }
 

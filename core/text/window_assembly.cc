@@ -16,8 +16,8 @@ struct Combination {
   size_t text, pair;
 };
 
-// tokenizers merges parts from left to right: each overflow of the left part meets every window of the right part, and last the left main
-// window meets the overflow of the right.
+// tokenizers merges parts from left to right: first each overflow of the left part with every window of the right part, then the main
+// window of the left part with the overflow of the right part.
 Result<std::vector<Combination>> Combine(size_t left_count, size_t right_count, bool text_is_left) {
   std::vector<Combination> result;
   if (!TryReserve(&result, left_count * right_count)) return NoMemory();

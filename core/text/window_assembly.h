@@ -1,4 +1,3 @@
-// Window assembly: combines the truncated sequences with special tokens.
 #pragma once
 
 #include <vector>
@@ -20,13 +19,13 @@ struct SequenceEncoding {
   std::vector<SequenceToken> tokens;
   int8_t sequence_id = 0;
   bool is_blank = true;
-  // With offset trimming: the ranges of tokens that are first in their window; otherwise empty.
+  // With offset trimming: the ranges that tokens have if they are first in their window; otherwise empty.
   std::vector<Offset> first_offsets;
 };
 
 // Returns the main encoding, then every other combination of windows, in tokenizers' order. `sequences` are the text and the pair. Type ids
-// follow the template in every window; tokenizers 0.22 applies them to the main encoding only, which differs for templates that give the
-// pair type 0 (T5). Errors: kTextTooLong above 2^25 tokens in total, kOutOfMemory.
+// follow the template in every window; tokenizers 0.22 only does that in the main encoding, which differs if the pair has type 0 (T5).
+// Errors: kTextTooLong above 2^25 tokens in total, kOutOfMemory.
 Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
                                               const PostProcessor& processor, bool add_special_tokens);
 

@@ -1,4 +1,4 @@
-// WordLevel: each word is one token, or unknown.
+// Makes each word one token; words outside the vocabulary are unknown.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 namespace peruse::text {
 namespace {
 
-// See Unigram: long words only occur if max_input_chars_per_word is large.
+// Limits comparisons to kStepsPerByte bytes per byte of text on average. Long words only occur if max_input_chars_per_word is large.
 constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the pieces of WordPiece"); }

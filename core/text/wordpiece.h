@@ -1,4 +1,4 @@
-// WordPiece: greedy longest match from the left (the model of BERT, ELECTRA and ConvBERT).
+// Greedy longest match from the left (BERT, ELECTRA, ConvBERT).
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@ namespace peruse::text {
 struct WordPieceOptions {
   std::string unk_token = "[UNK]";
   std::string continuing_subword_prefix = "##";
-  int64_t max_input_chars_per_word = 100;  // longer words are unknown
+  int64_t max_input_chars_per_word = 100;  // longer words become the unknown token
 };
 
 class WordPiece final : public Model {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
-  // A word with an unknown part becomes one unknown token.
+  // If any part of a word is unknown, the whole word becomes the unknown token.
   Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
 
   const Vocabulary& vocabulary() const override { return vocabulary_; }
@@ -28,7 +28,7 @@ class WordPiece final : public Model {
   Vocabulary vocabulary_;
   WordPieceOptions options_;
   int32_t unk_id_;
-  int32_t continuation_;  // the trie's state after the prefix
+  int32_t continuation_;  // state of the trie after the prefix of continuations ("##")
 };
 
 }  // namespace peruse::text

@@ -11,7 +11,7 @@
 namespace peruse::text {
 namespace {
 
-// Reads one token per line, with Python's line ends; trailing white space belongs to the token. The last of repeated tokens counts.
+// Reads one token per line, including trailing white space. Recognises Python's line ends. The last of repeated tokens counts.
 Result<VocabularyEntries> ReadLines(std::string_view text) {
   VocabularyEntries entries;
   for (size_t start = 0; start < text.size();) {

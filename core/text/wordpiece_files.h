@@ -1,4 +1,4 @@
-// BERT's tokenizer from vocab.txt and tokenizer_config.json, as transformers' BertTokenizerFast builds it.
+// Builds BERT's tokenizer from vocab.txt and tokenizer_config.json, like transformers' BertTokenizerFast.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace peruse::text {
 
-// Fills the stages. `vocabulary_text` has one token per line; a token's id is its line number.
+// `vocabulary_text` has one token per line; the id of a token is its line number.
 Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfig& config, const SpecialTokens& special,
                           Tokenizer::Parts* parts);
 

@@ -16,7 +16,7 @@ using ops::Matrix;
 
 constexpr int64_t kDouble = sizeof(double);
 
-// Allocates `count` doubles with `value`; nullptr when memory runs out.
+// Allocates `count` doubles and sets them to `value`. Returns nullptr if memory runs out.
 std::unique_ptr<double[]> AllocateDoubles(int64_t count, double value) {
   // Rejects impossible sizes, which some allocators treat as a bug of the caller.
   constexpr int64_t kLargest = std::min<int64_t>(std::numeric_limits<ptrdiff_t>::max(), int64_t{1} << 40);
@@ -56,14 +56,14 @@ class NaiveBackend final : public ReferenceBackend, public PlanRun {
  private:
   LinearValues& linear(Weight weight) {
     PERUSE_CHECK(weight.valid() && weight.id < static_cast<int32_t>(linears_.size()));
-    PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)]->weight != nullptr);  // not freed
+    PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)]->weight != nullptr);
     return *linears_[static_cast<size_t>(weight.id)];
   }
   Matrix View(Tensor x) const;
 
   std::vector<std::unique_ptr<LinearValues>> linears_;
   std::vector<std::unique_ptr<double[]>> constants_;
-  std::vector<std::unique_ptr<double[]>> slots_;  // of the last run
+  std::vector<std::unique_ptr<double[]>> slots_;
   int64_t weight_bytes_ = 0;
   ops::Numbers numbers_;
   RaggedBatch batch_;

@@ -1,4 +1,4 @@
-// Runs the reference implementations of core/ops in double precision. Slow by design; all other backends are tested against it.
+// Runs the definitions in core/ops in double precision. Slow by design; tests compare all other backends with it.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@ namespace peruse {
 
 class ReferenceBackend : public Backend {
  public:
-  // Bounds the error of a float32 backend in each cell of a result of the last run (Bound in core/ops). For programs whose values do not
-  // share memory.
+  // Bounds the error that a float32 backend may have in each cell of a result of the last run (Bound in core/ops). Precondition: values of
+  // the program do not share memory.
   virtual std::vector<double> ErrorBound(const Op& op, Value result) const = 0;
 };
 
-// Stores every Precision as double. A run's values start as NaN, so that reading uninitialised values shows.
+// Stores all formats as double. Values of a run are initially NaN, so that reading uninitialised values shows.
 std::unique_ptr<ReferenceBackend> CreateReferenceBackend();
 
 }  // namespace peruse

@@ -13,7 +13,6 @@ void Record(Recording& r, const ops::Activate& op) {
   r.recorder().Dispatch("activate", {}, params, {x.buffer, out.buffer}, r.Elementwise(int64_t{size.rows} * size.cols));
 }
 
-// Activations are rarely unfused: the first call compiles their pipeline.
 template <>
 void Expect(Recording&, const Program&, const ops::Activate&) {}
 

@@ -1,4 +1,3 @@
-// Attention and its position terms.
 #include <algorithm>
 #include <string>
 
@@ -10,19 +9,19 @@ namespace {
 constexpr uint32_t kQueryTile = 16;    // QUERIES of attention.wgsl
 constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention.wgsl
 
-// DeBERTa's position terms of the heads [first_head, first_head + heads).
+// Position terms of DeBERTa for the heads [first_head, first_head + heads).
 struct PositionProducts {
   int32_t first_head = 0;
   int32_t heads = 0;
   int32_t first_slot = 0;
-  int32_t slots = 0;                          // number of slots, starting at first_slot, that some distance reaches
-  int32_t most_slots = 0;                     // maximum over texts of the same length bucket, for allocation
+  int32_t slots = 0;                          // number of slots from first_slot on that some distance reaches
+  int32_t most_slots = 0;                     // maximum over texts in the length bucket, for allocation
   int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
   int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
   int32_t slot_buffer = Recorder::kNoBuffer;
 };
 
-// Parameters of positions, which two shaders share.
+// Sets the parameters of positions that two shaders share.
 template <typename Params>
 void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts& products, Params& params) {
   params.first_head = static_cast<uint32_t>(products.first_head);
@@ -36,7 +35,7 @@ void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts
   if (op.position_bias.valid()) params.bias = r.Of(op.position_bias).place;
 }
 
-// Position buffers in the shaders' order: slots, to_position, to_content; `unused` if absent.
+// Position buffers in the shaders' order: slots, to_position, to_content. Absent ones are `unused`.
 struct PositionBuffers {
   int32_t slots, to_position, to_content;
 };
@@ -55,7 +54,8 @@ Weighted PositionsBy(const Program& program, Value x, Value table, int32_t head_
   return {.aligned = head_dim % kTileDepth == 0 && ByFour(program, x) && ByFour(program, table)};
 }
 
-// A position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
+// Computes a position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a
+// copy.
 void MultiplyPositions(Recording& r, Value x_value, const Recording::View& x, Value table_value, int32_t head_dim,
                        const PositionProducts& products, int32_t out) {
   const Recording::View table = r.Of(table_value);

@@ -8,8 +8,7 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr size_t kKeptWords =
-    size_t{1} << 20;  // 4 MiB: more than a run's records; larger buffers from loading are freed
+constexpr size_t kKeptWords = size_t{1} << 20;  // 4 MiB: runs need less; larger buffers are only needed while loading
 
 }  // namespace
 

@@ -1,7 +1,5 @@
-// GPU commands as plain words, which a host with a GPUDevice replays (web/src/gpu/executor.ts).
-//
-// A stream is a sequence of records of little-endian 32-bit words. A record's first word is its opcode, the second its length in words,
-// including these two. Text and bytes are inline, padded to whole words.
+// GPU commands, which a host with a GPUDevice replays (web/src/gpu/executor.ts). A stream is a sequence of records of little-endian 32-bit
+// words: opcode, length in words including these two, payload. Text and bytes are inline, padded to whole words.
 //
 //   shader    id, byte count, WGSL
 //   pipeline  id, shader id, count, then for each override constant: byte count of its name, name, float32 value
@@ -13,8 +11,8 @@
 //   begin                                          starts a run; discards an earlier run without submit
 //   submit                                         ends a run; required for the run to execute
 //
-// Writes happen when they are read, but dispatches of a run happen at its submit: so a run must not write to a buffer that an earlier
-// dispatch of the same run uses.
+// The host executes writes while it reads them, but dispatches at submit. So a run must not write to a buffer that an earlier dispatch of
+// the same run uses.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +36,10 @@ enum class Opcode : uint32_t {
   kBegin = 9,
 };
 
-// A growing sequence of records. When memory runs out, it stops growing and failed() becomes true.
+// A growing sequence of records. If memory runs out, it stops growing and failed() returns true.
 class CommandStream {
  public:
-  // Opens a record; following words belong to it until End. Returns false when memory runs out; then nothing may be appended.
+  // Opens a record. Following words belong to it until End. Returns false if memory runs out; the caller must then append nothing.
   bool Begin(Opcode opcode, size_t payload_words);
   void Word(uint32_t word);
   void Float(float value);
@@ -53,7 +51,7 @@ class CommandStream {
 
   std::span<const uint32_t> words() const { return {words_.get(), size_}; }
   bool failed() const { return failed_; }
-  // Frees large memory.
+  // Removes all records, and frees memory above 4 MiB.
   void Clear();
 
  private:

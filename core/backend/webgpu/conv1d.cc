@@ -3,7 +3,7 @@
 namespace peruse::webgpu {
 namespace {
 
-// The unfolded matrix has contiguous rows.
+// The unfolded matrix has contiguous rows, so only their length counts.
 bool UnfoldsByFour(const LinearSpec& spec) { return spec.in % 4 == 0; }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace peruse::webgpu {
 
-// The tables are in host memory.
+// The host computes the sums, because the tables are in host memory.
 template <>
 void Record(Recording& r, const ops::Embed& op) {
   r.Upload(op.out, [&](float* room) { r.SumRows(op, room, r.at(op.out).cols); });

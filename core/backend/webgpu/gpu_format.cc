@@ -6,7 +6,7 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr int64_t kExactFloats = 1 << 24;  // float32 represents integers exactly up to here
+constexpr int64_t kExactFloats = 1 << 24;  // float32 represents integers exactly up to this
 
 bool HasOneGroup(const LinearSpec& spec) { return spec.groups == 1; }
 

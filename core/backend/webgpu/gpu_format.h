@@ -1,4 +1,4 @@
-// GPU layout and shaders of each weight format: a table with a row per format.
+// Layout and shaders of each weight format, as a table with one row per format.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,25 @@
 
 namespace peruse::webgpu {
 
-// Row length multiple of int8 weights and activations: the depth of a tile of linear_q8.wgsl, 16 words.
+// Rows of int8 weights and activations are multiples of this: the depth of a tile in linear_q8.wgsl, 16 words.
 inline constexpr int32_t kQuantizedMultiple = 64;
 
 struct GpuFormat {
   Precision precision;
 
-  // ---- Memory -------------------------------------------------------------------------------------------------------
   int32_t element_bytes;
-  int32_t row_multiple;             // rows are zero-padded to a multiple of this number of elements
-  int32_t elements_counted_as_one;  // elements per addressing unit of the shader
+  int32_t row_multiple;             // rows are zero-padded to a multiple of this many elements
+  int32_t elements_counted_as_one;  // elements per unit of the shader's addresses
 
-  // ---- Shaders ------------------------------------------------------------------------------------------------------
   // Whether activations are quantised first (quantize_rows.h).
   bool quantizes_input;
-  // `aligned` means that operands can be read as vec4 (linear.h).
+  // `aligned`: operands can be read as vec4 (linear.h).
   std::string_view (*product_shader)(const Limits& limits, bool aligned);
-  // Pipeline constants in addition to the tile's. `wide` is LinearSpec::wide_input.
+  // Pipeline constants in addition to those of the tile. `wide` is LinearSpec::wide_input.
   Constants (*product_constants)(bool wide);
-  // The same for linear_span_conv.wgsl.
+  // Pipeline constants of linear_span_conv.wgsl.
   Constants (*span_conv_constants)();
-  // Whether linear_span_conv.wgsl computes a layer's logits exactly like the product.
+  // Whether linear_span_conv.wgsl computes the layer's logits exactly like a separate product.
   bool (*fuses_span_conv)(const LinearSpec& spec);
 };
 

@@ -1,11 +1,10 @@
-// Layer norm, for operations that end with one.
 #pragma once
 
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {
 
-// The norm's input: x + y; or the sum of a product's slices (linear.h) of `rows` rows each, its bias, and y.
+// Input of a norm: x + y; or the sum of a product's slices (linear.h), `rows` rows each, its bias, and y.
 struct NormSum {
   Recording::View x;
   int32_t slices = 1;

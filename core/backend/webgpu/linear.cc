@@ -18,7 +18,6 @@ Constants LinearConstants(const TileShape& tile, const Weighted& by) {
   return constants;
 }
 
-// Tiling of a product that is not split.
 Tiling TilingOf(const LinearParams& params, uint32_t groups) {
   return PlanTiles({.rows = LengthBucket(static_cast<int32_t>(params.rows)),
                     .depth = static_cast<int32_t>(params.depth),
@@ -39,11 +38,11 @@ uint32_t RowElements(const LinearWeight& linear) {
   return static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one);
 }
 
-// An operand of a product, in elements, or in words of int8.
+// Location of an operand of a product, in elements, or in words of int8 values.
 struct Operand {
   int32_t buffer;
   Place place;
-  uint32_t group;  // elements of one group of a row
+  uint32_t group;  // elements of a row that belong to one group
 };
 
 Operand OperandOf(const Recording::View& x, const LinearSpec& spec) {
@@ -54,12 +53,12 @@ Operand OperandOf(const QuantizedRows& x) {
   return {x.buffer, {x.first_word, x.groups * x.slice_words}, x.slice_words};
 }
 
-// out[s] = the product of slice s of the depth, without bias; consecutive matrices of `rows` rows.
+// out[s] = product of slice s of the depth, without bias. The results are consecutive matrices of `rows` rows.
 void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, const Recording::View& out) {
   const LinearWeight& linear = r.linear(product.weight);
   const auto splits = static_cast<uint32_t>(tiling.splits);
   for (const LinearPart& part : linear.parts) {
-    // Slices use the groups' mechanism: each has its own columns of x and w.
+    // Slices are groups for the shader: each has its own columns of x and w.
     LinearParams params = {};
     params.rows = static_cast<uint32_t>(product.rows);
     params.depth = static_cast<uint32_t>(linear.spec.in) / splits;
@@ -77,7 +76,7 @@ void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, c
   }
 }
 
-// Tiling of a product whose slices a norm sums.
+// Returns the tiling of a product whose slices a norm sums.
 Tiling TilingBeforeNorm(Recording& r, const Product& product) {
   const LinearSpec& spec = r.linear(product.weight).spec;
   return PlanTiles(
@@ -139,7 +138,7 @@ void Project(Recording& r, const Product& product, Activation activation, const 
   if (r.failed()) return;
   const Operand x = quantizes ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
-    // A part is some rows of the only group, or whole groups.
+    // A part contains some rows of the only group, or several whole groups.
     const int32_t part_rows = std::min(part.rows, (product.cols > 0 ? product.cols : spec.out) - part.first_row);
     if (part_rows <= 0) break;
     const uint32_t width =

@@ -1,4 +1,4 @@
-// Products with weights, for the operations that contain some.
+// Products with weights.
 #pragma once
 
 #include <initializer_list>
@@ -8,20 +8,20 @@
 
 namespace peruse::webgpu {
 
-// Parameters of a product's pipeline in addition to the tile.
+// Parameters of a product's pipeline in addition to those of the tile.
 struct Weighted {
   Precision precision = Precision::kF32;
   bool wide = false;  // LinearSpec::wide_input
-  // both operands' rows can be read as vec4 and the depth is a multiple of 16: linear_aligned.wgsl
+  // Whether rows of both operands can be read as vec4 and the depth is a multiple of 16; linear_aligned.wgsl then computes the product.
   bool aligned = false;
 };
 
-// Whether rows start at a multiple of four elements, which is known before the batch.
+// Whether rows start at multiples of four elements. Known before the batch.
 bool ByFour(const Program& program, Value value);
-// For a linear layer's weights; `x_by_four` is ByFour of x.
+// Returns the parameters for a linear layer's weights. `x_by_four` is ByFour of x.
 Weighted WeightedBy(const LinearSpec& spec, bool x_by_four);
 
-// Expects the product's pipelines, one per tile shape.
+// Announces the product's pipelines, one per tile shape.
 void ExpectLinear(Recording& r, const Weighted& by);
 // buffers: x, w, bias, combined operand, out
 void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
@@ -33,14 +33,14 @@ struct Product {
   bool x_by_four;
   int32_t rows;
   LinearId weight;
-  int32_t cols = 0;  // with one group: number of leading outputs, 0 for all
+  int32_t cols = 0;  // with one group: number of leading outputs; 0 means all
 };
 // The epilogue of a product.
 struct Combined {
   enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
   Recording::View with;
 };
-// out = activation(product), combined
+// out = activation(product), then combined with an operand
 void Project(Recording& r, const Product& product, Activation activation, const Combined& combined,
              const Recording::View& out);
 

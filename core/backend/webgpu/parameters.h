@@ -1,4 +1,4 @@
-// The Params structs of the shaders, member for member as in the .wgsl files.
+// The shaders' Params structs, with the same members as in the .wgsl files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Quantises rows of activations, for operations with int8 weights.
 #pragma once
 
 #include "core/backend/webgpu/recording.h"
@@ -6,10 +5,11 @@
 namespace peruse::webgpu {
 
 struct QuantizedRows {
-  int32_t buffer = Recorder::kNoBuffer;  // scales [rows, groups], then words: quantize_rows.wgsl; the caller returns it
+  int32_t buffer =
+      Recorder::kNoBuffer;  // scales [rows, groups], then words (quantize_rows.wgsl); the caller must return it
   uint32_t first_word = 0;
   uint32_t groups = 0;
-  uint32_t slice_words = 0;  // words of one row's slice of a group; for 13-bit integers of both parts
+  uint32_t slice_words = 0;  // words of a row's slice of a group; for 13-bit integers those of high and low parts
 };
 
 // Quantises `rows` rows of x for a linear layer with int8 weights.

@@ -10,10 +10,10 @@
 namespace peruse::webgpu {
 namespace {
 
-// Text to prepend to a shader, by the suffix of its name.
+// Text to prepend to a shader, for each suffix of its name.
 constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
     {"+f16", "enable f16;\nalias scalar = f16;\nalias vec4t = vec4<f16>;\nconst HALF_PRODUCTS = true;\n"},
-    // Sums the products of four signed bytes each.
+    // Sums products of four signed bytes.
     {"+dot4",
      "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},
     {"+bytes",
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
 
 constexpr uint64_t kSmallestBuffer = 256;  // bytes
 
-// Rounds up to a power of two or halfway between two, so that texts of other lengths can reuse buffers.
+// Rounds up to a power of two, or halfway between two powers, so that texts of different lengths can reuse buffers.
 uint64_t SizeClass(uint64_t bytes) {
   const uint64_t power = std::bit_ceil(std::max(bytes, kSmallestBuffer));
   const uint64_t between = power / 4 * 3;

@@ -1,4 +1,4 @@
-// Records dispatches: announces each shader, pipeline and buffer to the host once, and reuses workspace.
+// Records dispatches. Announces each shader, pipeline and buffer to the host once, and reuses workspace.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace peruse::webgpu {
 
-// WebGPU's default limits; the host may report higher ones.
+// Defaults are those of WebGPU; the host may report higher limits.
 struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
-  bool shader_f16 = false;                    // products of float16 weights in half precision
+  bool shader_f16 = false;                    // use half precision for products of float16 weights
   bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
 };
 
-// Runs are planned for these lengths: 16, 32, 48, 64, 96, 128, 192, ... Lengths between two of them share buffers.
+// Returns the smallest of 16, 32, 48, 64, 96, 128, 192, ... that is not below `length`. Lengths with equal results share buffers.
 int32_t LengthBucket(int32_t length);
 
 struct Constant {
@@ -45,26 +45,22 @@ class Recorder {
 
   const Limits& limits() const { return limits_; }
 
-  // ---- Buffers ----------------------------------------------------------------------------------------------------
-
-  // Creates a permanent zeroed buffer. Returns kNoBuffer above the binding limit, or when memory runs out.
+  // Creates a permanent zeroed buffer. Returns kNoBuffer above the binding limit, or if memory runs out.
   int32_t CreateBuffer(uint64_t bytes);
   void FreeBuffer(int32_t buffer);
-  // Takes a workspace buffer of at least this size, until Give. A `fresh` one is unused by this run's dispatches, so the host may write to
-  // it.
+  // Borrows a workspace buffer of at least this size, until Give. With `fresh`, no dispatch of this run uses the buffer, so the host may
+  // write to it.
   int32_t Take(uint64_t bytes, bool fresh);
   void Give(int32_t buffer);
   void Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes);
-  // Like Write, but the caller fills the bytes (a multiple of 4); nullptr when memory runs out.
+  // Write, except that the caller fills the returned bytes (a multiple of 4). Returns nullptr if memory runs out.
   uint8_t* WriteRoom(int32_t buffer, uint64_t offset, size_t bytes);
 
-  // ---- Runs -------------------------------------------------------------------------------------------------------
-
   void BeginRun();
-  // Announces a pipeline, which compiles it, before a dispatch needs it.
+  // Announces a pipeline, so that the host compiles it before a dispatch needs it.
   void Expect(std::string_view shader, const Constants& constants) { PipelineId(shader, constants); }
-  // `shader` is a file of this folder without its extension, plus an optional suffix: with "+f16" its vec4t has half precision; with
-  // "+dot4" its dot4 is WGSL's built-in, with "+bytes" portable. `parameters` is the shader's Params struct; the last buffer is the output.
+  // `shader` is the name of a .wgsl file in this folder, plus an optional suffix: "+f16" makes vec4t half precision, "+dot4" uses WGSL's
+  // built-in dot4, "+bytes" a portable one. `parameters` is the shader's Params struct. The last buffer is the output.
   template <typename Parameters>
   void Dispatch(std::string_view shader, const Constants& constants, const Parameters& parameters,
                 std::initializer_list<int32_t> buffers, Grid grid) {
@@ -84,7 +80,7 @@ class Recorder {
     int32_t buffer;
     uint64_t bytes;
     bool taken;
-    int64_t last_run;  // number of the last run that used it
+    int64_t last_run;  // number of the last run that used the buffer
   };
 
   void DispatchWords(std::string_view shader, const Constants& constants, std::span<const uint8_t> parameters,

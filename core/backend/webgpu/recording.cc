@@ -1,4 +1,3 @@
-// Runs, and functions that all operations share.
 #include "core/backend/webgpu/recording.h"
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 namespace peruse::webgpu {
 
 void Recording::Prepare(const Plan& plan) {
-  recorder_.Expect("activate", {});  // copies results
+  recorder_.Expect("activate", {});  // the pipeline that copies results
   for (const Op& op : plan.program.ops) {
     std::visit([&](const auto& o) { Expect(*this, plan.program, o); }, op);
   }
@@ -108,7 +107,7 @@ float* Recording::WriteRoom(int32_t buffer, int64_t count) {
 
 Status Recording::Download(Tensor x, std::span<float> destination) {
   if (failed() || destination.empty()) return failure_;
-  const View compact = TakeMatrix(x.rows, x.cols);  // kept until the run ends, so it is not overwritten
+  const View compact = TakeMatrix(x.rows, x.cols);  // not returned before the run ends, so that nothing overwrites it
   if (failed()) return failure_;
   Copy(Of(x), x.rows, x.cols, compact);
   recorder_.Download(compact.buffer, destination);

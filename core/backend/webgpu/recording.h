@@ -1,5 +1,5 @@
-// The class behind WebGpuBackend: a run during recording. Each operation has a file of its name: Record(recording, op) records dispatches
-// of shaders, Expect(recording, program, op) announces their pipelines.
+// The class behind WebGpuBackend. Each operation has a file of its name, with two functions: Record(recording, op) records dispatches of
+// shaders, and Expect(recording, program, op) announces their pipelines.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   std::string_view name() const override { return "webgpu"; }
   bool deferred() const override { return replay_ == nullptr; }
 
-  // Announces all pipelines of the plan's runs, so that they compile in parallel while weights arrive.
+  // Announces all pipelines of the plan, so that they compile in parallel while weights arrive.
   void Prepare(const Plan& plan) override;
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
@@ -55,7 +55,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void Replayed() override { replayed_ = true; }
   int32_t dispatches() const override { return recorder_.dispatches(); }
 
-  // ---- For operations ---------------------------------------------------------------------------------------------------
+  // The functions below are for operations.
 
   struct View {
     int32_t buffer = Recorder::kNoBuffer;
@@ -65,7 +65,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   Recorder& recorder() { return recorder_; }
   const LinearWeight& linear(LinearId id) const { return memory_.linear(at(id)); }
 
-  // Makes the run fail; later calls record nothing.
+  // Makes the run fail. Later calls record nothing.
   void Fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
   }
@@ -76,16 +76,15 @@ class Recording final : public WebGpuBackend, public PlanRun {
     return {memory_.buffer(x), {static_cast<uint32_t>(x.first), static_cast<uint32_t>(x.stride)}};
   }
   View Of(Value x) const { return Of(at(x)); }
-  // An operand of an operation that writes `out`. A dispatch cannot read and write one buffer, so other columns of out's buffer are copied
-  // first.
+  // Returns an operand of an operation that writes `out`. A dispatch cannot read and write one buffer, so if both are columns of one
+  // buffer, the operand is copied first.
   View Operand(Value x, Value out);
-  // A contiguous matrix [rows, cols] until this run ends. When memory runs out, the run fails.
+  // Borrows a contiguous matrix [rows, cols] until the run ends. If memory runs out, the run fails.
   View TakeMatrix(int32_t rows, int32_t cols, bool fresh = false);
-  // Returns a buffer to the workspace.
   void GiveBack(int32_t buffer);
-  // `capacity` is the minimum size of the buffer.
+  // `capacity` is the minimum size of the buffer, in integers.
   int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
-  // Uploads the number of the row at which each text starts, and returns the buffer.
+  // Uploads the first row of each text, and returns the buffer.
   int32_t Starts();
   int32_t Slots(IndexId slots);
   // Allocates a contiguous [rows, cols] result that the host computes with write(memory).
@@ -104,7 +103,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   }
 
  private:
-  // A buffer until this run ends; kNoBuffer if the run failed.
+  // Borrows a buffer until the run ends. Returns kNoBuffer if the run failed.
   int32_t TakeForRun(uint64_t bytes, bool fresh);
   float* WriteRoom(int32_t buffer, int64_t count);
 
@@ -117,7 +116,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   bool downloads_ = false;  // the run has downloads
   std::vector<int32_t> run_buffers_;
   int32_t starts_buffer_ = Recorder::kNoBuffer;
-  IndexId slots_;  // last uploaded slots of this run, and their buffer
+  IndexId slots_;  // the last uploaded slots of this run; the next member is their buffer
   int32_t slots_buffer_ = Recorder::kNoBuffer;
 };
 
@@ -140,7 +139,8 @@ void Recording::Upload(Value out, Write write) {
   if (!whole) Copy(staged, x.rows, x.cols, Of(x));
 }
 
-// Records an operation, and announces its pipelines. Each operation specialises both in its own file; a missing one is a linker error.
+// Records an operation, and announces its pipelines. Each operation specialises both templates in its own file; the linker reports missing
+// ones.
 template <typename Operation>
 void Record(Recording& r, const Operation& op);
 template <typename Operation>

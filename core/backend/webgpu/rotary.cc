@@ -1,5 +1,4 @@
-// Rotary position embeddings: the host computes the angles, because WGSL's sine is inaccurate far from zero; the GPU rotates queries and
-// keys.
+// Rotary position embeddings. The host computes angles, because WGSL's sine is inaccurate far from zero; the GPU rotates.
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {

@@ -1,11 +1,10 @@
-// The WGSL of this folder, embedded by cmake/shaders.cmake.
 #pragma once
 
 #include <string_view>
 
 namespace peruse::webgpu {
 
-// Returns the text of <name>.wgsl, or an empty string.
+// Returns the text of <name>.wgsl, which cmake/shaders.cmake embeds, or an empty string.
 std::string_view ShaderText(std::string_view name);
 
 }  // namespace peruse::webgpu

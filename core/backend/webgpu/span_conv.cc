@@ -13,7 +13,6 @@ Constants SpanConvConstants(int32_t taps, Precision precision) {
   return constants;
 }
 
-// Whether linear_span_conv.wgsl can compute the layer's logits.
 bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
   return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).fuses_span_conv(spec);
 }
@@ -28,7 +27,6 @@ void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& 
                         r.Elementwise(int64_t{rows} * op.heads));
 }
 
-// Computes logits with a linear layer into a separate buffer.
 Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
   const int32_t rows = r.at(op.logits).rows;
   const Recording::View logits = r.TakeMatrix(rows, op.heads * op.kernel_size);
@@ -45,7 +43,7 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
   QuantizedRows quantized;
   if (linear.format().quantizes_input) {
     quantized = QuantizeRows(r, x, r.at(op.logits).rows, linear.spec);
-    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};  // in elements, not words
+    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};  // in elements instead of words
   }
   if (r.failed()) return;
   const Recording::View out = r.Of(op.out);

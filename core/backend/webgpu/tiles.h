@@ -1,4 +1,4 @@
-// Chooses the tiles of a product (linear_tile.wgsl), depending on its size only.
+// Chooses the tiles of a product (linear_tile.wgsl). Depends on its size only.
 #pragma once
 
 #include <array>
@@ -7,43 +7,43 @@
 namespace peruse::webgpu {
 
 struct TileShape {
-  int32_t rows;         // of a workgroup's tile, which has kTileColumns columns
-  int32_t thread_rows;  // of one thread, which has four columns
+  int32_t rows;         // rows of a workgroup's tile, which has kTileColumns columns
+  int32_t thread_rows;  // rows of one thread, which has four columns
 
   bool operator==(const TileShape&) const = default;
 };
 
 inline constexpr int32_t kTileColumns = 64;
-inline constexpr int32_t kTileDepth = 16;  // elements of k, or words of int8
-// Ordered from best data reuse to most parallelism.
+inline constexpr int32_t kTileDepth = 16;  // elements of k, or words of int8 values
+// From best data reuse to most parallelism.
 inline constexpr std::array<TileShape, 3> kTileShapes = {{{64, 8}, {32, 8}, {16, 4}}};
 
-// Products are split until they have this many workgroups: one per core of the largest GPUs (132 in an H200). Smaller GPUs get several per
-// core, at the cost of a smaller tile only.
+// Products are split until they have this many workgroups, about one per core of the largest GPUs (132 in an H200). On smaller GPUs this
+// only costs a smaller tile.
 inline constexpr int32_t kEnoughWorkgroups = 128;
-// Minimum depth of a slice: below that, fixed costs of a workgroup outweigh its products.
+// Minimum depth of a slice: below it, the fixed costs of a workgroup exceed those of its products.
 inline constexpr int32_t kShortestSlice = 128;
-// Limits the memory traffic of slices, which are written and read again to be summed.
+// Limits the memory traffic of slices, which are written, then read again to be summed.
 inline constexpr int32_t kMostSplits = 8;
 
 struct TiledProduct {
-  int32_t rows = 0;  // maximum of the length bucket, so that its texts share buffers
+  int32_t rows = 0;  // of the largest text in the length bucket, so that all its texts share buffers
   int32_t depth = 0;
-  int32_t width = 0;  // of one group
+  int32_t width = 0;  // columns of one group
   int32_t groups = 1;
-  bool may_split = false;            // a later operation sums slices
-  uint64_t most_bytes = UINT64_MAX;  // limit for the slices' memory
+  bool may_split = false;            // whether a later operation can sum slices
+  uint64_t most_bytes = UINT64_MAX;  // limit of the slices' memory
 };
 
 struct Tiling {
   TileShape tile;
-  int32_t splits = 1;  // slices of the depth, each a multiple of kTileDepth
+  int32_t splits = 1;  // number of slices of the depth; each is a multiple of kTileDepth deep
 
   bool operator==(const Tiling&) const = default;
 };
 
-// Returns the first shape with enough workgroups and the fewest splits for that; if none has enough, the one with the most. Skips shapes
-// (except the last) that would be more than half empty.
+// Returns the first shape with enough workgroups, and the fewest splits for that; if no shape has enough, the one with the most. Skips
+// shapes that would be more than half empty, except the last.
 Tiling PlanTiles(const TiledProduct& product);
 
 }  // namespace peruse::webgpu

@@ -7,7 +7,7 @@
 namespace peruse::webgpu {
 namespace {
 
-// Per linear layer: 4 GiB with default limits, more than any model that a page can load.
+// Limits a linear layer to 4 GiB with default limits of WebGPU, more than any model that a page can load.
 constexpr int64_t kMostParts = 32;
 
 std::span<const uint8_t> BytesOf(std::span<const float> values) {
@@ -18,7 +18,7 @@ uint64_t RowBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes);
 }
 
-// Bias and scales.
+// Returns the bytes of bias and scales.
 uint64_t ColumnBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
          static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales());
@@ -43,7 +43,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   const int32_t width = spec.in / spec.groups;
   const int32_t multiple = linear.format().row_multiple;
   linear.row_elements = (width + multiple - 1) / multiple * multiple;
-  // A part consists of whole groups, whose rows must stay together; with one group, of any rows.
+  // A part contains whole groups, whose rows must stay together, or any rows of a single group.
   const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
   const auto fit = static_cast<int64_t>(recorder_.limits().binding_bytes / RowBytes(linear)) / unit * unit;
   if (fit == 0 || spec.out / fit >= kMostParts) return Failure();
@@ -63,7 +63,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
 
 const LinearWeight& Memory::linear(Weight weight) const {
   PERUSE_CHECK(weight.id >= 0 && weight.id < static_cast<int32_t>(linears_.size()));
-  PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)].spec.out > 0);  // not freed
+  PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)].spec.out > 0);
   return linears_[static_cast<size_t>(weight.id)];
 }
 

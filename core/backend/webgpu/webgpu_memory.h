@@ -1,4 +1,3 @@
-// GPU buffers of tensors and weights.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,8 @@ struct LinearPart {
 struct LinearWeight {
   LinearSpec spec;
   int32_t row_elements = 0;            // in / groups, padded as the format requires
-  std::vector<LinearPart> parts;       // several if one binding cannot hold all rows
-  int32_t bias = Recorder::kNoBuffer;  // biases, followed by the format's scales
+  std::vector<LinearPart> parts;       // several if one binding is too small for all rows
+  int32_t bias = Recorder::kNoBuffer;  // biases, followed by scales if the format has scales
 
   const GpuFormat& format() const { return GpuFormatOf(spec.precision); }
 };
@@ -40,13 +39,12 @@ class Memory {
   const LinearWeight& linear(Weight weight) const;
   int64_t weight_bytes() const { return weight_bytes_; }
 
-  // Size of a workspace matrix: that of its whole length bucket, if a binding can hold it.
+  // Returns the size of a workspace matrix for the longest text in the length bucket, if a binding is large enough.
   uint64_t MatrixBytes(int32_t rows, int32_t cols) const;
-  // Creates the next slot of the running plan; returns false if it has no buffer.
+  // Creates the next slot of the running plan. Returns false if its buffer cannot be allocated.
   bool New(int32_t rows, int32_t cols);
-  // Returns the buffers of all slots.
   void Release();
-  // Replaces the buffer of a slot by one that the host may write; its contents are lost. Returns false on failure.
+  // Gives a slot a buffer that the host may write. The contents are lost. Returns false on failure.
   bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 
@@ -58,8 +56,8 @@ class Memory {
 
   Status Failure() const;
   Status WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales);
-  // Calls fill(first, rows, memory) for each part with some of the rows [first_row, first_row + count): `rows` of them, starting with row
-  // number `first` of the range, go into `memory`.
+  // Calls fill(first, rows, memory) for each part that contains some of the rows [first_row, first_row + count). The callback writes `rows`
+  // rows, starting with number `first` of the range, to `memory`.
   template <typename Fill>
   Status WriteParts(const LinearWeight& linear, int32_t first_row, int64_t count, Fill fill);
 

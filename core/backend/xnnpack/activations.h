@@ -1,4 +1,3 @@
-// Vectorised activation functions over rows of floats.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,7 @@
 
 namespace peruse::xnnpack {
 
-// out[i] = activation(x[i]); x and out may be the same.
+// out[i] = activation(x[i]). `out` may be `x`.
 void ActivateRow(const float* x, int64_t count, Activation activation, float* out);
 
 }  // namespace peruse::xnnpack

@@ -40,7 +40,7 @@ bool Arena::Push(int64_t bytes) {
     return false;
   }
   const int64_t size = RoundUp(bytes + kOverread, kAlignment);
-  // The first block with enough space, from the top one on; blocks above the top buffer's are empty.
+  // Finds the first block with enough space, from the top block on. Blocks above it are empty.
   size_t block = top.block;
   int64_t begin = top.end;
   while (block < blocks_.size() && begin + size > blocks_[block].size) {

@@ -1,4 +1,4 @@
-// Memory of the CPU backend: aligned buffers that allow a small over-read, and the workspace of a run.
+// Memory of the CPU backend: aligned buffers that allow small over-reads, and the workspace of a run.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace peruse::xnnpack {
 
-// XNNPACK's kernels may read up to 16 bytes past a row's end; our whole vectors stay within this limit too.
+// XNNPACK's kernels may read up to 16 bytes past the end of a row. Whole vectors of our kernels stay within that limit.
 inline constexpr int64_t kAlignment = 64;
 inline constexpr int64_t kOverread = 64;
 
@@ -18,25 +18,25 @@ struct AlignedDelete {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
 
-// Allocates `bytes` uninitialised bytes, followed by kOverread readable ones; nullptr when memory runs out.
+// Allocates `bytes` uninitialised bytes, followed by kOverread readable bytes. Returns nullptr if memory runs out.
 AlignedBytes AllocateAligned(int64_t bytes);
 
-// A stack of buffers. The first run allocates block by block. Popping its last buffer replaces the blocks by one of the largest run's size,
-// so that warm runs do not allocate.
+// A stack of buffers. The first run allocates block by block. When the stack becomes empty, one block of the largest size so far replaces
+// all blocks, so that later runs do not allocate.
 class Arena {
  public:
   void Reset();
 
-  // Pushes an uninitialised buffer; indices count from 0. Returns false when memory runs out; the index is still used, with null data().
+  // Pushes an uninitialised buffer; its index is the number of buffers before. Returns false if memory runs out; data() of that index is
+  // null.
   bool Push(int64_t bytes);
 
   int64_t size() const { return static_cast<int64_t>(buffers_.size()); }
-  // Pops down to `size` buffers. Popping the last one allocates one block for the largest run so far. Never fails: Push retries failed
-  // allocations.
+  // Pops buffers until `size` are left. Popping the last one allocates one block for the largest run so far. If that fails, Push tries
+  // again.
   void Pop(int64_t size);
 
   std::byte* data(int64_t index) const { return buffers_[static_cast<size_t>(index)].data; }
-  // Bytes allocated.
   int64_t capacity() const;
 
  private:
@@ -46,16 +46,16 @@ class Arena {
   };
   struct Buffer {
     std::byte* data = nullptr;
-    size_t block = 0;  // its block
-    int64_t end = 0;   // its end within the block
-    int64_t live = 0;  // live bytes of the arena up to this buffer
+    size_t block = 0;  // the block that contains it
+    int64_t end = 0;
+    int64_t live = 0;  // live bytes of the arena up to and including this buffer
   };
 
   bool AddBlock(int64_t bytes);
 
   std::vector<Block> blocks_;
   std::vector<Buffer> buffers_;
-  int64_t peak_ = 0;  // maximum live bytes of any run so far
+  int64_t peak_ = 0;  // largest number of live bytes in any run so far
 };
 
 }  // namespace peruse::xnnpack

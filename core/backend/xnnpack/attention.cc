@@ -1,4 +1,4 @@
-// A task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then processes queries in tiles
+// A task is one head of one text, or a part of its queries. It packs the head's keys and values once, then processes tiles of queries,
 // whose scores stay in the L2 cache: content scores, position terms, softmax, context. With a window, each tile packs the keys that its
 // queries reach.
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace {
 
 using namespace simd;
 
-constexpr int64_t kMostQueries = 72;  // per tile
+constexpr int64_t kMostQueries = 72;  // in a tile
 constexpr int64_t kWindowQueries =
-    36;  // with a window, because a tile scores its queries against all keys that any of them reaches
+    36;  // in a tile with a window: smaller, because all queries are scored against all keys that any of them reaches
 constexpr int64_t kSlack = 16;  // floats after each row, for over-reads and alignment
 
-// Queries per tile. Splits the sequence equally, because the position terms of a small last tile would cost almost as much as those of a
-// large one.
+// Returns the number of queries per tile. Splits the text equally: the position terms of a small last tile would cost almost as much as
+// those of a large one.
 int64_t QueryTile(int64_t length) {
   const int64_t most = kMostQueries / TileRows() * TileRows();
   const int64_t tiles = (length + most - 1) / most;
   return RoundUp((length + tiles - 1) / tiles, TileRows());
 }
 
-// The operation's operands in memory. Absent ones have null data.
+// The operands in memory. Absent operands have null data.
 struct AttentionBlocks {
   int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
   // Whether a tile reaches fewer keys than the text has.
@@ -47,7 +47,7 @@ struct AttentionBlocks {
   float scale = 1;
 };
 
-// Scratch memory of a thread, sized for the longest sequence.
+// Scratch memory of a thread, enough for the longest text.
 struct Room {
   Room(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads),
@@ -65,7 +65,7 @@ struct Room {
     if (blocks.position_query.data != nullptr) {
       position_queries = distances * head_dim + kSlack;
       // Each group of TileRows() runs stores the keys that its distances reach from the tile: the tile's rows, the distances of the group
-      // (all groups together have tile_distances), and alignment to panels.
+      // (tile_distances in all groups together), and alignment to panels.
       query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
@@ -82,9 +82,9 @@ struct Room {
   int64_t scores = 0;            // [kMostQueries, row]
   int64_t position_keys = 0;     // packed [head_dim, runs], runs in descending order of distance
   int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
-  int64_t position_queries = 0;  // [runs, head_dim]
+  int64_t position_queries = 0;  // [runs, head_dim], not packed
   int64_t query_band = 0;        // position queries times keys
-  int64_t diagonals = 0;         // for each distance of a tile, the position of its run in query_band
+  int64_t diagonals = 0;         // for each distance in a tile: the position of its run in query_band
   int64_t bias_band = 0;         // biases by run, in descending order of distance
   int64_t total = 0;
 };
@@ -109,7 +109,7 @@ class HeadTask {
     bias_band_ = take(sizes.bias_band);
   }
 
-  // Processes queries [first, last) of head `head` of the sequence of `length` rows at `start`.
+  // Processes the queries [first, last) of a head, in the text of `length` rows that starts at row `start`.
   void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
     start_ = start;
     length_ = length;
@@ -136,7 +136,7 @@ class HeadTask {
   int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
   int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
 
-  // Packs the keys [first, end) of the text, with their values.
+  // Packs the keys [first, end) of the text, and their values.
   void PackKeysAndValues(int64_t first, int64_t end) {
     first_key_ = first;
     key_count_ = end - first;
@@ -146,22 +146,22 @@ class HeadTask {
     PackMatrix(blocks_.value.row(start_ + first) + column_, blocks_.value.stride, key_count_, d_, values_);
   }
 
-  // The kernel computes with the last panel's unpacked columns, although it drops the results.
+  // Zeroes columns of the last panel that are not packed: the kernel computes with them, and drops the results.
   static void ZeroLastPanel(int64_t k, int64_t n, float* packed) {
     if (n % TileCols() == 0) return;
     const int64_t last = PanelOffset(k, n / TileCols() * TileCols());
     std::fill_n(packed + last, PackedFloats(k, TileCols()), 0.0f);
   }
 
-  // Column c of the packed matrix is the position key of run last_run - c: neighbouring keys have descending distances from a query, so
-  // their scores are neighbours here.
+  // Column c of the packed matrix is the position key of run last_run - c. Consecutive keys have descending distances from a query, so
+  // their scores are adjacent in this order.
   void PackPositionKeys() {
     const int64_t first_run = runs_.run(-(length_ - 1));
     last_run_ = runs_.run(length_ - 1);
     const int64_t count = last_run_ - first_run + 1;
     ZeroBias(d_, count, position_keys_);
     ZeroLastPanel(d_, count, position_keys_);
-    // Consecutive descending slots are packed together.
+    // Packs consecutive descending slots together.
     for (int64_t c = 0, end; c < count; c = end) {
       const int64_t slot = runs_.slot(last_run_ - c);
       for (end = c + 1; end < count && runs_.slot(last_run_ - end) == slot - (end - c);) ++end;
@@ -179,7 +179,7 @@ class HeadTask {
     }
   }
 
-  // Divides biases by the scale, which multiplies the whole score afterwards.
+  // Divides biases by the scale, because the scale multiplies the whole score later.
   void GatherBiases(int64_t head) {
     const int64_t first_run = runs_.run(-(length_ - 1));
     last_run_ = runs_.run(length_ - 1);
@@ -192,7 +192,7 @@ class HeadTask {
     for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * sizes_.row);
   }
 
-  // scores[i, j] += query_i . position_key[slot(i - j)]. A tile of queries is multiplied by the keys of all distances from these queries.
+  // scores[i, j] += query_i . position_key[slot(i - j)]. Multiplies a tile of queries by the position keys of all distances in the tile.
   void AddContentToPosition(int64_t first, int64_t rows) {
     for (int64_t r = 0; r < rows; r += TileRows()) {
       const int64_t i = first + r;
@@ -209,7 +209,7 @@ class HeadTask {
     }
   }
 
-  // scores[j] += band[zero_run - run of distance i - j]: a shifted copy where each distance has its own run.
+  // scores[j] += band[zero_run - run of distance i - j]. Where each distance has a run of its own, this is a shifted copy.
   void AddBandRow(const float* band, int64_t zero_run, int64_t i, float* scores) {
     const int64_t straight_begin = std::clamp<int64_t>(i - runs_.straight_last(), 0, length_);
     const int64_t straight_end = std::clamp<int64_t>(i - runs_.straight_first() + 1, straight_begin, length_);
@@ -223,10 +223,10 @@ class HeadTask {
     for (; j < length_; ++j) scores[j] += band[zero_run - runs_.run(i - j)];
   }
 
-  // scores[i, j] += key_j . position_query[slot(i - j)]. The product is transposed, runs times packed keys, for the keys that a run's
-  // distances reach from this tile.
+  // scores[i, j] += key_j . position_query[slot(i - j)]. The product is transposed: runs times the packed keys that the distances of each
+  // run reach from this tile.
   void AddPositionToContent(int64_t first, int64_t rows) {
-    const int64_t least = first - (length_ - 1);  // distances of the tile
+    const int64_t least = first - (length_ - 1);  // distances in the tile
     const int64_t most = first + rows - 1;
     const int64_t last_run = runs_.run(most);
     float* band = query_band_;
@@ -252,11 +252,11 @@ class HeadTask {
     }
   }
 
-  // The scores of keys from `key` on with a position query, whose row in query_band_ is given by `diagonal`.
+  // Returns scores of the keys from `key` on with a position query. `diagonal` gives the query's row in query_band_.
   const float* Band(int32_t diagonal, int64_t key) const { return query_band_ + (diagonal + key); }
 
-  // Adds the position terms of four keys, starting at j. diagonals[-r] belongs to the distance of query r to key j; each following key has
-  // the next smaller distance, so lane l of row r comes from diagonals[l - r]. Each of four rows uses one lane of a distance's load.
+  // Adds the position terms of the keys j to j + 3 for rows of queries. diagonals[-r] is the distance of query r to key j. Each further key
+  // has the next smaller distance, so lane l of row r comes from diagonals[l - r]; a load of one distance serves four rows.
   void AddFourKeys(int64_t rows, int64_t j, const int32_t* diagonals) {
     constexpr hn::FixedTag<float, 4> kFour;
     const float* band = query_band_ + j;
@@ -308,7 +308,7 @@ class HeadTask {
   int64_t start_ = 0;
   int64_t length_ = 0;
   int64_t column_ = 0;
-  int64_t first_key_ = 0;  // first packed key
+  int64_t first_key_ = 0;  // number of the first packed key
   int64_t key_count_ = 0;
   int64_t first_run_ = 0;
   int64_t last_run_ = 0;
@@ -320,7 +320,7 @@ class HeadTask {
   float* position_queries_;
   float* query_band_;
   float* bias_band_;
-  int32_t* diagonals_;  // position in query_band_ of a distance's score with key j, minus j
+  int32_t* diagonals_;  // for each distance: position of its score with key j in query_band_, minus j
 };
 
 bool HasPositions(const AttentionBlocks& blocks) {
@@ -333,7 +333,7 @@ int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
   return RoundUp(PositionRuns::ScratchInts(batch.longest()) * static_cast<int64_t>(sizeof(int32_t)), kAlignment);
 }
 
-// Bytes of workspace that RunAttention needs.
+// Returns the bytes of workspace that RunAttention needs.
 int64_t AttentionScratch(const AttentionBlocks& blocks, const RaggedBatch& batch, int32_t threads) {
   const Room sizes(blocks, batch.longest());
   return RunTableBytes(blocks, batch) + threads * sizes.total * static_cast<int64_t>(sizeof(float));
@@ -347,7 +347,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
   float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
   const Room sizes(blocks, batch.longest());
 
-  // Several tasks per thread, so that threads finish together: parts of a head's queries if there are few heads.
+  // Creates several tasks per thread, so that threads finish together: parts of a head's queries if there are few heads.
   const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
   const int64_t wanted = pool.threads() == 1 ? 1 : (4 * pool.threads() + heads - 1) / heads;
   const int64_t parts = std::min<int64_t>(wanted, (batch.longest() + kMostQueries - 1) / kMostQueries);

@@ -1,4 +1,3 @@
-// A tensor's memory, as kernels see it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +5,7 @@
 
 namespace peruse::xnnpack {
 
-// A row-major matrix whose rows are `stride` floats apart.
+// A row-major matrix in memory. Its rows are `stride` floats apart.
 struct Block {
   float* data = nullptr;
   int64_t rows = 0;
@@ -22,7 +21,7 @@ inline void CopyBlock(const Block& x, const Block& out) {
   }
 }
 
-// Minimum rows of an elementwise operation per thread.
+// Elementwise operations give each thread at least this many rows.
 inline constexpr int64_t kLeastRows = 16;
 
 constexpr int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }

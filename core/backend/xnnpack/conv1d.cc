@@ -7,10 +7,10 @@
 namespace peruse::xnnpack {
 namespace {
 
-constexpr int64_t kSlack = 16;  // floats, for over-reads and alignment
+constexpr int64_t kSlack = 16;  // floats for over-reads and alignment
 
-// Conv1d copies each group's inputs with (kernel_size - 1) / 2 zero rows before, between and after the sequences. A token's window is then
-// one contiguous row of the copy, and the convolution is a Linear over these overlapping rows, without unfolding.
+// Conv1d copies each group's inputs, with (kernel_size - 1) / 2 zero rows before, between and after the texts. The window of a token is
+// then one contiguous row of the copy, and the convolution is a linear layer over overlapping rows.
 int64_t PaddedFloats(const Block& x, int32_t kernel_size, const RaggedBatch& batch) {
   return RoundUp((x.rows + int64_t{batch.sequences() + 1} * (kernel_size - 1) / 2) * x.cols + kSlack, kSlack);
 }

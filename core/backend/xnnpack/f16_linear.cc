@@ -4,7 +4,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-// Half the memory: expands a block of panels to floats before multiplying.
+// Stores weights as binary16, and expands a block of panels to floats before each multiplication.
 class F16Linear final : public FloatLinear {
  public:
   explicit F16Linear(const LinearSpec& spec) : FloatLinear(spec) {}

@@ -4,7 +4,6 @@
 namespace peruse::xnnpack {
 namespace {
 
-// Each group's weights and biases, packed for Gemm.
 class F32Linear final : public FloatLinear {
  public:
   explicit F32Linear(const LinearSpec& spec) : FloatLinear(spec) {}

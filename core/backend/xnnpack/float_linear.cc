@@ -8,17 +8,17 @@
 namespace peruse::xnnpack {
 namespace {
 
-// A block of panels stays in the L2 cache while rows pass; a block of rows stays in L3.
+// A block of panels stays in the L2 cache while rows pass; a block of rows stays in the L3 cache.
 constexpr int64_t kPanelBlockBytes = 256 << 10;
-constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the kernels' tile rows
+constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the row counts of the kernels' tiles
 
-// Columns per block: as many whole panels as fit kPanelBlockBytes, at least one.
+// Returns the columns per block: as many whole panels as fit kPanelBlockBytes, but at least one.
 int64_t BlockCols(int64_t depth) {
   const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
   return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
 }
 
-// Rows per block: fewer if there would be too few tasks for the threads.
+// Returns the rows per block: fewer if the threads would otherwise have too few tasks.
 int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
   int64_t size = std::min(rows, kRowBlock);
   if (threads > 1) {

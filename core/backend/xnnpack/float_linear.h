@@ -1,4 +1,4 @@
-// Linear layers with float products: the loop over panels and rows around Gemm, for any weight format.
+// Linear layers with float products, for any weight format: loops over panels and rows that call Gemm.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class FloatLinear : public PackedLinear {
  protected:
   explicit FloatLinear(const LinearSpec& spec);
 
-  // Packs columns [first, first + count) of a group, given as rows of depth() elements in the format.
+  // Packs the columns [first, first + count) of a group. `rows` has a row of depth() elements in the weight format for each column.
   virtual void Pack(const uint8_t* rows, int64_t group, int64_t first, int64_t count) = 0;
-  // Returns columns [first, first + count) of a group packed for Gemm; first is a multiple of TileCols(). `scratch` has PanelScratch()
-  // floats.
+  // Returns the columns [first, first + count) of a group, packed for Gemm. `first` is a multiple of TileCols(); `scratch` has
+  // PanelScratch() floats.
   virtual const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const = 0;
-  // Floats of a packed block of columns.
+  // Number of floats in a packed block of columns.
   int64_t PanelScratch() const;
 };
 

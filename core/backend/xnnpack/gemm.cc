@@ -17,13 +17,13 @@ namespace {
 
 #if defined(__wasm__)
 
-// Kernels without clamping, because clamping loses NaN.
+// Uses kernels without clamping, because clamping loses NaN.
 using Params = xnn_f32_default_params;
 constexpr Params kParams = {};
 
 #else
 
-// Native builds only have clamping kernels; these limits change nothing.
+// Native builds only have kernels with clamping; infinite limits change nothing.
 using Params = xnn_f32_minmax_params;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr Params kParams = {{-kInfinity, kInfinity}};
@@ -36,19 +36,19 @@ using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a,
 struct Kernel {
   int64_t mr;
   int64_t nr;
-  KernelFunction tile;  // 1 to mr rows
-  KernelFunction row;   // 1 row, same order of summation
+  KernelFunction tile;  // for 1 to mr rows
+  KernelFunction row;   // for 1 row, with the same order of summation
 };
 
 #if defined(__wasm__)
 
-// Wasm does not reveal its CPU, but an invalid operation's NaN has its sign set on x86 and clear on ARM.
+// Wasm cannot query its CPU, but the NaN of an invalid operation has its sign set on x86 and clear on ARM.
 bool OnX86() {
   volatile float infinity = std::numeric_limits<float>::infinity();
   return (std::bit_cast<uint32_t>(infinity - infinity) >> 31) != 0;
 }
 
-// x86 spills beyond 16 live vectors; ARM has 32 registers, and splats lanes faster than it loads.
+// x86 has only 16 vector registers; ARM has 32, and duplicates lanes faster than it loads.
 int ChooseKernel() { return OnX86() ? 0 : 1; }
 
 #if defined(__wasm_relaxed_simd__)
@@ -96,7 +96,7 @@ const Kernel kKernel = kKernels[kChosen];
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
 int ChosenGemmKernel() { return kChosen; }
-// For the benchmark only; other builds do not link the names.
+// For the benchmark only.
 const char* GemmKernelName(int kernel) {
 #if defined(__wasm__)
   return kernel == 0 ? "4x8 loadsplat" : "6x8 splat";

@@ -1,4 +1,3 @@
-// Dot products of small integers with this build's instruction set (see int8_kernel.h).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@ inline int32_t LoadInt32(const std::byte* p) {
   return value;
 }
 
-// Sums in vectors of the build's width.
+// Vectors of 32-bit sums, as wide as the build's instruction set allows.
 struct VectorSums {
   using Tag = simd::hn::ScalableTag<int32_t>;
   using Vector = simd::hn::Vec<Tag>;
@@ -28,7 +27,7 @@ struct VectorSums {
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };
 
-// Pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s), with widened weights.
+// Multiplies pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s); weights are widened before.
 struct DotI16 : VectorSums {
   using Shorts = simd::hn::Repartition<int16_t, Tag>;
   using Weights = simd::hn::Vec<Shorts>;
@@ -48,8 +47,8 @@ struct DotI16 : VectorSums {
 
 #if defined(__wasm_relaxed_simd__)
 
-// Groups of four bytes, engine-dependent: the input may be signed, unsigned, or the sum may saturate (x86 without VNNI). Only a probe shows
-// which (int8_gemm.cc).
+// Multiplies groups of four bytes. Depending on the engine, inputs are signed or unsigned, or sums saturate (x86 without VNNI): a probe in
+// int8_gemm.cc decides.
 struct DotRelaxed : VectorSums {
   using Weights = v128_t;
   using Input = v128_t;

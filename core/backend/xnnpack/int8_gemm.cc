@@ -11,11 +11,11 @@
 
 namespace peruse::xnnpack {
 
-// Read from memory once per row, because V8 rematerialises compile-time constants at each use. So it is neither const nor local to this
-// file.
+// Constants that are read from memory once per row, because V8 rebuilds compile-time constants at each use. The object must be neither
+// const nor local to this file.
 struct QuantizeConstants {
   int32_t magnitude = 0x7FFFFFFF;
-  float shift = 12582912.0f;  // 1.5 * 2^23: after adding it, a float's last bit has the value 1
+  float shift = 12582912.0f;  // 1.5 * 2^23: after adding it, the last bit of a float has the value 1
 };
 QuantizeConstants quantize_constants;
 
@@ -38,12 +38,12 @@ void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
 
 #if defined(__wasm_relaxed_simd__)
 
-// Whether the relaxed dot product of weights and inputs in [-127, 127] is exact, with inputs as signed bytes, or as unsigned bytes shifted
-// by 128. Tests every pattern of extremes over a group of four, which would show saturation.
+// Whether the relaxed dot product is exact for weights and inputs in [-127, 127]. Inputs are signed bytes, or unsigned bytes shifted by
+// 128. Tests every combination of extremes in a group of four, which would show saturation.
 bool RelaxedDotIsExact(bool unsigned_input) {
   constexpr int kValues[] = {-127, 127, 1};
   for (int pattern = 0; pattern < 81 * 81; ++pattern) {
-    volatile uint8_t weights[4], inputs[4];  // prevents compile-time evaluation
+    volatile uint8_t weights[4], inputs[4];  // volatile prevents evaluation at compile time
     int32_t expected = 1 << 20;
     int rest = pattern;
     for (int i = 0; i < 4; ++i, rest /= 9) {
@@ -79,7 +79,7 @@ uint32_t LargestBits(const float* values, int64_t count) {
   return static_cast<uint32_t>(hn::ReduceMax(ints, largest));
 }
 
-// Each row's steps are 16-byte vectors, four steps at a time, before they are interleaved.
+// Steps of a row are 16-byte vectors. Four steps are processed together before they are interleaved.
 constexpr hn::FixedTag<float, 4> kFour;
 constexpr hn::FixedTag<int32_t, 4> kFourInts;
 constexpr hn::FixedTag<int16_t, 8> kEightShorts;
@@ -88,19 +88,19 @@ using Steps = hn::Vec<decltype(kFourInts)>;
 using Shorts = hn::Vec<decltype(kEightShorts)>;
 constexpr int64_t kStepsAtOnce = 4;
 
-// Rows to be quantised into a tile.
+// Rows to quantise into a tile.
 struct FourRows {
   const float* values[kInt8TileRows];
   float inverses[kInt8TileRows];
   hn::Vec<decltype(kFour)> shift = hn::Set(kFour, quantize_constants.shift);
 
-  // Rounds value * inverse to the nearest integer, ties to even, without fusing the two roundings.
+  // Rounds value * inverse to the nearest integer, ties to even. Must not fuse product and rounding.
   Steps Round(const float* four, hn::Vec<decltype(kFour)> inverse) const {
     const auto shifted = hn::Add(hn::Mul(hn::LoadU(kFour, four), inverse), shift);
     return hn::Sub(hn::BitCast(kFourInts, shifted), hn::BitCast(kFourInts, shift));
   }
 
-  // Eight integers of a row; zero for a row without an inverse.
+  // Returns eight integers of a row; zero for a row without an inverse.
   Shorts Eight(int64_t row, int64_t at) const {
     const auto inverse = hn::Set(kFour, inverses[row]);
     const Shorts rounded =
@@ -109,7 +109,7 @@ struct FourRows {
   }
 };
 
-// 16 values as bytes: `first` and `second` unchanged, or the high or low parts of wide ones; plus `offset`.
+// Which bytes to take from 16 integers: the whole of 8-bit ones, or the high or low parts of 13-bit ones.
 enum class Part : uint8_t { kWhole, kHigh, kLow };
 Steps Bytes(Shorts first, Shorts second, Part part, int8_t offset) {
   if (part != Part::kWhole) {
@@ -137,7 +137,7 @@ void StoreSteps(const Steps (&rows)[kInt8TileRows], std::byte* out) {
   store(hn::InterleaveUpper(kFourInts, even_upper, odd_upper), 3);
 }
 
-// Pairs of 16-bit numbers, from value `at` on.
+// Quantises pairs of 16-bit numbers, from value `at` on.
 void QuantizePairs(const FourRows& rows, int64_t at, std::byte* out) {
   Steps steps[kInt8TileRows];
   for (int64_t r = 0; r < kInt8TileRows; ++r) steps[r] = hn::BitCast(kFourInts, rows.Eight(r, at));
@@ -150,7 +150,7 @@ void QuantizeFours(const FourRows& rows, int64_t at, Part part, int8_t offset, s
   StoreSteps(steps, out);
 }
 
-// All steps of four rows; the remainder after groups of four steps uses a zero-padded buffer.
+// Processes all steps of four rows. A zero-padded buffer holds the values after the last group of four steps.
 template <typename Quantize>
 void QuantizeRows(const FourRows& rows, int64_t k, int64_t step, std::byte* out, Quantize quantize) {
   const int64_t piece = kStepsAtOnce * step;
@@ -206,7 +206,7 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide) {
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales) {
   FourRows four;
-  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // missing rows repeat the last one
+  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // absent rows repeat the last row
     const int64_t row = std::min(r, rows - 1);
     four.values[r] = values + row * stride;
     if (r < rows) {
@@ -219,7 +219,7 @@ void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t ro
   }
   auto* out = static_cast<std::byte*>(tile);
   if (path == Int8Path::kI16) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
-  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // equivalent to 128 modulo 256
+  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // -128 equals 128 modulo 256
   const auto quantize = [&](Part part, std::byte* to) {
     QuantizeRows(four, k, Step(path), to, [=](const FourRows& from, int64_t at, std::byte* piece) {
       QuantizeFours(from, at, part, offset, piece);

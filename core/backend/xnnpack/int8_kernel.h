@@ -1,6 +1,4 @@
-// The loop of every int8 product, parametrised by a dot product of small integers.
-//
-// A Dot has
+// The loop of every int8 product. It depends on a type Dot, a dot product of small integers, with
 //   kStep            values of k per step; a row's step is four bytes
 //   Vector           32-bit sums of kVectorCols columns; half a tile is one vector
 //   Weights, Input   a step of one column vector's weights; a step of one row's activations, in every lane
@@ -17,10 +15,10 @@
 
 namespace peruse::xnnpack {
 
-constexpr int64_t kInt8StepBytes = 16;  // of a tile of four rows
+constexpr int64_t kInt8StepBytes = 16;  // step of a tile of four rows
 
-// sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input fit in 16 registers. The rows' steps
-// are adjacent, so that one address serves all. Not unrolled, because compilers interleave the steps and run out of registers.
+// sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input fit in 16 registers. Not unrolled,
+// because compilers would interleave the steps and run out of registers.
 template <typename Dot, int kRows>
 inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const std::byte* panel_end,
                            typename Dot::Vector (&sums)[kRows][2]) {
@@ -38,11 +36,11 @@ inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const
   }
 }
 
-// Epilogue of a tile: any type with `rows` and Take. This one: out = sum * (row scale * column scale) + bias, with product and sum rounded
+// An epilogue: a type with `rows` and Take. This one computes out = sum * (row scale * column scale) + bias, and rounds product and sum
 // separately.
 struct Int8Output {
-  const float* row_scales;  // of the tile's rows; four can be read
-  const float* scales;      // of the panel's columns, as are the biases; whole panels can be read
+  const float* row_scales;  // for the tile's rows; four must be readable
+  const float* scales;      // for the panel's columns, like the biases; whole panels must be readable
   const float* biases;
   float* out;  // [rows, cols]
   int64_t stride;
@@ -74,9 +72,9 @@ struct Int8Output {
   }
 };
 
-// One tile. `correction`, if not null, is added to each column's sum for every pass over the inputs. With two passes the rows' high parts
-// come first, `steps` steps of them, and then their low parts: the sum is 128 * high + low. Intermediate sums may wrap around; the result
-// fits and is correct.
+// Computes a tile. `correction`, if not null, is added to each column's sum once per pass over the inputs. With two passes, `steps` steps
+// of the rows' high bytes precede those of the low bytes, and the sum is 128 * high + low. Intermediate sums may wrap around; the result
+// fits.
 template <typename Dot, int kRows, typename Output>
 void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
                 const int32_t* correction, const Output& output) {

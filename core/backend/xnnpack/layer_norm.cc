@@ -10,7 +10,7 @@ namespace {
 
 using namespace simd;
 
-// out = x + y (or x); returns its sum.
+// out = x + y, or x if y is null. Returns the sum.
 float AddAndSum(const float* x, const float* y, int64_t width, float* out) {
   Floats sums = hn::Zero(kTag);
   int64_t i = 0;
@@ -28,7 +28,7 @@ float AddAndSum(const float* x, const float* y, int64_t width, float* out) {
   return sum;
 }
 
-// x -= mean; returns the sum of squares, so that a large mean does not cost precision.
+// x -= mean. Returns the sum of squares; subtracting first keeps its precision if the mean is large.
 float CentreAndSumSquares(float* x, int64_t width, float mean) {
   const Floats means = Set(mean);
   Floats sums = hn::Zero(kTag);

@@ -11,7 +11,7 @@ struct NormWeights {
   float eps;
 };
 
-// out = norm(x + y); y.data may be null. out may be x itself.
+// out = norm(x + y). y.data may be null; `out` may be x.
 void AddNormRows(const ThreadPool& pool, const Block& x, const Block& y, const NormWeights& norm, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -1,4 +1,3 @@
-// Linear layers, for operations that contain one.
 #pragma once
 
 #include "core/backend/xnnpack/block.h"
@@ -6,7 +5,7 @@
 
 namespace peruse::xnnpack {
 
-// out = activation(x W^T + b)
+// out = activation(x W^T + b), for operations that contain a linear layer
 Status Project(Runner& r, const Block& x, LinearId weight, Activation activation, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -5,7 +5,7 @@
 
 namespace peruse::xnnpack {
 
-// Rows depend on each other, so this uses one thread. The compiler vectorises the plain loops over columns.
+// Uses one thread, because each row depends on the previous one. Compilers vectorize the plain loops over columns.
 template <>
 Status Run(Runner& r, const ops::Lstm& op) {
   const Block gates = r.View(op.gates);

@@ -1,4 +1,3 @@
-// Elementwise products.
 #pragma once
 
 #include "core/backend/xnnpack/block.h"
@@ -6,7 +5,7 @@
 
 namespace peruse::xnnpack {
 
-// out may be x itself; y may have one row.
+// Multiplies elementwise. y may have only one row; `out` may be x.
 void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out);
 
 }  // namespace peruse::xnnpack

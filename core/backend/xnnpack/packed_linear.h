@@ -1,4 +1,4 @@
-// Packed weights of a linear layer, with a kernel per weight format.
+// Packed weights of a linear layer. Each weight format has its own kernel.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace peruse::xnnpack {
 
 class PackedLinear {
  public:
-  // Creates zero weights and biases in the spec's format. Errors: kOutOfMemory.
+  // Creates zero weights and biases in the format of `spec`. Errors: kOutOfMemory.
   static Result<std::unique_ptr<PackedLinear>> Create(const LinearSpec& spec);
   virtual ~PackedLinear() = default;
 
-  // Packs rows of W, starting at `first_row`.
+  // Packs rows of W from `first_row` on.
   virtual void WriteRows(int32_t first_row, const EncodedRows& rows) = 0;
   virtual void WriteBias(int32_t first, std::span<const float> values) = 0;
 
-  // Floats of workspace that Run needs for this number of rows.
+  // Returns the number of workspace floats that Run needs for `rows` rows.
   virtual int64_t Scratch(int64_t rows, int32_t threads) const = 0;
-  // out[r, group g] = activation(x[r, group g] W_g^T + b_g), where group g of x starts at column g * group_step: depth() for a Linear;
-  // different for a convolution's overlapping rows.
+  // out[r, group g] = activation(x[r, group g] W_g^T + b_g). Group g of x starts at column g * group_step, which is depth() for a Linear
+  // and differs for a convolution's overlapping rows.
   virtual void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
                    const Block& out) const = 0;
 
@@ -38,24 +38,24 @@ class PackedLinear {
   int64_t bytes() const { return weight_bytes_ + column_bytes_; }
 
  protected:
-  // `tile_cols` is the kernel's.
+  // `tile_cols` is the kernel's panel width.
   PackedLinear(const LinearSpec& spec, int64_t tile_cols);
 
-  // Allocates zeroed memory for the weights, and `values` four-byte numbers per column. Returns false when memory runs out.
+  // Allocates zeroed memory for weights, and for `values` four-byte numbers per column. Returns false if memory runs out.
   bool Allocate(int64_t weight_bytes, int64_t values);
   std::byte* weights() const { return weights_.get(); }
-  // Per-column number `what` of a group.
+  // Returns number `what` of each column of a group.
   float* columns(int64_t what, int64_t group) const {
     return reinterpret_cast<float*>(columns_.get()) + (what * spec_.groups + group) * padded_width_;
   }
-  int64_t padded_width() const { return padded_width_; }  // of a group, in whole panels
+  int64_t padded_width() const { return padded_width_; }  // padded to whole panels
 
-  // Calls visit(group, column in it, row of W) for `count` rows, starting at `first`.
+  // Calls visit(group, column within the group, row of W) for `count` rows from `first` on.
   template <typename Visit>
   void ForRows(int64_t first, int64_t count, Visit visit) const {
     for (int64_t row = first; row < first + count; ++row) visit(row / group_width(), row % group_width(), row - first);
   }
-  // Writes per-column number `what`, for WriteBias and WriteScales.
+  // Writes number `what` of columns, for WriteBias and WriteScales.
   void WriteColumns(int64_t what, int32_t first, std::span<const float> values);
 
  private:
@@ -67,7 +67,7 @@ class PackedLinear {
   AlignedBytes columns_;
 };
 
-// The kernels of the formats (a table in packed_linear.cc), each in the file of its name. They return nullptr when memory runs out.
+// Each format's kernel, in a file of its name. These functions return nullptr if memory runs out.
 std::unique_ptr<PackedLinear> CreateF32Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateF16Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec);

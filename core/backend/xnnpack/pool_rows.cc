@@ -10,7 +10,7 @@ namespace {
 using namespace simd;
 using Kind = ops::PoolRows::Kind;
 
-// Accumulates one row.
+// Adds one row to the result, or takes the maximum.
 void Take(Kind kind, const float* row, int64_t width, float* out) {
   Map2(row, out, out, width, [&](Floats value, Floats so_far) {
     if (TakesSizes(kind)) value = hn::Abs(value);
@@ -38,7 +38,7 @@ Status Run(Runner& r, const ops::PoolRows& op) {
   const std::span<const int32_t> begins = r.at(op.begins);
   const std::span<const int32_t> counts = r.at(op.counts);
   const int64_t blocks = x.cols / out.cols;
-  // The maximum may be below zero.
+  // A maximum may be negative.
   const float start = op.kind == Kind::kMax ? -HUGE_VALF : 0.0f;
   r.pool().ForRows(out.rows, kLeastRows, [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {

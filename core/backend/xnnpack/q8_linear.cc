@@ -1,5 +1,5 @@
-// Linear layers with int8 weights: quantises rows, multiplies exactly (int8_gemm.h), and scales back. Each step from the sums to the result
-// is one float32 operation, so without an activation function results are bit-identical in every build and on every machine.
+// Linear layers with int8 weights: quantises rows, multiplies exactly (int8_gemm.h), and scales back. Each step after the sums is one
+// float32 operation, so that without an activation function all builds and machines give the same bits.
 #include <algorithm>
 #include <numeric>
 
@@ -11,10 +11,10 @@ namespace peruse::xnnpack {
 namespace {
 
 constexpr int64_t kFloat = sizeof(float);
-constexpr int64_t kRowBlockBytes = 256 << 10;  // quantised rows that stay in the L2 cache
-constexpr int64_t kColBlock = 64;              // a multiple of Int8TileCols(); wide enough for the activation function
+constexpr int64_t kRowBlockBytes = 256 << 10;  // bytes of quantised rows that stay in the L2 cache
+constexpr int64_t kColBlock = 64;  // a multiple of Int8TileCols(), and wide enough for the activation function
 
-// Sizes of a run's scratch memory.
+// Sizes of scratch memory for a run.
 struct Plan {
   Plan(const PackedLinear& weight, int64_t row_count)
       : path(ChosenInt8Path()),
@@ -33,14 +33,14 @@ struct Plan {
   const int64_t groups;
   const int64_t rows;
   const bool wide;
-  const int64_t tiles;  // of rows
+  const int64_t tiles;
   const int64_t tile_bytes;
   const int64_t scale_bytes;  // [groups, rows] scales
   const int64_t input_bytes;  // [groups, tiles, tile_bytes]
-  const int64_t panel_bytes;  // per thread
+  const int64_t panel_bytes;  // for each thread
 };
 
-// Rows per block: limited by the cache, fewer if there would be too few tasks for the threads.
+// Returns the rows per block: limited by the cache, and fewer if the threads would otherwise have too few tasks.
 int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
   int64_t size = std::min(plan.rows, std::max<int64_t>(kRowBlockBytes / plan.tile_bytes, 4) * kInt8TileRows);
   if (threads > 1) {
@@ -63,7 +63,7 @@ class Q8Linear final : public PackedLinear {
            const Block& out) const override;
 
  private:
-  // Per-column numbers.
+  // Indices of the numbers that each column stores (PackedLinear::columns).
   enum Columns : int64_t { kBiases, kScales, kWeightSums };
 
   int64_t GroupBytes() const { return padded_width() * Int8Depth(ChosenInt8Path(), depth()); }

@@ -1,4 +1,3 @@
-// Rotary position embeddings: their angles, and the rotation of queries and keys.
 #include "core/backend/xnnpack/runner.h"
 #include "core/backend/xnnpack/simd.h"
 
@@ -7,7 +6,7 @@ namespace {
 
 using namespace simd;
 
-// Rotates one head of one row: pairs columns of the two halves.
+// Rotates one head of one row, in pairs of columns from its two halves.
 void RotateHead(const float* x, const float* angles, int64_t half, float* out) {
   const auto rotate = [](Floats a, Floats b, Floats cosine, Floats sine, Floats* first, Floats* second) {
     *first = hn::Sub(hn::Mul(cosine, a), hn::Mul(sine, b));

@@ -1,4 +1,3 @@
-// Memory and helpers of the CPU backend's operations.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +14,20 @@
 namespace peruse::xnnpack {
 
 struct Memory {
-  Arena arena;  // the plan's slots from 0 on, then the current operation's scratch memory
+  Arena arena;  // the slots of the plan, from 0 on, then scratch memory of the current operation
   std::vector<std::unique_ptr<PackedLinear>> linears;  // null if freed
   std::vector<AlignedBytes> constants;
 };
 
 class Runner : public PlanRun {
  public:
-  // Both arguments outlive this.
+  // `pool` and `memory` must outlive the runner.
   Runner(const ThreadPool& pool, Memory& memory) : pool_(pool), memory_(memory) {}
 
   const ThreadPool& pool() const { return pool_; }
   Memory& memory() { return memory_; }
 
-  // The memory of a value; null data for an invalid value.
+  // Returns the memory of a value; null data if the value is invalid.
   Block View(Value value) const { return View(at(value)); }
   Block View(Tensor x) const;
   NormWeights View(const NormArgs& norm) const { return {View(norm.weight).data, View(norm.bias).data, norm.eps}; }
@@ -41,7 +40,7 @@ class Runner : public PlanRun {
   Memory& memory_;
 };
 
-// Workspace of one operation, freed on destruction. Converts to false when memory ran out.
+// Workspace of one operation, freed on destruction. Converts to false if memory ran out.
 class Scratch {
  public:
   Scratch(Runner& runner, int64_t bytes) : arena_(runner.memory().arena), ok_(arena_.Push(bytes)) {}
@@ -60,7 +59,7 @@ class Scratch {
 
 inline Status NoWorkspace() { return OutOfMemory("no memory for the run's workspace"); }
 
-// Computes an operation. Each operation specialises this in its own file; a missing one is a linker error.
+// Computes an operation. Each operation specialises this template in its own file; the linker reports missing ones.
 template <typename Operation>
 Status Run(Runner& r, const Operation& op);
 

@@ -1,4 +1,4 @@
-// Portable SIMD for our kernels: Highway, compiled for the build's instruction set, and vector functions for rows. Scalar libm would be too
+// Portable SIMD: Highway, compiled for the build's instruction set, and vector functions for rows. Scalar functions of libm would be too
 // slow, because these run once per activation.
 #pragma once
 
@@ -22,11 +22,11 @@ inline constexpr int64_t kLanes = hn::MaxLanes(kTag);
 inline Floats Set(float value) { return hn::Set(kTag, value); }
 inline Floats Load(const float* p) { return hn::LoadU(kTag, p); }
 inline void Store(Floats v, float* p) { hn::StoreU(v, kTag, p); }
-// Loads the first `count` lanes (fewer than kLanes); the others are zero.
+// Loads the first `count` lanes (fewer than kLanes). The other lanes are zero.
 inline Floats LoadFirst(const float* p, int64_t count) { return hn::LoadN(kTag, p, static_cast<size_t>(count)); }
 inline void StoreFirst(Floats v, float* p, int64_t count) { hn::StoreN(v, kTag, p, static_cast<size_t>(count)); }
 
-// a * b + c. Highway's wasm target lacks relaxed multiply-add.
+// a * b + c. Highway's wasm target does not use relaxed multiply-add.
 inline Floats Madd(Floats a, Floats b, Floats c) {
 #if defined(__wasm_relaxed_simd__)
   return Floats{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
@@ -35,8 +35,8 @@ inline Floats Madd(Floats a, Floats b, Floats c) {
 #endif
 }
 
-// Converts halves to floats exactly, with fewer instructions than Highway's wasm target: after the shift a half's value is 2^112 too small,
-// and one multiplication also corrects subnormals.
+// Converts halves to floats exactly, in fewer instructions than Highway's wasm target: after the shift the value is 2^112 too small, and
+// one multiplication also corrects subnormals.
 inline Floats LoadHalves(const uint16_t* p) {
 #if defined(__wasm__)
   const hn::Rebind<uint16_t, FloatTag> half_bits;
@@ -45,7 +45,7 @@ inline Floats LoadHalves(const uint16_t* p) {
   const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7FFF)));
   const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(bits, 0x8000)));
   const Floats value = hn::Mul(hn::BitCast(kTag, magnitude), Set(5192296858534827628530496329220096.0f));
-  // Infinity and NaN became 2^16 and above.
+  // Corrects infinity and NaN, which have become 2^16 and above.
   const Floats exponent =
       hn::IfThenElseZero(hn::Ge(value, Set(65536.0f)), hn::BitCast(kTag, hn::Set(bits, 0x7F800000)));
   return hn::Or(hn::Or(value, exponent), hn::BitCast(kTag, sign));
@@ -55,12 +55,12 @@ inline Floats LoadHalves(const uint16_t* p) {
 #endif
 }
 
-// Maximum and minimum of a bound and x; NaN if x is (x86 then returns the second operand).
+// AtLeast and AtMost return NaN if x is NaN: x86 then returns the second operand.
 inline Floats AtLeast(float bound, Floats x) { return hn::Max(Set(bound), x); }
 inline Floats AtMost(float bound, Floats x) { return hn::Min(Set(bound), x); }
 
-// Vector constants, read from memory where used. V8 rematerialises compile-time constants with three instructions at each use, which
-// dominates functions with many constants. An object must be neither const nor local to one file, or the compiler would know its values.
+// Vector constants that are read from memory where used. V8 rebuilds compile-time constants with three instructions at each use. Objects
+// must be neither const nor local to a file, or the compiler would know their values.
 template <int kCount>
 struct ConstantVectors {
   constexpr explicit ConstantVectors(const float (&values)[kCount]) : vectors() {
@@ -76,17 +76,17 @@ struct ConstantVectors {
 inline constexpr float kExponentShift = 12583039.0f;  // 1.5 * 2^23 + 127
 
 inline ConstantVectors<12> exp_constants(
-    {88.0f, -87.3f, 1.44269504f, kExponentShift,  // limits of x; x to a power of two
+    {88.0f, -87.3f, 1.44269504f, kExponentShift,  // limits of x; log2(e)
      -0.693145752f, -1.42860677e-6f,              // -ln 2 in two parts: n times the first is exact
-     // e^r, powers of r from 0 (and 1) to 6: minimax, relative error 2e-9 for |r| <= ln(2) / 2
+     // Coefficients of e^r for |r| <= ln(2) / 2, for the powers 0 (and 1) to 6: minimax, relative error 2e-9.
      1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f, 0.00837564468383789f,
      0.0013835792196914554f});
 
-// e^x with about 1 ulp error; clamps x to [-87.3, 88], preserves NaN (x86 then returns the second operand of Min and Max).
+// e^x with an error of about 1 ulp. Clamps x to [-87.3, 88] and preserves NaN (x86 then returns the second operand of Min and Max).
 inline Floats Exp(Floats x) {
   const ConstantVectors<12>& c = exp_constants;
   x = hn::Min(c[0], hn::Max(c[1], x));
-  const Floats shifted = Madd(x, c[2], c[3]);  // n + 127 in its low bits
+  const Floats shifted = Madd(x, c[2], c[3]);  // n + 127 in the low bits
   const Floats n = hn::Sub(shifted, c[3]);
   const Floats r = Madd(n, c[5], Madd(n, c[4], x));
   Floats p = Madd(r, c[11], c[10]);
@@ -99,7 +99,7 @@ inline Floats Exp(Floats x) {
   return hn::Mul(p, hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));  // times 2^n
 }
 
-// out[i] = f(x[i]) for vectors of x; x and out may be the same.
+// out[i] = f(x[i]), in vectors. `out` may be `x`.
 template <typename Function>
 inline void Map(const float* x, float* out, int64_t count, Function f) {
   int64_t i = 0;
@@ -107,12 +107,11 @@ inline void Map(const float* x, float* out, int64_t count, Function f) {
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i)), out + i, count - i);
 }
 
-// out[i] = x[i], for short rows: memcpy is a call out of the module in wasm.
+// out[i] = x[i], for short rows: in wasm, memcpy would be a call out of the module.
 inline void Copy(const float* x, int64_t count, float* out) {
   Map(x, out, count, [](Floats v) { return v; });
 }
 
-// out[i] = f(x[i], y[i]).
 template <typename Function>
 inline void Map2(const float* x, const float* y, float* out, int64_t count, Function f) {
   int64_t i = 0;
@@ -120,7 +119,7 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i), LoadFirst(y + i, count - i)), out + i, count - i);
 }
 
-// out[i * out_stride + j] = rows[j * stride + i] for four rows of k values.
+// out[i * out_stride + j] = rows[j * stride + i] for four rows of k values
 [[gnu::noinline]] inline void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out,
                                             int64_t out_stride) {
   const hn::FixedTag<float, 4> four;
@@ -144,7 +143,7 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
   }
 }
 
-// Replaces x by e^(scale (x - max)) and returns the sum; scale is not negative. The order of summation depends on count only.
+// Replaces x by e^(scale (x - max)) and returns the sum. Precondition: scale >= 0. The order of summation only depends on `count`.
 inline float ExpInPlace(float* x, int64_t count, float scale) {
   Floats largest = Set(-3.4028235e38f);
   int64_t i = 0;

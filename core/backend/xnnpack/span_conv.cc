@@ -10,7 +10,7 @@ namespace {
 
 using namespace simd;
 
-// Softmax over each head's taps of one row; out may be the logits themselves.
+// Computes the softmax over each head's taps in one row. `out` may be `logits`.
 void SoftmaxTaps(const float* logits, int64_t heads, int64_t taps, float* out) {
   for (int64_t h = 0; h < heads; ++h) {
     const float largest = *std::max_element(logits + h * taps, logits + (h + 1) * taps);
@@ -24,7 +24,7 @@ void SoftmaxTaps(const float* logits, int64_t heads, int64_t taps, float* out) {
   }
 }
 
-// kernels [rows, logits.cols] receives the softmax of the logits, and may be the same memory.
+// Stores the softmax of the logits in `kernels` [rows, logits.cols], which may be the memory of the logits.
 void RunSpanConv(const ThreadPool& pool, const Block& logits, const Block& values, int32_t heads,
                  const RaggedBatch& batch, const Block& kernels, const Block& out) {
   const int64_t taps = logits.cols / heads;

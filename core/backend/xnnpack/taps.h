@@ -1,4 +1,3 @@
-// Shared by convolutions over the tokens of each text.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 
 namespace peruse::xnnpack {
 
-// The taps j of a kernel of size `taps` for which row t + j - (taps - 1) / 2 is in [start, end).
+// The taps j of a convolution with `taps` taps for which row t + j - (taps - 1) / 2 is in [start, end).
 struct TapRange {
   TapRange(int64_t t, int64_t taps, int64_t start, int64_t end)
       : first(std::max<int64_t>(0, start - t + (taps - 1) / 2)),
@@ -17,11 +16,11 @@ struct TapRange {
         first_row(t + first - (taps - 1) / 2) {}
 
   int64_t first;
-  int64_t last;       // one past the last
+  int64_t last;       // one past the last tap
   int64_t first_row;  // the row that tap `first` reads
 };
 
-// Calls visit(t, start, end) for every row t in [first, last), whose sequence is the rows [start, end).
+// Calls visit(t, start, end) for every row t in [first, last). [start, end) are the rows of its text.
 template <typename Visit>
 void ForEachRow(const RaggedBatch& batch, int64_t first, int64_t last, Visit visit) {
   const auto& starts = batch.starts();
@@ -32,7 +31,7 @@ void ForEachRow(const RaggedBatch& batch, int64_t first, int64_t last, Visit vis
   }
 }
 
-// sum_j of weight(j, column) * row_j[column] for vectors of columns.
+// Returns the sum over j of weight(j, column) * row_j[column], for vectors of columns.
 template <typename TapWeight>
 void SumTaps(const float* rows, int64_t stride, int64_t first_tap, int64_t last_tap, int64_t count, float* out,
              TapWeight weight) {

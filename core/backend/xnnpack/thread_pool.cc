@@ -20,8 +20,8 @@ namespace peruse::xnnpack {
 
 namespace {
 
-// Number of polls before sleeping, 0.1 to 0.2 ms: longer than threads wait for each other at the end of an operation, because a sleeping
-// thread wakes too late for the next one. A poll is shorter in wasm, which lacks a pause instruction.
+// A helper polls this many times, for 0.1 to 0.2 ms, before it sleeps: a sleeping thread wakes too late for the next operation. A poll
+// takes less time in wasm, which does not have a pause instruction.
 #if defined(__wasm__)
 constexpr int kSpins = 300000;
 #else
@@ -39,11 +39,11 @@ bool Spin(Condition condition) {
 
 }  // namespace
 
-// Runs one job at a time. `state_` contains the job's number, whether it can be joined, and its number of helpers; the job's fields only
+// Runs one job at a time. `state_` contains the job's number, whether helpers may join it, and how many have. Other fields of a job only
 // change while it is closed and empty.
 class ThreadPool::Helpers {
  public:
-  // Starts threads 1 to threads - 1; returns false on failure.
+  // Starts the threads 1 to threads - 1. Returns false on failure.
   bool Start(int32_t threads) {
     threads_.reserve(static_cast<size_t>(threads - 1));
     entries_.reserve(static_cast<size_t>(threads - 1));
@@ -91,7 +91,7 @@ class ThreadPool::Helpers {
   static uint64_t Number(uint64_t state) { return state >> 32; }
   static uint64_t Members(uint64_t state) { return state & (kOpen - 1); }
 
-  // Opens a job with the next number and wakes sleeping helpers.
+  // Opens a job with the next number, and wakes sleeping helpers.
   void Publish() {
     state_ = ((Number(state_) + 1) << 32) | kOpen;
     if (sleepers_ == 0) return;
@@ -122,7 +122,7 @@ class ThreadPool::Helpers {
     }
   }
 
-  // Waits for a job whose number is not `seen`.
+  // Waits for a job whose number differs from `seen`.
   void WaitForJob(uint64_t seen) {
     const auto opened = [this, seen] { return Number(state_) != seen; };
     if (Spin(opened)) return;
@@ -136,14 +136,14 @@ class ThreadPool::Helpers {
   std::vector<Entry> entries_;
 
   std::atomic<uint64_t> state_ = 0;  // number << 32 | kOpen | members
-  std::atomic<int64_t> next_ = 0;    // next index
+  std::atomic<int64_t> next_ = 0;    // next index to hand out
   Call call_ = nullptr;
   const void* context_ = nullptr;
   int64_t count_ = 0;
 
   std::mutex mutex_;
   std::condition_variable opened_;  // helpers wait for a job
-  std::condition_variable left_;    // the caller waits for the last helper to leave
+  std::condition_variable left_;    // the caller waits until the last helper has left
   std::atomic<int> sleepers_ = 0;
   std::atomic<bool> caller_sleeps_ = false;
   std::atomic<bool> stopping_ = false;

@@ -1,8 +1,6 @@
-// Fork-join over a few threads that live as long as the pool.
-//
-// Designed for shared machines: indices are handed out one by one, and a helper joins only when it actually runs. The caller waits for
-// helpers that are in the middle of a task, never for one that is not scheduled, so a busy machine costs at most the helpers' contribution.
-// Helpers spin for 0.1 to 0.2 ms for the next operation, then sleep.
+// Fork-join over a few threads, for shared machines: indices are handed out one by one, and a helper thread joins only when it actually
+// runs. The caller waits for helpers in the middle of a task, never for one that is not scheduled. Helpers spin for 0.1 to 0.2 ms for the
+// next operation, then sleep.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +12,14 @@ namespace peruse::xnnpack {
 
 class ThreadPool {
  public:
-  // `threads` counts the calling thread.
+  // `threads` includes the calling thread.
   static Result<ThreadPool> Create(int32_t threads);
   ThreadPool(ThreadPool&&) noexcept;
   ~ThreadPool();
 
   int32_t threads() const { return threads_; }
 
-  // Calls task(thread, index) for every index in [0, count), on any thread and in any order; thread < threads().
+  // Calls task(thread, index) for every index in [0, count), in any thread and any order; thread < threads().
   template <typename Task>
   void For(int64_t count, const Task& task) const {
     if (threads_ == 1 || count <= 1) {
@@ -34,7 +32,7 @@ class ThreadPool {
         &task);
   }
 
-  // Splits [0, rows) into pieces of about equal size, each of at least `least_rows`, and calls task(first, end).
+  // Splits [0, rows) into similar pieces of at least `least_rows` rows, and calls task(first, end) for each.
   template <typename Task>
   void ForRows(int64_t rows, int64_t least_rows, const Task& task) const {
     if (rows <= 0) return;
@@ -54,7 +52,7 @@ class ThreadPool {
   ThreadPool(std::unique_ptr<Helpers> helpers, int32_t threads);
   void Run(int64_t count, Call call, const void* context) const;
 
-  std::unique_ptr<Helpers> helpers_;  // null with one thread
+  std::unique_ptr<Helpers> helpers_;  // null if there is only one thread
   int32_t threads_;
 };
 

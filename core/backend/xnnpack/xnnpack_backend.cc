@@ -60,7 +60,7 @@ Result<Weight> XnnpackBackend::CreateLinear(const LinearSpec& spec) {
 PackedLinear& XnnpackBackend::linear(Weight weight) {
   PERUSE_CHECK(weight.valid() && weight.id < static_cast<int32_t>(memory_.linears.size()));
   const std::unique_ptr<PackedLinear>& packed = memory_.linears[static_cast<size_t>(weight.id)];
-  PERUSE_CHECK(packed != nullptr);  // not freed
+  PERUSE_CHECK(packed != nullptr);
   return *packed;
 }
 
@@ -111,7 +111,7 @@ Status XnnpackBackend::Run(const Plan& plan, const Weights& weights, const RunIn
     if (!memory_.arena.Push(bytes)) return NoWorkspace();
   }
   const Status status = RunOperations(runner_, observer_, results);
-  memory_.arena.Reset();  // and allocates for the next run
+  memory_.arena.Reset();  // also allocates for the next run
   return status;
 }
 

@@ -8,7 +8,7 @@
 
 namespace peruse {
 
-// `threads` counts the calling thread. Errors: kUnsupported for several threads in a build without threads; also if threads cannot start.
+// `threads` includes the calling thread. Errors: kUnsupported if threads cannot start, or if the build only has one.
 Result<std::unique_ptr<Backend>> CreateXnnpackBackend(int32_t threads);
 
 }  // namespace peruse
