@@ -1,4 +1,4 @@
-// The JSON reply of every Embind method, {"ok": true, ...} or {"ok": false, "code": string, "message": string}, and the buffer for incoming
+// JSON replies of all Embind methods, {"ok": true, ...} or {"ok": false, "code": string, "message": string}, and the buffer for incoming
 // bytes.
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace peruse {
 
-// Cuts a message, which may list all names of a file or quote a long one, to 2,000 bytes.
+// Limits a message, which may list all names of a file or quote a long one, to 2,000 bytes.
 inline std::string Shortened(const std::string& message) {
   size_t end = 2000;
   if (message.size() <= end) return message;
-  while ((static_cast<uint8_t>(message[end]) & 0xC0u) == 0x80u) --end;  // not within a character
+  while ((static_cast<uint8_t>(message[end]) & 0xC0u) == 0x80u) --end;  // never splits a character
   return message.substr(0, end) + " ...";
 }
 
@@ -37,7 +37,7 @@ inline std::string Failure(const Status& status) {
   return json;
 }
 
-// Returns {"ok": true, "<key>": value}; `value` is JSON.
+// Returns {"ok": true, "<key>": value}. `value` is JSON.
 inline std::string Success(std::string_view key, std::string_view value) {
   return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
 }
@@ -46,14 +46,15 @@ inline std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":t
 
 inline std::string Reply(std::string_view key, const Result<std::string>& result) {
   if (!result.ok()) return Failure(result.status());
-  // The reply, and its copy for JavaScript.
+  // Enough for the reply and its copy for JavaScript.
   if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
     return Failure(memory);
   }
   return Success(key, *result);
 }
 
-// Buffer for incoming texts and weights (reserve, then HEAPU8.set): one copy, and lone surrogates and NUL bypass string conversions.
+// Buffer for incoming texts and weights. Hosts write to the address that reserve returns: this takes one copy, and lone surrogates and NUL
+// bypass string conversions.
 class Staging {
  public:
   Staging() = default;
@@ -61,7 +62,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Returns the heap address for the next `bytes` bytes, valid until the next call, or 0 when memory runs out.
+  // Returns the heap address for the next `bytes` bytes, valid until the next call, or 0 if memory runs out.
   uintptr_t Reserve(uint32_t bytes) {
     if (bytes > capacity_) {
       std::free(data_);
@@ -78,7 +79,6 @@ class Staging {
     capacity_ = 0;
   }
 
-  // Checks that `bytes` bytes were reserved.
   Status Check(uint32_t bytes) const {
     return bytes <= capacity_ ? OkStatus() : InvalidArgument("more bytes were named than were reserved");
   }

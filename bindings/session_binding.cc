@@ -1,4 +1,4 @@
-// The Embind class Session: replies are JSON text, incoming texts are staged UTF-8 (reply.h).
+// The Embind class Session. Replies are JSON text; incoming texts are staged UTF-8 (reply.h).
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace {
 
 class SessionBinding {
  public:
-  // On the CPU.
+  // Uses the CPU.
   explicit SessionBinding(int threads) {
     Result<std::unique_ptr<Backend> > backend = CreateXnnpackBackend(threads);
     if (backend.ok()) {
@@ -30,7 +30,7 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
-  // Another task with the weights of `first`.
+  // Shares the weights of `first`, for another task.
   explicit SessionBinding(const SessionBinding& first)
       : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
 #if defined(PERUSE_WEBGPU)
@@ -40,7 +40,7 @@ class SessionBinding {
   std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
   bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
 #if defined(PERUSE_WEBGPU)
-  // On a GPU with these webgpu::Limits. The first argument, the CPU's, is unused.
+  // Uses a GPU with these webgpu::Limits. The first argument is unused.
   SessionBinding(int, uint32_t binding_bytes, bool shader_f16, bool packed_dot) {
     std::unique_ptr<WebGpuBackend> backend =
         CreateWebGpuBackend({.binding_bytes = binding_bytes, .shader_f16 = shader_f16, .packed_dot = packed_dot});
@@ -80,7 +80,6 @@ class SessionBinding {
     return With(0, [&] { return Reply("report", session_->FinishWeights()); });
   }
 #if !defined(PERUSE_WEBGPU)
-  // Prints the opened model's program.
   std::string PrintProgram() {
     return With(0, [&] {
       const Program* program = session_->program();
@@ -91,7 +90,7 @@ class SessionBinding {
     });
   }
 #endif
-  // Session::Probe; on a GPU it only records.
+  // Session::Probe. On a GPU it only records.
   std::string Probe(int layers, const std::string& dtype) {
     return With(0, [&] {
       const Result<int32_t> ran = session_->Probe(layers, dtype);
@@ -126,11 +125,11 @@ class SessionBinding {
     return session_ ? reinterpret_cast<uintptr_t>(session_->array(index).data()) : 0;
   }
 
-  // A double, exact up to 2^53.
+  // A double is exact up to 2^53.
   double TokensRead() const { return session_ ? static_cast<double>(session_->tokens_read()) : 0; }
 
 #if defined(PERUSE_WEBGPU)
-  // Step in halves: in between the host replays the commands.
+  // The halves of Step. The host replays the commands between them.
   std::string BeginStep() {
     const Result<bool> begun = session_->BeginStep();
     if (begun.ok() && *begun) gpu_->EndRecording();
@@ -140,8 +139,8 @@ class SessionBinding {
     const Result<bool> more = session_->EndStep();
     return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
   }
-  // Address of the recorded commands (web/src/gpu/stream.ts), and their number of words. The host must replay them, and confirm it, before
-  // the next call.
+  // Address and number of the recorded command words (web/src/gpu/stream.ts). The host must replay them, and confirm it, before the next
+  // call.
   uintptr_t CommandAddress() const { return reinterpret_cast<uintptr_t>(gpu_->commands().data()); }
   uint32_t CommandWords() const { return static_cast<uint32_t>(gpu_->commands().size()); }
   void Replayed() {
@@ -151,7 +150,7 @@ class SessionBinding {
 #endif
 
  private:
-  // Frees the memory of a huge request after reading it.
+  // Frees the memory of a huge request after parsing it.
   std::string Started(const Status& status) {
     staging_.FreeAbove(uint32_t{4} << 20);
     return Reply(status);

@@ -1,11 +1,11 @@
-// A library for Emscripten's linker (--js-library), thread variants only. Where a helper's script lies is known to the one who
-// loads the engine (web/src/engine/helpers.ts), not to the glue: bundlers give files other names.
+// A library for Emscripten's linker (--js-library), for builds with threads. The engine's loader (web/src/engine/helpers.ts) provides the
+// URL of the helper script, because bundlers rename files.
 LibraryManager.library.$PThread.allocateUnusedWorker = () => {
   PThread.unusedWorkers.push(Module['startHelper']());
 };
 
-// Emscripten would have the calling thread wait for its mailbox by Atomics.waitAsync, without end: the wait keeps the module and its memory
-// (7 MB each) after the helpers are gone. Without it the mailbox is told by a message, which Emscripten does where there is no waitAsync.
+// Emscripten would wait for its mailbox with Atomics.waitAsync forever, which keeps the module and its memory (7 MB each) after the helpers
+// have ended. Without it, Emscripten notifies the mailbox by a message, as in engines that lack waitAsync.
 LibraryManager.library._emscripten_thread_mailbox_await = (pthread_ptr) => {
   void pthread_ptr;
 };

@@ -1,5 +1,5 @@
-// The Embind class Teacher, in its own module: core/train/teach_session.h documents requests and results. Replies are JSON text; texts and
-// files are staged bytes (reply.h).
+// The Embind class Teacher, a module of its own: core/train/teach_session.h documents requests and results. Replies are JSON text; texts
+// and files are staged bytes (reply.h).
 //
 //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
 //   addFile(name, bytes)             {"ok": true}
@@ -55,7 +55,7 @@ class TeachBinding {
   std::string Step() { return Reply("progress", session_.Step()); }
   std::string Report() const { return Reply("report", session_.Report()); }
   std::string Files() { return Reply("files", session_.Files()); }
-  // `first`: a double, exact up to 2^53.
+  // `first` is a double, exact up to 2^53.
   std::string ReadFile(const std::string& name, double first, uint32_t count) {
     const Result<std::span<const uint8_t>> bytes = session_.ReadFile(name, static_cast<uint64_t>(first), count);
     if (!bytes.ok()) return Failure(bytes.status());

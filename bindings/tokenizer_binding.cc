@@ -1,4 +1,4 @@
-// The class Tokenizer in its own module (peruse-tokenizer.wasm), where it opens files.
+// The class Tokenizer in its own module (peruse-tokenizer.wasm), which can open files.
 #include "bindings/tokenizer_binding.h"
 
 #include <emscripten/bind.h>

@@ -1,4 +1,4 @@
-// The Embind class VectorIndex: vector search. The host writes rows and query into the heap.
+// The Embind class VectorIndex. The host writes rows and query into the heap.
 #include <emscripten/bind.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class VectorIndexBinding {
  public:
   explicit VectorIndexBinding(uint32_t width) : index_(std::max(width, 1u)) {}
 
-  // Returns the address for this number of rows, or 0 when memory runs out.
+  // Returns the address for this number of rows, or 0 if memory runs out.
   uintptr_t Resize(uint32_t rows) {
     return index_.Resize(rows).ok() ? reinterpret_cast<uintptr_t>(index_.values().data()) : 0;
   }

@@ -1,5 +1,5 @@
-// The Embind class WeightsReader: reads tensors of a weights file in any format, for tools that copy or describe them. The file is fed
-// through a staging buffer; a call's pieces stay in the heap until the next call. Replies are JSON text, as in Session.
+// The Embind class WeightsReader: reads tensors of a weights file in any format, for tools that copy or describe them. The host feeds the
+// file through a staging buffer; pieces that a call returns stay in the heap until the next call. Replies are JSON text.
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class PieceCollector : public TensorVisitor {
     size_t size;
   };
 
-  // Bytes within `staged` are not copied, because they live until the next call; others are copied.
+  // Bytes within `staged` are not copied, because they are valid until the next call.
   void Begin(std::span<const uint8_t> staged) {
     staged_ = staged;
     pieces_.clear();
@@ -49,10 +49,10 @@ class PieceCollector : public TensorVisitor {
     return OkStatus();
   }
 
-  // Further names of the same bytes are only listed in the header.
+  // The header lists further names of the same bytes; the bytes are delivered once.
   bool Wants(size_t index) const override { return tensors_[index].same_as.empty(); }
 
-  // Returns {"header": [{"name", "dtype", "shape", "same_as"}] once known, "pieces": [[tensor, address, bytes], ...]}
+  // Returns {"header": [{"name", "dtype", "shape", "same_as"}] once known, "pieces": [[tensor, address, bytes], ...]}.
   std::string Write() {
     std::string json;
     JsonWriter writer(&json);
@@ -98,7 +98,7 @@ class PieceCollector : public TensorVisitor {
 
   std::span<const uint8_t> staged_;
   std::vector<TensorInfo> tensors_;
-  bool has_header_ = false;  // not written yet
+  bool has_header_ = false;  // known, but not written yet
   std::vector<Piece> pieces_;
   std::vector<std::vector<uint8_t>> copies_;
 };
@@ -111,8 +111,8 @@ class WeightsReaderBinding {
 
   uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
 
-  // Converts following tensors to the format of this dtype. The staged text is the model's config.json. Call before the first bytes.
-  // Returns {"ok": true, "config": {...}} with the resulting config.json.
+  // Converts all following tensors to the format of `dtype`. The staged text is the model's config.json. Must be called before the first
+  // bytes. Returns {"ok": true, "config": {...}} with the resulting config.json.
   std::string Encode(uint32_t bytes, const std::string& dtype) {
     if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
     const Precision* const precision = FindPrecision(dtype);

@@ -1,4 +1,4 @@
-// Reads a request from JSON: checks types and ranges, and reports the first invalid member.
+// Reads options from JSON: checks types and ranges, and remembers the first invalid member.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class OptionReader {
  public:
   explicit OptionReader(JsonValue object) : object_(object) {}
 
-  // Each overload leaves `value` unchanged if the member is absent.
+  // All overloads leave `value` unchanged if the member is absent.
   void Read(std::string_view name, bool* value) { Take(name, "true or false", Member(name).GetBool(), value); }
   void Read(std::string_view name, float* value) { Take(name, "a number", Member(name).GetDouble(), value); }
   void Read(std::string_view name, std::string* value) { Take(name, "a string", Member(name).GetString(), value); }
   void Read(std::string_view name, int32_t minimum, int32_t* value);
   void Read(std::string_view name, std::vector<std::string>* value);
   void Read(std::string_view name, std::vector<int32_t>* value);
-  // One of `names`, which are in the order of the enumeration.
+  // Accepts one of `names`, which are in the order of the enumeration.
   template <typename Enum>
   void Read(std::string_view name, std::span<const std::string_view> names, Enum* value) {
     Take(name, "", Choice(name, names), value);
@@ -34,15 +34,14 @@ class OptionReader {
     if (!Member(name).exists()) return;
     Read(name, range..., &value->emplace());
   }
-  // A required string.
+  // Reads a required string.
   void ReadText(std::string_view name, std::string* value);
 
   JsonValue Member(std::string_view name) const { return object_.FindMember(name); }
-  // The first error.
   const Status& status() const { return status_; }
 
  private:
-  // Stores `read`, or reports an error naming what is `expected` if it is nullopt.
+  // Stores `read`. If it is nullopt, sets an error that names what is `expected`.
   template <typename From, typename To>
   void Take(std::string_view name, std::string_view expected, const std::optional<From>& read, To* value) {
     if (!Member(name).exists()) return;

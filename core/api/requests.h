@@ -1,5 +1,5 @@
-// Reads every task's request from JSON: {"inputs": [...], "options": {...}}. Names and defaults of options are those of the request
-// structs, which document them.
+// Parses the requests of all tasks, {"inputs": [...], "options": {...}}. Options have the names and defaults of the request structs, which
+// document them.
 #pragma once
 
 #include "core/api/option_reader.h"
@@ -24,7 +24,7 @@ inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", 
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
 
-// {"text"}; {"text", "text_pair"?}; {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
+// Inputs: {"text"}; {"text", "text_pair"?}; {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
 inline void ReadInput(OptionReader& reader, std::string* text) { reader.ReadText("text", text); }
 
 inline void ReadInput(OptionReader& reader, TextInput* input) {
@@ -128,7 +128,7 @@ inline void ReadOptions(OptionReader& reader, ZeroShotRequest* request) {
   reader.Read("multi_label", &request->multi_label);
 }
 
-// One function for all tasks, which pass their own readers, to keep the module small.
+// One function that calls each task's reader, not a template, to keep the module small.
 inline Status ReadRequest(JsonValue json, void* request, void (*read_input)(OptionReader&, void*),
                           void (*read_options)(OptionReader&, void*)) {
   const JsonValue inputs = json.FindMember("inputs");

@@ -1,5 +1,5 @@
-// Writes results as JSON. Float arrays are not converted: the JSON has {"array": number, "dims": [...]}, and the host reads the floats of
-// that number from memory.
+// Writes results as JSON. Float arrays are not converted: JSON contains {"array": number, "dims": [...]}, and the host reads the floats
+// from memory by that number.
 #pragma once
 
 #include <concepts>
@@ -35,11 +35,11 @@ class ResultWriter : public JsonWriter {
   void Fields(std::initializer_list<Field> fields);
   void Object(std::initializer_list<Field> fields);
 
-  // Row-major; `values` must live until the host has read them.
+  // Row-major. `values` must be valid until the host has read them.
   void Array(std::span<const float> values, const std::vector<int64_t>& dims);
-  // The same; keeps `values`.
+  // Row-major. Keeps `values` until the host has read them.
   void Array(std::vector<float> values, const std::vector<int64_t>& dims);
-  // The arrays in the order of the calls of Array().
+  // The arrays, in the order of the calls of Array().
   const std::vector<std::span<const float>>& arrays() const { return arrays_; }
 
  private:

@@ -1,4 +1,3 @@
-// Every task's results as JSON.
 #pragma once
 
 #include <cmath>
@@ -35,7 +34,7 @@ inline void Write(ResultWriter& writer, const InspectedToken& it) {
 
 inline void Write(ResultWriter& writer, const std::string& it) { writer.String(it); }
 inline void Write(ResultWriter& writer, float it) { writer.Double(it); }
-// A concentration; infinity (nothing off the diagonal) becomes null.
+// Infinity becomes null, because JSON cannot represent it.
 inline void Write(ResultWriter& writer, double it) { std::isfinite(it) ? writer.Double(it) : writer.Null(); }
 
 template <typename T>

@@ -30,7 +30,7 @@ std::unique_ptr<Run> Create(const TaskContext& context, JsonValue request, Statu
   return run;
 }
 
-// Reads options.head_mask, common to all tasks: a list of numbers for each layer.
+// Reads options.head_mask, which all tasks accept: a list of numbers for each layer.
 Status ReadHeadMask(JsonValue request, Task& task) {
   const JsonValue mask = request.FindMember("options").FindMember("head_mask");
   if (!mask.exists()) return OkStatus();

@@ -1,4 +1,4 @@
-// Runs a task for a host: JSON in, parts of results out as JSON and float arrays.
+// Runs a task for a host: takes JSON, returns parts of results as JSON and float arrays.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ class Run {
   virtual ~Run() = default;
   virtual Task& task() = 0;
 
-  // Returns the results since the last call: a JSON array of {"input": number, "value": ...}. Several parts of one input are lists, to be
-  // concatenated.
+  // Returns the results since the last call: a JSON array of {"input": number, "value": ...}. Parts of one input are lists; the host
+  // concatenates them.
   Result<std::string> Take();
-  // The floats of array `index` of those parts, valid until the task's next step; empty for an unknown index.
+  // Returns the floats of array `index`, valid until the task's next step; empty if the index is unknown.
   std::span<const float> array(size_t index) const;
 
  protected:
@@ -34,19 +34,19 @@ class Run {
  private:
   std::string json_;
   ResultWriter parts_{&json_};
-  ResultWriter taken_{nullptr};  // owns the arrays of the parts that Take returned
+  ResultWriter taken_{nullptr};  // owns the arrays of the parts that Take has returned
 };
 
 // Returns the head that a task needs. Errors: kUnsupported for an unknown task.
 Result<Head> HeadOfTask(std::string_view task);
-// Checks that a model of this configuration supports the task. Errors: kUnsupported.
+// Checks that a model with this configuration supports the task. Errors: kUnsupported.
 Status CheckTask(std::string_view task, const ModelConfig& config);
 // Returns the task of a checkpoint of this class (architectures in config.json), or an empty name.
 std::string_view TaskOfClass(std::string_view architecture);
 
-// Creates a task for one request, not started. Errors: values of wrong types or out of range.
+// Creates a task for one request, without starting it. Errors: kInvalidArgument for values of wrong types or out of range.
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request);
-// The same for an inspection, which models with any head support.
+// CreateRun for an inspection, which models with any head support.
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request);
 
 }  // namespace peruse

@@ -1,5 +1,5 @@
-// Reads the files that sentence-transformers writes into a folder: modules.json, the folders of its modules, sentence_bert_config.json and
-// config_sentence_transformers.json, in the formats of all releases.
+// Reads files of sentence-transformers, in the formats of all its releases: modules.json, files in the modules' folders,
+// sentence_bert_config.json and config_sentence_transformers.json.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace peruse {
 
-// Returns nullopt without modules.json; the library then uses the encoder and mean pooling, as SentenceModules{} does. Errors:
+// Returns nullopt if modules.json is absent; sentence-transformers then uses the encoder and mean pooling, like SentenceModules{}. Errors:
 // kMalformedFile, kUnsupported (names the module).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
-// Reads a cross-encoder's prompts and activation from config_sentence_transformers.json. As the library does, ignores that file without
-// modules.json.
+// Reads a cross-encoder's prompts and activation from config_sentence_transformers.json. Ignores that file if modules.json is absent, as
+// sentence-transformers does.
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
 
 }  // namespace peruse

@@ -15,14 +15,13 @@ namespace {
 
 // Prefix of the file names of a label encoder's tokenizer.
 constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
-// The config.json of an adapter's folder.
+// The config.json in an adapter's folder.
 constexpr std::string_view kAdapterModelConfig = "adapter/config.json";
 // How often a task may copy a text, or part of it, in addition to its tokens.
 constexpr size_t kRequestCopies = 4;
-// wasm's memory never shrinks, and a text's tokens take about 24 times its size, so this limits it to less than a gigabyte.
+// wasm memory never shrinks, and a text's tokens take about 24 times its size; so this limits it to less than a gigabyte.
 constexpr size_t kMaxRequest = size_t{32} << 20;
 
-// nullopt for "auto".
 Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
   if (name == "auto") return std::optional<Precision>();
   if (const Precision* precision = FindPrecision(name)) return std::optional(*precision);
@@ -49,14 +48,13 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   return json;
 }
 
-// FNV-1a, 64 bits: compares files, without protection against deliberate collisions.
+// FNV-1a, 64 bits. Compares files, but does not detect deliberate collisions.
 uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
   return hash;
 }
 
-// Special tokens of the package, which are added to the tokenizer's for the embedding rows if a GLiNER's configuration has no vocabulary
-// size.
+// If a GLiNER's configuration does not give a vocabulary size, this number of special tokens is added to the tokenizer's size.
 constexpr int32_t kGlinerTokens = 3;
 Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string_view config) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config, "config.json"));
@@ -82,7 +80,7 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
   return Status(status.code(), status.message() + (says_what_it_is ? "" : ". It is a " + name) + hint);
 }
 
-// Files of tasks, which do not affect the tokenizer.
+// Whether the file belongs to a task, and so does not affect the tokenizer.
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
          name.starts_with("sentence_") || name.starts_with("config_sentence_");
@@ -170,7 +168,7 @@ Status Session::CreateParts(std::string_view request) {
     model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  // The package adds tokens to a bi-encoder's text tokenizer but not to its embeddings: no text uses them.
+  // gliner adds tokens to a bi-encoder's text tokenizer, but not to its embeddings; texts never contain them.
   const int32_t unused = model.label_encoder ? kGlinerTokens : 0;
   if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
     return Status(StatusCode::kShapeMismatch,
@@ -187,7 +185,7 @@ Status Session::CreateParts(std::string_view request) {
                                                 std::to_string(model.id2label.size()) + " labels");
 }
 
-// An adapter trained for labels other than its base's has them in its folder's config.json.
+// If an adapter was trained for other labels than its base model, the config.json in its folder contains them.
 Result<std::string> Session::WithAdapterLabels(const std::string& config_json) const {
   const auto own = files_.find(kAdapterModelConfig);
   if (own == files_.end()) return config_json;
@@ -208,7 +206,7 @@ Result<TokenizerSession> Session::Tokenize() const {
   int64_t limit = model_->config.max_tokens;
   const int64_t own_limit = tokenizer_->model_max_length().value_or(0);
   if (own_limit > 0) limit = std::min(limit, own_limit);
-  // Without a position table the model has no limit.
+  // Without a position table the model does not limit the length.
   return TokenizerSession(tokenizer_, limit == std::numeric_limits<int32_t>::max() ? 0 : static_cast<int32_t>(limit));
 }
 
@@ -291,7 +289,7 @@ Status Session::Relabel(int32_t labels) {
   return OkStatus();
 }
 
-// An announced adapter must be fed first.
+// Requires that an announced adapter has been fed.
 Status Session::ExpectWeights(std::string_view call) const {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, call));
   return adapter_ ? InvalidArgument(std::string(call) + " was called before the adapter was whole") : OkStatus();
@@ -398,7 +396,7 @@ Result<bool> Session::EndStep() {
 Result<std::string> Session::Take() {
   PERUSE_RETURN_IF_ERROR(Running("take").status());
   Result<std::string> parts = run_->Take();
-  // Frees texts, which may be large, unless arrays are still to be read.
+  // Frees texts, which may be large, unless the host still has to read arrays.
   if (run_->task().done() && run_->array(0).empty()) EndRun();
   return parts;
 }

@@ -1,5 +1,5 @@
-// A tokenizer without a model, to count, cut and split texts like a model. Requests and results are JSON, as in Session; the host reads
-// token ids and offsets as integers from memory.
+// A tokenizer without a model, to count, truncate and split texts like the model. Requests and results are JSON, as in Session; the host
+// reads token ids and offsets from memory.
 #pragma once
 
 #include <cstdint>
@@ -20,35 +20,34 @@ namespace peruse {
 class TokenizerSession {
  public:
   TokenizerSession() = default;
-  // Uses an existing tokenizer, for example a Session's; `max_length` 0 means no limit.
+  // Uses an existing tokenizer, for example a Session's. A `max_length` of 0 means no limit.
   TokenizerSession(std::shared_ptr<const text::Tokenizer> tokenizer, int32_t max_length)
       : tokenizer_(std::move(tokenizer)),
         max_length_(max_length > 0 ? std::optional<int32_t>(max_length) : std::nullopt) {}
 
-  // Adds a file of the model's folder: one of the tokenizer, or config.json, which may name its class.
+  // Adds a file of the model's folder: one of the tokenizer's files, or config.json, which may name the tokenizer's class.
   Status AddFile(std::string_view name, std::string_view bytes);
-  // Returns {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}; max_length is the
+  // Returns {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}. max_length is the
   // tokenizer's model_max_length.
   Result<std::string> Open();
 
-  // Takes {"text", "text_pair"?, "add_special_tokens"?, "truncation"?, "max_length"?, "stride"?}. truncation is false, true (the same as
-  // "longest_first"), "longest_first", "only_first" or "only_second", to max_length, by default Open's. Returns a JSON array with the
-  // number of tokens of each window. Without truncation there is one window; with it the first is the cut text, and the others are the
-  // overflow.
+  // Takes {"text", "text_pair"?, "add_special_tokens"?, "truncation"?, "max_length"?, "stride"?}. truncation is false, true or
+  // "longest_first", "only_first" or "only_second"; it applies max_length, by default that of Open. Returns a JSON array with the number of
+  // tokens of each window. With truncation, the first window is the truncated text, and the others are the overflow.
   Result<std::string> Encode(std::string_view request);
   // Results of the last Encode: kCells numbers per token, window by window.
   std::span<const int32_t> cells() const { return cells_; }
-  // id, type id, word or -1, sequence (0 text, 1 pair, -1 special), 1 for a token added by the tokenizer, start and end as UTF-16 indices
-  // in the token's own text.
+  // Id, type id, word or -1, sequence (0 text, 1 pair, -1 special), 1 for a token added by the tokenizer, start and end as UTF-16 indices
+  // in the text or the pair.
   static constexpr size_t kCells = 7;
-  // Takes Encode's request; returns the number of tokens of the first window.
+  // Takes Encode's request. Returns the number of tokens of the first window.
   Result<size_t> Count(std::string_view request) const;
 
-  // Takes {"ids": [...], "skip_special_tokens"?}; returns the text as a JSON string.
+  // Takes {"ids": [...], "skip_special_tokens"?}. Returns the text as a JSON string.
   Result<std::string> Decode(std::string_view request) const;
-  // Takes {"ids": [...]}; returns their vocabulary strings as a JSON array. Errors: kInvalidArgument for an unknown id.
+  // Takes {"ids": [...]}. Returns their strings in the vocabulary as a JSON array. Errors: kInvalidArgument for an unknown id.
   Result<std::string> IdsToTokens(std::string_view request) const;
-  // Takes {"tokens": [...]}; returns their ids as a JSON array, with null for unknown tokens.
+  // Takes {"tokens": [...]}. Returns their ids as a JSON array, with null for unknown tokens.
   Result<std::string> TokensToIds(std::string_view request) const;
 
  private:

@@ -1,4 +1,3 @@
-// Model-independent parts of zero-shot token classification: the words of a text, and the choice among likely spans.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace peruse {
 
-// Byte ranges of the words, as in GLiNER's WhitespaceTokenSplitter: letters, numbers and "_", joined by single "-" or "_"; every other
-// non-space character is its own word.
+// Returns the byte ranges of words as in GLiNER's WhitespaceTokenSplitter: letters, numbers and "_", joined by single "-" or "_". Any other
+// character except white space is a word of its own.
 std::vector<text::Offset> SplitWords(std::string_view text);
 
 // Words [first, last] with a label.
@@ -22,12 +21,12 @@ struct EntityCandidate {
 };
 
 struct EntityRules {
-  bool flat = true;          // entities do not overlap; otherwise one may contain another
+  bool flat = true;          // whether entities must not overlap; otherwise one may contain another
   bool multi_label = false;  // the same words may have several labels
 };
 
-// Returns the most probable candidates that do not conflict, by their first words (BaseDecoder.greedy_search). If two windows contain equal
-// words and label, the higher score counts.
+// Returns the most probable candidates that do not conflict, ordered by first word (gliner's BaseDecoder.greedy_search). If candidates from
+// two windows have equal words and label, the higher score counts.
 std::vector<EntityCandidate> ChooseEntities(std::vector<EntityCandidate> candidates, const EntityRules& rules);
 
 }  // namespace peruse

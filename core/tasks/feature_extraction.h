@@ -1,4 +1,4 @@
-// Feature extraction: the encoder's hidden states, optionally pooled to one vector per text (transformers' FeatureExtractionPipeline and
+// Returns the encoder's hidden states, optionally pooled to one vector per text (transformers' FeatureExtractionPipeline and
 // sentence-transformers' Pooling).
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace peruse {
 
-// kNone returns every token, including special ones. kSentence follows the modules of the model's folder (sentence_embedder.h) and cuts
-// long texts. kLastToken is the last token, including special ones.
+// kNone returns every token, including special ones. kSentence uses the modules of the model's folder (sentence_embedder.h) and truncates
+// long texts. kLastToken may be a special token.
 enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken };
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
-  std::optional<Pooling> pooling;          // default: kSentence with a prompt, else kNone
-  std::optional<std::string> prompt;       // text before each input, for kSentence
-  std::optional<std::string> prompt_name;  // the prompt's name in the folder; default: the folder's default
-  std::optional<int32_t> dimensions;       // keep this many leading numbers of each vector, before `normalize`
-  int32_t layer = -1;       // hidden state: 0 the embeddings, 1 the first layer, ...; negative ones count from the end
-  bool normalize = false;   // divide each vector by its length
-  bool truncation = false;  // cut long texts instead of returning kTextTooLong
+  std::optional<Pooling> pooling;          // default: kSentence with a prompt, otherwise kNone
+  std::optional<std::string> prompt;       // text to put before each input, for kSentence
+  std::optional<std::string> prompt_name;  // name of a prompt of the folder; default: the folder's default prompt
+  std::optional<int32_t> dimensions;       // number of leading elements to keep of each vector, before `normalize`
+  int32_t layer = -1;      // hidden state: 0 the embeddings, 1 the first layer, ...; negative values count from the end
+  bool normalize = false;  // divide each vector by its length
+  bool truncation = false;  // truncate long texts instead of returning kTextTooLong
 };
 
 struct Features {
   std::vector<int64_t> dims;  // [tokens, width], or [width] with pooling
-  std::vector<float> values;  // row by row
+  std::vector<float> values;  // row-major
 };
 
 class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
@@ -50,8 +50,8 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
   const SentenceEmbedder* sentence_;
   Pooling pooling_ = Pooling::kNone;
   std::string prompt_;
-  std::vector<size_t> skips_;  // by input: leading tokens that are not pooled
-  size_t width_ = 0;           // of a vector
+  std::vector<size_t> skips_;  // for each input: number of leading tokens that are not pooled
+  size_t width_ = 0;
   OutputId output_ = kLastHiddenState;
 };
 

@@ -1,5 +1,5 @@
-// Fill-mask: predicts the tokens at a text's mask tokens (transformers' FillMaskPipeline). Errors: kTextTooLong, because cutting a text
-// could lose the mask.
+// Predicts the tokens at a text's mask tokens (transformers' FillMaskPipeline). Errors: kTextTooLong, because truncation could remove the
+// mask.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ namespace peruse {
 struct FillMaskRequest {
   std::vector<std::string> inputs;  // each with at least one mask token as text ("[MASK]")
   int32_t top_k = 5;                // proposals per mask, best first
-  // Restricts proposals to these tokens. A target outside the vocabulary is tokenized, and its first token counts. Probabilities are not
-  // renormalised.
+  // Restricts proposals to these tokens; tokenizes one outside the vocabulary and uses its first token. Does not renormalise probabilities.
   std::optional<std::vector<std::string>> targets;
 };
 
@@ -24,12 +23,12 @@ struct MaskProposal {
   float score;  // probability
   int32_t token;
   std::string token_str;
-  // The text with only this mask filled in. With one mask special tokens are omitted; with several they stay, because the other masks are
-  // among them.
+  // The text with only this mask filled in. Without special tokens if there is one mask; otherwise they stay, because they include the
+  // other masks.
   std::string sequence;
 };
 
-// Returns for each input the proposals by mask.
+// Returns proposals for each mask of each input.
 class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProposal>>> {
  public:
   static constexpr Head kHead = Head::kMaskedLm;
@@ -41,9 +40,9 @@ class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProp
 
  private:
   Status FindTargets();
-  // Returns the id of a target; -1 if it normalises to nothing.
+  // Returns the id of a target; -1 if it normalises to an empty text.
   Result<int32_t> TargetId(const std::string& target) const;
-  // Returns the best tokens of the mask at `position`.
+  // Returns the best tokens for the mask at `position`.
   std::vector<MaskProposal> Proposals(const Reading& reading, int32_t position, std::span<const float> logits) const;
 
   std::vector<int32_t> targets_;  // ascending; empty means the whole vocabulary

@@ -45,7 +45,7 @@ Status Inspector::Start() {
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(Encode(request.inputs[0], options), 0, kLongTextAdvice));
   if (Wanted().empty()) {
-    Give(0, {.tokens = Tokens(tokens)});  // tokens do not need a run
+    Give(0, {.tokens = Tokens(tokens)});  // tokens are available without a run
   } else {
     Enqueue(0, std::move(tokens));
   }

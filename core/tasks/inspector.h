@@ -1,4 +1,4 @@
-// Inspection of one text or pair: tokens, attention maps, span kernels and hidden states.
+// Returns tokens, attention maps, span kernels and hidden states of one text or pair.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ struct InspectionRequest {
   std::vector<TextInput> inputs;               // exactly one
   bool output_attentions = false;              // attention probabilities, and the diagonal concentration of every head
   bool output_span_kernels = false;            // kernels of ConvBERT's (or DynamicConv's) convolution heads
-  bool output_hidden_states = false;           // the embedding output and every layer's output
-  bool output_attention_terms = false;         // the terms of DeBERTa's scores, before the softmax
-  std::optional<std::vector<int32_t>> layers;  // layers to return; unset means all
-  bool truncation = false;                     // cut a long text instead of returning kTextTooLong
+  bool output_hidden_states = false;           // outputs of the embeddings and of every layer
+  bool output_attention_terms = false;         // terms of DeBERTa's attention scores, before the softmax
+  std::optional<std::vector<int32_t>> layers;  // layers to return; nullopt means all
+  bool truncation = false;                     // truncate a long text instead of returning kTextTooLong
 };
 
 struct InspectedToken {
   std::string token;
   int32_t id;
-  TextSpan span;  // in the token's own text
+  TextSpan span;  // in the text or pair that contains the token
   bool special;
   int32_t sequence;  // 0 for the text, 1 for the pair, -1 for special tokens
 };
 
 struct InspectedArray {
   std::vector<int64_t> dims;
-  std::span<const float> values;  // row by row, valid until the model's next run
+  std::span<const float> values;  // row-major, valid until the model's next run
 };
 
-// Terms of one layer; absent ones are empty.
+// Terms of one layer. Terms that the model does not have are empty.
 struct InspectedTerms {
   std::vector<int64_t> dims;  // [heads, tokens, tokens]
   std::vector<float> content_to_content, content_to_position, position_to_content;
@@ -42,7 +42,7 @@ struct InspectedTerms {
 
 struct InspectionResult {
   std::vector<InspectedToken> tokens = {};
-  // By layer; empty unless requested.
+  // One array per layer; empty unless requested.
   std::vector<InspectedArray> attentions = {};     // [heads, tokens, tokens]
   std::vector<InspectedArray> span_kernels = {};   // [tokens, heads, kernel_size]
   std::vector<InspectedArray> hidden_states = {};  // [tokens, hidden_size]
@@ -61,7 +61,7 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
 
  private:
   std::vector<InspectedToken> Tokens(const text::Encoding& tokens) const;
-  // The requested numbers in [0, count).
+  // Returns the requested layer numbers in [0, count).
   std::vector<int32_t> Layers(int32_t count) const;
   Status CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const;
   std::vector<double> Concentrations(std::span<const float> maps, int32_t tokens) const;

@@ -24,7 +24,7 @@ Status LabelClassification::Start() {
 }
 
 Result<Reading> LabelClassification::Read(size_t input) const {
-  constexpr int32_t kMostTokens = 1024;  // the package's max_length, which overrides the tokenizer's model_max_length
+  constexpr int32_t kMostTokens = 1024;  // gliclass's max_length, which overrides the tokenizer's model_max_length
   const LabelPrompt& config = model_.config().prompt;
   const std::string& text = request.inputs[input];
   const text::EncodeOptions options =

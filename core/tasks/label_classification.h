@@ -1,5 +1,5 @@
-// Zero-shot classification with a GLiClass model: all labels in one run (the package's ZeroShotClassificationPipeline). A label's score
-// depends on the other labels and their order.
+// Zero-shot classification with a GLiClass model: all labels in one run (gliclass's ZeroShotClassificationPipeline). A label's score
+// depends on the other labels and on their order.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class LabelClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // Tokenizes a text with the labels.
+  // Tokenizes a text together with the labels.
   Result<Reading> Read(size_t input) const;
 
   LabelReader reader_;

@@ -1,4 +1,4 @@
-// Vectors of labels, for models that encode labels separately from texts (bi-encoders), cached between calls.
+// Vectors of labels, for models that encode labels separately from texts (bi-encoders). Caches them between calls.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace peruse {
 // A session's cache of label vectors.
 class LabelVectors {
  public:
-  // Returns nullptr for a label that is not cached.
+  // Returns nullptr if the label is not cached.
   const std::vector<float>* Find(std::string_view label) const {
     const auto found = vectors_.find(label);
     return found == vectors_.end() ? nullptr : &found->second;
@@ -40,11 +40,11 @@ class LabelReader {
 
   // Whether the model encodes labels separately.
   bool needed() const { return model_.config().label_encoder.has_value(); }
-  // Returns the readings of uncached labels, which precede all texts. `labels` outlives this.
+  // Returns the readings of labels that are not cached. They precede all texts. `labels` must outlive the reader.
   Result<std::vector<Reading>> Start(std::span<const std::string> labels);
-  // Stores the vector of a reading from Start.
+  // Stores the vector of a reading that Start returned.
   void Collect(const Reading& reading, std::span<const float> vector);
-  // Returns the vectors of labels [first, first + count), after all have been read.
+  // Returns the vectors of the labels [first, first + count). Precondition: all labels have been encoded.
   std::span<const float> vectors(size_t first, size_t count) const {
     return std::span(vectors_).subspan(first * width_, count * width_);
   }

@@ -23,7 +23,7 @@ HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids) {
   head.second_segment = separator;
   for (int32_t row = 0; row < tokens; ++row) {
     if (ids[static_cast<size_t>(row)] != prompt.marker_id) continue;
-    // If a text's whole encoding is a label vector, its last label ends with the text.
+    // The last label ends with the text if all tokens of a label represent it.
     if (prompt.label_tokens && !head.labels.empty()) head.label_tokens.push_back(row - head.labels.back());
     head.labels.push_back(row + behind);
   }

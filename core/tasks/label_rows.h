@@ -1,4 +1,4 @@
-// Inputs of a GLiClass: the labels joined with the text, and the rows of both among its tokens. Inference and training use it.
+// The input of a GLiClass: labels joined with the text, and the rows of both among its tokens. For inference and training.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace peruse {
 
-// Joins `text` and labels for the tokenizer: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, in this order or with the text first;
-// for a bi-encoder without the labels, or with their markers only.
+// Joins `text` and labels: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, or with the text first. For a bi-encoder the result
+// contains no labels, or only their markers.
 std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text);
 
-// Finds the rows of labels and text; `words` is empty if there is no separator token.
+// Finds the rows of labels and text. `words` is empty if there is no separator token.
 HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids);
 
 // Requests scores of the text (word 0) with each label.

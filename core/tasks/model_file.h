@@ -7,7 +7,7 @@
 
 namespace peruse {
 
-// Returns the content of a file by its path, or nullopt.
+// Returns the content of the file at a path, or nullopt.
 using ReadModelFile = std::function<std::optional<std::string_view>(const std::string& path)>;
 
 }  // namespace peruse

@@ -1,7 +1,6 @@
-// Multiple choice: scores continuations of a prompt (transformers' *ForMultipleChoice).
-//
-// Each choice is encoded separately, without padding. transformers pads the choices of a prompt to one length, which changes ConvBERT's
-// scores (it summarises the last padded position); Peruse's scores equal those of transformers for choices of equal length.
+// Scores continuations of a prompt (transformers' *ForMultipleChoice). Encodes each choice separately, without padding. transformers pads
+// the choices of a prompt to one length, which changes ConvBERT's scores, because it summarises the last padded position; scores are equal
+// for choices of equal length.
 #pragma once
 
 #include <string>
@@ -22,7 +21,7 @@ struct MultipleChoiceRequest {
 
 struct ChoiceScore {
   size_t choice;
-  float score;  // probability among the choices
+  float score;  // probability among all choices
 };
 
 // Returns all choices of each input, best first.
@@ -36,7 +35,7 @@ class MultipleChoice : public TaskOf<MultipleChoiceRequest, std::vector<ChoiceSc
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  std::vector<float> logits_;  // of the current input's choices so far
+  std::vector<float> logits_;  // of the choices of the current input so far
 };
 
 }  // namespace peruse

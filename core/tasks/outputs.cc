@@ -15,7 +15,7 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const Outpu
     rows += static_cast<int32_t>(reading.tokens.size());
   }
   first_chosen_.push_back(chosen_.size());
-  const HeadLists& head = batch[0].head;  // readings with head inputs run in a batch of one
+  const HeadLists& head = batch[0].head;  // readings with head inputs run alone
   return model_.Begin(inputs_,
                       {.outputs = ids,
                        .logit_rows = chosen_,

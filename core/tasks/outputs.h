@@ -1,4 +1,4 @@
-// Model outputs by text. Only this file of core/tasks runs the model.
+// Runs the model and returns its outputs for each text. No other file of core/tasks runs the model.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace peruse {
 struct HeadLists {
   std::vector<int32_t> words, word_tokens, labels, label_tokens, pair_first, pair_second;
   int32_t second_segment = 0;
-  std::span<const float> label_vectors = {};  // of a bi-encoder; available when the reading runs
+  std::span<const float> label_vectors = {};  // of a bi-encoder; set before the reading runs
 };
 
 // One input of the model: a text, a pair, or a window of either.
 struct Reading {
-  size_t input = 0;   // index of the request's input
-  size_t number = 0;  // among the readings of that input
-  bool last = true;   // last reading of that input
+  size_t input = 0;   // index of the input in the request
+  size_t number = 0;  // index among the readings of that input
+  bool last = true;   // whether it is the last reading of that input
   text::Encoding tokens = {};
-  // Positions of the tokens to score; empty means all. Either all readings of a task have rows, or none.
+  // Positions of the tokens to score; empty means all. Within a task, either all readings have rows or no reading has.
   std::vector<int32_t> rows = {};
   HeadLists head = {};      // for models that read labels
-  int32_t label = -1;       // index of a label that is encoded separately (LabelReader), or -1 for a text
-  int32_t first_word = 0;   // number of the first word in the input
-  int32_t first_label = 0;  // number of the first label in the request
+  int32_t label = -1;       // index of a label that is encoded separately (LabelReader); -1 for a text
+  int32_t first_word = 0;   // index of the first word in the input
+  int32_t first_label = 0;  // index of the first label in the request
 };
 
-// Row-major; rows are (chosen) tokens, or one row for the text.
+// Row-major. Rows are tokens (those requested), or there is one row for the text.
 struct Matrix {
   std::span<const float> values;
   size_t cols = 0;
@@ -46,21 +46,19 @@ class ModelOutputs {
  public:
   explicit ModelOutputs(Runner& model) : model_(model) {}
 
-  // Records a run over `batch` with the outputs `ids`; head_mask as in RunOptions.
+  // Records a run over `batch` for the outputs `ids`. head_mask: see RunOptions.
   Status Begin(std::span<const Reading> batch, std::span<const OutputId> ids, std::span<const float> head_mask = {});
-  // Completes the run.
   Status Finish() { return model_.Finish(); }
 
-  // Returns the result of text number `text`; valid after Finish until the next Begin.
+  // Returns the result for text number `text` of the batch. Valid after Finish until the next Begin.
   Matrix Get(OutputId id, size_t text) const;
-  // Number of tokens of the batch.
   int32_t rows() const { return model_.batch().rows(); }
 
  private:
   Runner& model_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;       // rows of the batch to score
-  std::vector<size_t> first_chosen_;  // by text, with the end
+  std::vector<size_t> first_chosen_;  // for each text, then the end
 };
 
 }  // namespace peruse

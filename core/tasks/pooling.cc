@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Sums weight(token) * vector over tokens, divided by `divisor`.
+// Sums weight(token) * vector over tokens, and divides by `divisor`.
 template <typename Weight>
 void AddWeighted(std::span<const float> tokens, size_t width, Weight weight, double divisor, std::vector<float>* out) {
   const size_t count = tokens.size() / width;
@@ -19,7 +19,7 @@ void AddWeighted(std::span<const float> tokens, size_t width, Weight weight, dou
   }
 }
 
-// `before` is the number of preceding tokens.
+// `before` is the number of tokens that precede `tokens`.
 void AddPooled(PoolingMode mode, std::span<const float> tokens, size_t width, size_t before, std::vector<float>* out) {
   const size_t count = tokens.size() / width;
   const auto n = static_cast<double>(count);
@@ -45,7 +45,7 @@ void AddPooled(PoolingMode mode, std::span<const float> tokens, size_t width, si
     case PoolingMode::kMeanSqrtLength:
       AddWeighted(tokens, width, one, std::sqrt(n), out);
       return;
-    case PoolingMode::kWeightedMean:  // A token's weight is its position in the whole text, from 1.
+    case PoolingMode::kWeightedMean:  // the weight is the token's position in the whole text, from 1
       AddWeighted(
           tokens, width, [m](size_t t) { return m + 1 + static_cast<double>(t); }, n * m + n * (n + 1) / 2, out);
       return;

@@ -16,7 +16,7 @@ constexpr int8_t kContextSequence = 1;
 
 bool IsContext(const text::Encoding& window, size_t token) { return window.sequence_ids[token] == kContextSequence; }
 
-// Softmax over the tokens where an answer may begin or end, and [CLS], which means "no answer"; zero elsewhere.
+// Softmax over [CLS], which means "no answer", and the tokens where an answer may begin or end. Zero for all other tokens.
 std::vector<float> CandidateProbabilities(const text::Encoding& window, std::span<const float> logits, size_t column,
                                           int32_t cls_id) {
   const size_t tokens = window.ids.size();
@@ -29,7 +29,7 @@ std::vector<float> CandidateProbabilities(const text::Encoding& window, std::spa
   return probabilities;
 }
 
-// Lower-cased, to compare answers.
+// Lower-cases answers to compare them.
 std::string Folded(std::string_view text) {
   std::string folded;
   for (size_t at = 0; at < text.size();) {
@@ -127,7 +127,7 @@ std::vector<QuestionAnswering::Span> QuestionAnswering::BestSpans(const text::En
       spans.push_back({static_cast<int32_t>(i), static_cast<int32_t>(j), start[i] * end[j]});
     }
   }
-  // More than top_k, because widening to words makes some of them equal.
+  // More than top_k, because extending to words makes some answers equal.
   const int64_t wanted = request.align_to_words ? 2 * int64_t{request.top_k} + 10 : request.top_k;
   const auto kept = static_cast<size_t>(std::min(wanted, static_cast<int64_t>(spans.size())));
   const auto better = [](const Span& a, const Span& b) {

@@ -1,7 +1,5 @@
-// Extractive question answering: finds the span of a context that answers a question (transformers' QuestionAnsweringPipeline).
-//
-// A context longer than a window is read in overlapping windows. transformers can return spans of score zero that end before they start
-// (short contexts, large top_k); Peruse omits them.
+// Finds the span of a context that answers a question (transformers' QuestionAnsweringPipeline). Splits long contexts into overlapping
+// windows. transformers can return spans of score zero that end before they start (short contexts, large top_k); Peruse omits them.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +21,15 @@ struct QuestionInput {
 
 struct QuestionAnsweringRequest {
   std::vector<QuestionInput> inputs;
-  int32_t top_k = 1;            // answers per question, best first
-  int32_t max_answer_len = 15;  // tokens
+  int32_t top_k = 1;            // number of answers per question, best first
+  int32_t max_answer_len = 15;  // in tokens
   std::optional<int32_t>
       max_seq_len;  // tokens per window, including the question and special tokens; unset means 384 or the limit
-  std::optional<int32_t> doc_stride;      // tokens that neighbouring windows share; unset means 128 or half a window
-  bool handle_impossible_answer = false;  // include the empty answer, with the model's no-answer score
-  bool align_to_words = true;             // extend answers to whole words
+  std::optional<int32_t>
+      doc_stride;  // tokens that adjacent windows share; nullopt means 128, or half a window if lower
+  bool handle_impossible_answer =
+      false;  // tokens per window, with the question and special tokens; nullopt means 384, or the model's limit if lower
+  bool align_to_words = true;  // extend answers to whole words
 };
 
 struct Answer {
@@ -59,21 +59,21 @@ class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<An
   };
 
   Result<text::EncodeOptions> WindowOptions() const;
-  // Tokenizes the pair in as many windows as needed.
+  // Tokenizes the pair, in as many windows as needed.
   Result<std::vector<text::Encoding>> Windows(const QuestionInput& input, const text::EncodeOptions& options) const;
-  // Returns the best spans of a window. `start` and `end` are probabilities of its tokens.
+  // Returns the best spans of a window. `start` and `end` are probabilities for each of its tokens.
   std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,
                               std::span<const float> end) const;
   // Returns the byte range of a span in the context.
   text::Offset SpanBytes(const text::Encoding& window, const Span& span) const;
   void AddCandidate(std::string_view context, text::Offset bytes, float score);
-  // Returns the question's sorted answers, at most top_k.
+  // Returns up to top_k answers to the question, best first.
   std::vector<Answer> Ranked(std::string_view context) const;
 
   // State of the current question over its windows:
   std::vector<Candidate> candidates_;      // in order of discovery
   std::map<std::string, size_t> by_text_;  // equal texts, ignoring case, share a candidate
-  float null_score_ = 1e6f;                // smallest no-answer probability
+  float null_score_ = 1e6f;                // smallest probability of "no answer" so far
 };
 
 }  // namespace peruse

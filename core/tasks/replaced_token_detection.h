@@ -1,4 +1,3 @@
-// Replaced-token detection: finds replaced tokens with the discriminator of ELECTRA or DeBERTa v3.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ struct TokenReplacement {
   TextSpan span;
 };
 
-// Returns each input's tokens, without special ones.
+// Finds replaced tokens with the discriminator of ELECTRA or DeBERTa v3. Returns the tokens of each input, without special tokens.
 class ReplacedTokenDetection : public TaskOf<ReplacedTokenRequest, std::vector<TokenReplacement>> {
  public:
   static constexpr Head kHead = Head::kReplacedTokenDetection;

@@ -1,4 +1,4 @@
-// Converts logits to probabilities, in place. Accumulates in double; results are float.
+// Converts logits to probabilities, in place. Sums in double precision.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline void Apply(ScoreFunction function, std::span<float> values) {
   if (function == ScoreFunction::kSigmoid) Sigmoid(values);
 }
 
-// Returns the indices of `scores` in descending order of score, then ascending index; at most `limit`, or all if it is 0.
+// Returns the indices of `scores` in descending order of score, then ascending index: up to `limit`, or all if it is 0.
 inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});

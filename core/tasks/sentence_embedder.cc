@@ -13,7 +13,7 @@
 namespace peruse {
 namespace {
 
-// A dense layer's tensors as parameters.
+// Describes the tensors of a dense layer.
 Parameters DenseParameters(const SentenceStep& step) {
   Parameters parameters;
   const auto add = [&](const char* name, int32_t rows, int32_t cols, std::vector<int64_t> shape) {
@@ -40,7 +40,7 @@ class FloatCopier : public TensorWriter {
   FloatReader reader_;
 };
 
-// The checkpoint sink of a dense layer: stores tensors by their index in DenseParameters.
+// Receives the tensors of a dense layer, indexed as in DenseParameters.
 class DenseSink : public CheckpointSink {
  public:
   explicit DenseSink(std::vector<std::vector<float>*> values) : values_(std::move(values)) {}
@@ -109,7 +109,7 @@ Result<std::string> SentenceEmbedder::Prompt(const std::optional<std::string>& p
 
 Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& tokenizer, const ModelConfig& config,
                                                          std::string_view prompt, std::string_view text) const {
-  // sentence-transformers cuts to its own limit, or else to the tokenizer's and the positions of config.json.
+  // sentence-transformers truncates to its own limit, otherwise to the tokenizer's and to the number of positions in config.json.
   int64_t limit = config.max_position_embeddings;
   if (const std::optional<int64_t> other = tokenizer.model_max_length(); other && *other > 0) {
     limit = std::min(limit, *other);

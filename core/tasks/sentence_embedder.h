@@ -1,5 +1,4 @@
-// Applies the modules of a sentence-transformers folder: pooling, dense layers and normalisation turn token vectors into one vector per
-// text.
+// Applies the modules of a sentence-transformers folder: pooling, dense layers and normalisation turn token vectors into a text vector.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +19,13 @@ namespace peruse {
 
 class SentenceEmbedder {
  public:
-  // `read` returns files of the folders that `modules` names. `width` is that of token vectors. Errors: those of reading weights, and
+  // `read` returns files of the folders that `modules` names. `width` is that of token vectors. Errors: those of reading weights,
   // kShapeMismatch.
   static Result<std::unique_ptr<SentenceEmbedder>> Create(SentenceModules modules, const ReadModelFile& read,
                                                           int32_t width);
 
   const SentenceModules& modules() const { return modules_; }
 
-  // A tokenized text.
   struct Reading {
     text::Encoding tokens;
     size_t skip = 0;  // leading tokens that are not pooled
@@ -38,16 +36,15 @@ class SentenceEmbedder {
   // Returns `prompt`, or the prompt called `name`, or the default one, or an empty string. Errors: kInvalidArgument, which lists the
   // prompts.
   Result<std::string> Prompt(const std::optional<std::string>& prompt, const std::optional<std::string>& name) const;
-  // Width of Embed's vectors.
   size_t width() const { return out_; }
-  // `tokens` is [count, width]; the first `skip` < count are not pooled.
+  // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
   std::vector<float> Embed(std::span<const float> tokens, size_t skip) const;
 
  private:
   struct Dense {
     std::vector<float> weight;    // [out, in]
     std::vector<float> bias;      // [out], or empty
-    std::vector<float> residual;  // [out, in]; empty if absent, or if the input itself is added
+    std::vector<float> residual;  // [out, in]; empty if there is no residual, or if it adds the input itself
   };
 
   explicit SentenceEmbedder(int32_t width) : width_(width) {}
@@ -58,7 +55,7 @@ class SentenceEmbedder {
   const int32_t width_;
   size_t out_ = 0;
   SentenceModules modules_;
-  std::vector<Dense> dense_;  // the dense steps, in order
+  std::vector<Dense> dense_;  // dense layers, in order
 };
 
 }  // namespace peruse

@@ -8,8 +8,8 @@
 namespace peruse {
 namespace {
 
-// Maximum rows per batch: enough to use the matrix products well, few enough for a small workspace and fast cancellation. A longer text is
-// its own batch.
+// Maximum number of rows per batch: efficient for matrix products, but few enough for a small workspace and fast cancellation. A longer
+// text is a batch of its own.
 constexpr size_t kBatchRows = 1024;
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<bool> Task::BeginStep() {
   for (; done_ + count < queue_.size(); ++count) {
     const Reading& next = queue_[done_ + count];
     rows += next.tokens.size();
-    // Labels and texts are not mixed in a batch.
+    // A batch contains either labels or texts.
     const bool of_kind = (next.label < 0) == (queue_[done_].label < 0);
     if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
   }
@@ -65,7 +65,7 @@ Result<bool> Task::EndStep() {
 }
 
 size_t Task::CollectBytesBound(size_t count) const {
-  // A copy of the outputs, plus a list, a string, a label and other results per token.
+  // A copy of the outputs, and a list, a string, a label and other results per token.
   constexpr size_t kBytesPerToken = 1024;
   size_t floats = 0;
   // A single output is not copied.

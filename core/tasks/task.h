@@ -1,13 +1,11 @@
-// A task processes one request: texts in, typed results out, batch by batch.
+// A task processes one request, batch by batch: takes texts, returns typed results. Requests and results are plain structs; core/api
+// converts them from and to JSON. Between two steps the host may do anything else, and may abandon the task.
 //
 //   class Mine : public TextClassification { void Give(size_t input, std::vector<LabelScore> labels) override ... };
 //   Mine task({tokenizer, model});
 //   task.request.inputs = ...;
 //   task.Start();
 //   while (task.Step()) ...
-//
-// Each request needs a new task. Requests and results are plain structs, which core/api converts from and to JSON. Between two steps the
-// host may do anything else, and may abandon the task.
 #pragma once
 
 #include <algorithm>
@@ -25,20 +23,19 @@
 
 namespace peruse {
 
-// The environment of a task, which outlives it.
+// Everything here must outlive the task.
 struct TaskContext {
   const text::Tokenizer& tokenizer;
   Runner& model;
-  // a cross-encoder's activation and prompt, from config_sentence_transformers.json; the activation overrides config.json's
+  // A cross-encoder's activation and prompt from config_sentence_transformers.json; this activation overrides that of config.json.
   std::string_view ranking_activation = {};
   std::string_view ranking_prompt = {};
-  const class SentenceEmbedder* sentence = nullptr;  // text embedding by the folder's modules, if any
-  // For a model that encodes labels separately: their tokenizer, and the cached vectors.
+  const class SentenceEmbedder* sentence = nullptr;  // embeds texts with the folder's modules; may be null
+  // For a model that encodes labels separately: the labels' tokenizer, and cached vectors.
   const text::Tokenizer* labels_tokenizer = nullptr;
   class LabelVectors* label_vectors = nullptr;
 };
 
-// One text, or a pair of texts.
 struct TextInput {
   std::string text;
   std::optional<std::string> pair;
@@ -50,23 +47,23 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Factors of the heads, 0 to disable one (RunOptions::head_mask). Call before Start. Errors: kInvalidArgument if the model has other
-  // numbers of layers or heads.
+  // Sets factors of attention heads, 0 to disable a head (RunOptions::head_mask). Must precede Start. Errors: kInvalidArgument if the model
+  // has a different number of layers or heads.
   Status SetHeadMask(const std::vector<std::vector<float>>& layers);
 
-  // Checks and tokenizes the request. Call once, before the first step.
+  // Checks and tokenizes the request. Must be called once, before the first step.
   virtual Status Start() = 0;
   // Runs one batch. Returns true while batches remain.
   Result<bool> Step();
-  // Step in halves, for a backend that only records (Backend::deferred): the host replays the run in between. BeginStep returns false when
-  // no batch remains; then EndStep must not be called.
+  // The halves of Step, for a backend that only records (Backend::deferred): the host replays the run between them. BeginStep returns false
+  // if no batch remains; the caller must then not call EndStep.
   Result<bool> BeginStep();
   Result<bool> EndStep();
 
   // After Start: whether all batches have run.
   bool done() const { return done_ == queue_.size(); }
 
-  // Number of tokens that the model has read, including special tokens and repetitions in windows or pairs.
+  // Number of tokens that the model has processed, including special tokens and repetitions in windows or pairs.
   int64_t tokens_read() const { return tokens_read_; }
 
  protected:
@@ -75,30 +72,29 @@ class Task {
 
   // The requested outputs (outputs.h).
   virtual std::vector<OutputId> Wanted() const { return {kLogits}; }
-  // Processes a reading's outputs, `outputs_.Get(id, text)`. Readings arrive in the order of Enqueue.
+  // Processes a reading's outputs, `outputs_.Get(id, text)`. Called in the order of Enqueue.
   virtual Status Collect(const Reading& reading, size_t text) = 0;
 
   Result<std::vector<text::Encoding>> Encode(const TextInput& input, const text::EncodeOptions& options) const;
-  // Returns the checked first window of input `number`.
+  // Checks the windows of input `number`, and returns the first.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
   // Errors: kEmptyText if the texts are blank.
   static Status CheckText(const text::Encoding& tokens, size_t number);
-  // Like CheckText; also kTextTooLong above the model's limit, with `advice` in the message.
+  // CheckText; also kTextTooLong above the model's limit, with `advice` in the message.
   Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
 
   void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
   void Enqueue(Reading reading) { queue_.push_back(std::move(reading)); }
-  // Enqueues all windows of one input.
   void EnqueueAll(size_t input, std::vector<text::Encoding> windows);
 
-  // Maximum length in tokens for tokenizer and model, or ModelConfig::kUnlimited.
+  // Maximum number of tokens for both tokenizer and model, or ModelConfig::kUnlimited.
   int32_t MaxTokens() const;
-  // Returns `max_length`, or `usual` if unset. Errors: kInvalidArgument above the model's limit.
+  // Returns `max_length`, or `usual` if it is nullopt. Errors: kInvalidArgument above the model's limit.
   Result<int32_t> Length(std::optional<int32_t> max_length, int32_t usual) const;
-  // Limit for a model without one: the number of positions in its configuration, to which transformers cuts; usually 512.
+  // MaxTokens(), but at most the number of positions in the configuration, to which transformers truncates; usually 512.
   int32_t UsualTokens() const { return std::min(MaxTokens(), model_.config().max_position_embeddings); }
-  // Options that cut to `max_length` tokens, or do not cut if it is kUnlimited.
+  // Returns options that truncate to `max_length` tokens, or do not truncate if it is kUnlimited.
   static text::EncodeOptions CutTo(int32_t max_length, text::Truncation truncation);
 
   const text::Tokenizer& tokenizer_;
@@ -106,18 +102,18 @@ class Task {
   ModelOutputs outputs_;
 
  private:
-  // Upper bound of the memory that Collect needs for `count` readings.
+  // Returns an upper bound of the bytes that Collect needs for `count` readings.
   size_t CollectBytesBound(size_t count) const;
 
   std::vector<Reading> queue_;
   std::vector<OutputId> wanted_;
   std::vector<float> head_mask_;
-  size_t done_ = 0;   // readings
-  size_t begun_ = 0;  // readings of the batch between BeginStep and EndStep
+  size_t done_ = 0;   // number of readings
+  size_t begun_ = 0;  // number of readings in the batch between BeginStep and EndStep
   int64_t tokens_read_ = 0;
 };
 
-// A task with its request and result types.
+// A task with its types of request and result.
 template <typename RequestType, typename ResultType>
 class TaskOf : public Task {
  public:
@@ -125,10 +121,10 @@ class TaskOf : public Task {
   using Output = ResultType;
   explicit TaskOf(const TaskContext& context) : Task(context) {}
 
-  Request request;  // constant after Start
+  Request request;  // must not change after Start
 
  protected:
-  // Receives the result of an input, or a part of it: parts are lists, to be concatenated in order.
+  // Receives the result of an input, or a part of it. Parts are lists; the receiver concatenates them in order.
   virtual void Give(size_t input, Output result) = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kLongTextAdvice =
     "pass truncation: true to read only its beginning, or stride to read it in windows";
 
-// The byte range from the first token of the text to the last; empty without tokens.
+// Returns the byte range from the first token of the text to the last.
 text::Offset Covered(const text::Encoding& tokens) {
   text::Offset covered = {INT32_MAX, 0};
   for (size_t t = 0; t < tokens.size(); ++t) {
@@ -86,7 +86,7 @@ Status TextClassification::Collect(const Reading& reading, size_t text) {
 Result<std::vector<LabelScore>> TextClassification::Together(std::string_view text) const {
   const std::vector<std::string>& labels = model_.config().id2label;
   std::vector<float> together = scores_[0];
-  std::vector<size_t> window(labels.size(), 0);  // by label: the window of its score
+  std::vector<size_t> window(labels.size(), 0);  // for each label: the window of its score
   for (size_t label = 0; label < labels.size(); ++label) {
     double sum = 0;
     for (size_t w = 0; w < scores_.size(); ++w) {
@@ -104,7 +104,7 @@ Result<std::vector<LabelScore>> TextClassification::Together(std::string_view te
   Utf8IndexConverter index(text);
   const bool tell = request.stride && (request.windows == WindowChoice::kMax || !request.window_label.empty());
   std::vector<LabelScore> found;
-  // transformers checks all labels' names first, except for top_k = 1.
+  // transformers looks up the names of all labels first, except for top_k = 1.
   for (size_t label = 0; request.top_k != 1 && label < labels.size(); ++label) {
     PERUSE_RETURN_IF_ERROR(LabelName(model_.config(), label).status());
   }

@@ -1,4 +1,4 @@
-// Text classification: labels a text, or a pair, with scores (transformers' TextClassificationPipeline).
+// Labels a text, or a pair of texts, with scores (transformers' TextClassificationPipeline).
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@
 
 namespace peruse {
 
-// Combines the windows of a text: each label's highest or mean score.
+// How to combine the windows of a text: each label's highest or mean score.
 enum class WindowChoice { kMax, kMean };
 
 struct TextClassificationRequest {
   std::vector<TextInput> inputs;
-  int32_t top_k = 1;                      // number of labels, best first; 0 means all
-  std::optional<ScoreFunction> function;  // unset means the configuration's
+  int32_t top_k = 1;                      // number of labels to return, best first; 0 means all
+  std::optional<ScoreFunction> function;  // nullopt means that the configuration decides
   float temperature = 1;                  // divides the logits
-  bool truncation = false;  // cut a long text, the longer of a pair first, instead of returning kTextTooLong
-  // Read a long text in windows that share this number of tokens, instead of cutting it.
+  bool truncation =
+      false;  // truncate a long text, or the longer text of a pair first, instead of returning kTextTooLong
+  // Splits a long text into windows that share this number of tokens, instead of truncating it.
   std::optional<int32_t> stride;
-  // Tokens to cut to, or per window. Unset means the model's limit, and for windows at most max_position_embeddings.
+  // Maximum number of tokens per text or window. nullopt means the model's limit, for windows at most max_position_embeddings.
   std::optional<int32_t> max_length;
   WindowChoice windows = WindowChoice::kMax;
-  // Return the scores of the window with this label's highest score, instead of combining `windows`.
+  // Returns the scores of the window that has this label's highest score, instead of combining `windows`.
   std::string window_label;
 };
 
 struct LabelScore {
-  std::string_view label;  // valid as long as the model
+  std::string_view label;  // valid until the model is destroyed
   float score;
-  std::optional<TextSpan> window;  // with windows: the one with the score
+  std::optional<TextSpan> window;  // if the text is split into windows: the window with this score
 };
 
 class TextClassification : public TaskOf<TextClassificationRequest, std::vector<LabelScore>> {
@@ -49,16 +50,16 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
  private:
   // Limits a number of tokens by the folder's own limit, if any.
   int32_t Limited(int32_t tokens) const;
-  // The function that the configuration implies.
+  // Returns the function that the configuration implies.
   ScoreFunction DefaultFunction() const;
   Status CheckWindows() const;
   // Combines the scores of a text's windows.
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
-  const SentenceEmbedder* const sentence_;  // computes the logits if set
+  const SentenceEmbedder* const sentence_;  // computes the logits unless null
   OutputId output_ = kLogits;
 
-  std::vector<std::vector<float>> scores_;  // of the current text's windows so far
+  std::vector<std::vector<float>> scores_;  // of the windows of the current text so far
   std::vector<text::Offset> spans_;         // byte ranges of these windows in the text
 };
 

@@ -1,6 +1,5 @@
-// Text ranking: sorts documents by how well they answer a query, with a cross-encoder that reads both together (sentence-transformers'
-// CrossEncoder.rank, and predict for models with several labels). As there, long pairs are cut, the longer text first, even if the model
-// has no limit.
+// Sorts documents by how well they answer a query, with a cross-encoder that reads both together (sentence-transformers' CrossEncoder.rank;
+// predict for models with several labels). As there, long pairs are truncated, the longer text first, even without a limit of the model.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@ struct RankingInput {
 
 struct TextRankingRequest {
   std::vector<RankingInput> inputs;
-  int32_t top_k = 0;  // number of documents, best first; 0 means all
-  // Unset means the checkpoint's function for sentence-transformers, else kSigmoid for one label and kNone for several.
+  int32_t top_k = 0;  // number of documents to return, best first; 0 means all
+  // nullopt means the checkpoint's function for sentence-transformers, otherwise kSigmoid for one label and kNone for several.
   std::optional<ScoreFunction> function;
-  // tokens to cut to; unset means the model's limit, at most max_position_embeddings
+  // Maximum number of tokens per pair. nullopt means the model's limit, but at most max_position_embeddings.
   std::optional<int32_t> max_length;
-  std::string label;  // of several labels, the one to rank by
+  std::string label;  // the label to rank by, if there are several
 };
 
 struct RankedDocument {
@@ -51,10 +50,10 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
   Result<ScoreFunction> ConfiguredFunction() const;
   Status FindLabel();
 
-  std::string_view activation_;  // a PyTorch class name, "torch.nn.modules.activation.Sigmoid", or empty
-  std::string_view prompt_;      // precedes every query
+  std::string_view activation_;  // PyTorch class, for example "torch.nn.modules.activation.Sigmoid", or empty
+  std::string_view prompt_;      // text before every query
   ScoreFunction function_ = ScoreFunction::kSigmoid;
-  size_t column_ = 0;                      // rank by this column
+  size_t column_ = 0;                      // column of the logits to rank by
   std::vector<RankedDocument> documents_;  // of the current input so far
 };
 

@@ -12,7 +12,7 @@ constexpr int32_t kUsualStride = 64;  // tokens
 
 constexpr std::string_view kLongTextAdvice = "pass stride and an aggregation_strategy to read it in windows";
 
-// "B-PER" -> {begins, "PER"}; "I-PER" and everything else continue.
+// "B-PER" -> {begins, "PER"}. "I-PER" and all others continue an entity.
 struct Tag {
   bool begins;
   std::string_view name;
@@ -34,7 +34,7 @@ size_t ArgMax(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-// The first byte of a window in the text.
+// Returns the window's first byte in the text.
 int32_t Begin(const text::Encoding& window) {
   for (size_t t = 0; t < window.size(); ++t) {
     if (!window.special_tokens_mask[t]) return window.offsets[t].start;
@@ -124,7 +124,7 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
   if (!tokenizer_.continuing_subword_prefix().empty()) {
     return CountCodePoints(token) != CountCodePoints(Slice(text, bytes));
   }
-  // transformers' rule for vocabularies without continuation marks: no space just before the token, or at its start.
+  // transformers' rule for vocabularies without continuation marks: no space before the token, or at its start.
   if (bytes.start == 0) return false;
   const auto start = static_cast<size_t>(bytes.start);
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
@@ -215,7 +215,7 @@ bool TokenClassification::Ignored(std::string_view label) const {
   return std::find(ignored.begin(), ignored.end(), label) != ignored.end();
 }
 
-// If items from two windows overlap, the longer one stays, then the one with the higher score (transformers'
+// If items from two windows overlap, keeps the longer one, then the one with the higher score (transformers'
 // aggregate_overlapping_entities).
 std::vector<Entity> TokenClassification::Settled(int32_t end) {
   std::vector<Entity> kept;
@@ -233,7 +233,7 @@ std::vector<Entity> TokenClassification::Settled(int32_t end) {
     }
   }
   found_.erase(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(next));
-  // Keeps the last item, which a later one could still overlap.
+  // Keeps the last item, because a later one may still overlap it.
   if (!kept.empty() && end != INT32_MAX) {
     found_.insert(found_.begin(), std::move(kept.back()));
     kept.pop_back();

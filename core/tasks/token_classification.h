@@ -1,4 +1,4 @@
-// Token classification (named entities, PII, parts of speech): finds labelled spans of a text (transformers' TokenClassificationPipeline).
+// Finds labelled spans of a text, such as named entities (transformers' TokenClassificationPipeline).
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,21 @@
 
 namespace peruse {
 
-// kNone returns an item per token. kSimple merges neighbouring tokens of one label. The others first form words, labelled by their first
-// token, their most probable token or the mean of their tokens.
+// kNone returns one item per token. kSimple merges adjacent tokens of one label. The others first form words, and label them by the first
+// token, the most probable token, or the mean of the tokens.
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
 
 struct TokenClassificationRequest {
   std::vector<std::string> inputs;
   Aggregation aggregation_strategy = Aggregation::kNone;
   std::vector<std::string> ignore_labels = {"O"};  // labels to omit
-  // If an ignored label's probability is lower than this, the best other label replaces it: finds more, with more false positives.
+  // If an ignored label's probability is below this, the best other label replaces it. This finds more entities, and more false ones.
   float recall = 0;
-  // Read a long text in windows that share this number of tokens, and merge their results; requires a strategy other than kNone. Unset
-  // means kTextTooLong.
+  // Splits a long text into windows that share this number of tokens, and merges their results. Not with kNone. nullopt means kTextTooLong.
   std::optional<int32_t> stride;
-  std::optional<int32_t> max_length;  // tokens per window; unset means the model's limit
-  // Use windows even if `stride` and `max_length` are unset. A window is then max_position_embeddings tokens, and windows share a quarter of
-  // that, at most 64 tokens.
+  std::optional<int32_t> max_length;  // tokens per window; nullopt means the model's limit
+  // Uses windows even if `stride` and `max_length` are not set: max_position_embeddings tokens, of which windows share a quarter, but at
+  // most 64 tokens.
   bool windows = false;
 };
 
@@ -37,11 +36,11 @@ struct Entity {
   float score = 0;
   std::string word;
   text::Offset bytes;                 // in the text
-  std::optional<int32_t> index = {};  // of a token in its window; unset for words and groups
+  std::optional<int32_t> index = {};  // index of a token in its window; nullopt for words and groups
   TextSpan span = {0, 0};             // `bytes` in UTF-16
 };
 
-// Returns each input's entities in order; a long text's arrive by window.
+// Returns each input's entities in order. Those of a long text arrive window by window.
 class TokenClassification : public TaskOf<TokenClassificationRequest, std::vector<Entity>> {
  public:
   static constexpr Head kHead = Head::kTokenClassification;
@@ -52,31 +51,30 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // A token with its probabilities.
   struct Token {
     std::string word;
     std::vector<float> scores;
     text::Offset bytes;
     int32_t index;
-    bool is_subword;  // continues the word of the preceding token
+    bool is_subword;  // whether it continues the word of the preceding token
   };
 
   std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
   bool IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const;
   Result<Entity> Labelled(const Token& token, std::span<const float> scores) const;
-  // Returns one item per word: every token that is not a subword begins one.
+  // Returns one item per word. Every token that is not a subword begins a word.
   Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
   Result<Entity> Word(std::span<const Token> tokens) const;
-  // Merges neighbours of one label; "B-" begins a new item.
+  // Merges adjacent items of one label. "B-" begins a new item.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
-  // Returns the best label, or, depending on `recall`, the best label that is not ignored.
+  // Returns the best label or, depending on `recall`, the best label that is not ignored.
   size_t Chosen(std::span<const float> scores) const;
-  // Removes from found_ the items that no later window can change (those that begin before byte `end`), and resolves overlaps.
+  // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
-  // State of a text in windows:
+  // State of a text that is split into windows:
   std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;
 };

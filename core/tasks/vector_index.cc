@@ -14,14 +14,14 @@ namespace peruse {
 namespace {
 
 constexpr float kRowLevels = 127;
-// A product of codes must fit 32 bits: 127 * 2047 * 8192 does.
+// A product of codes must fit 32 bits: 127 * 2047 * 8192 fits.
 constexpr float kQueryLevels = 2047;
 constexpr size_t kWidestCodes = 8192;
-constexpr size_t kFewestCodes = 1024;  // rows
+constexpr size_t kFewestCodes = 1024;  // in rows
 // Factor that rounds lengths up, by more than their rounding error.
 constexpr double kUp = 1 + 1e-6;
 
-// Four floats in a vector register (clang's vector extension; in wasm, SIMD).
+// A vector register of four floats (clang's vector extension; SIMD in wasm).
 typedef float Float4 __attribute__((vector_size(16), aligned(4)));
 
 float Product(const float* a, const float* b, size_t count) {
@@ -39,7 +39,6 @@ float Product(const float* a, const float* b, size_t count) {
   return product;
 }
 
-// Exact.
 int32_t Product(const int8_t* a, const int16_t* b, size_t count) {
   size_t i = 0;
   int32_t product = 0;
@@ -76,7 +75,7 @@ float Codes(std::span<const float> values, float levels, Code* codes) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, std::fabs(value));
   const float scale = largest / levels;
-  // Rows of zeros, or of values too small for a quotient, get zero codes, and Lengths::lost covers the whole row.
+  // If all values are zero or too small for a quotient, all codes are zero, and Lengths::lost is the length of the row.
   const float inverse = scale >= std::numeric_limits<float>::min() ? levels / largest : 0;
   for (size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(std::lrint(values[i] * inverse));
   return scale;
@@ -105,7 +104,7 @@ bool Better(const VectorIndex::Hit& one, const VectorIndex::Hit& other) {
   return one.score != other.score ? one.score > other.score : one.row < other.row;
 }
 
-// The best `k` hits so far, in a heap with the worst at the front.
+// The best `k` hits so far, as a heap with the worst hit at the front.
 class Best {
  public:
   Best(size_t k, size_t rows) : k_(k) { hits_.reserve(std::min(k, rows) + 1); }
@@ -118,7 +117,7 @@ class Best {
     std::pop_heap(hits_.begin(), hits_.end(), Better);
     hits_.pop_back();
   }
-  // The score that `k` hits reach, or -infinity with fewer hits.
+  // Returns the score that a new hit must exceed; -infinity if there are fewer than `k` hits.
   float least() const { return hits_.size() < k_ ? -std::numeric_limits<float>::infinity() : hits_.front().score; }
   std::vector<VectorIndex::Hit> Sorted() && {
     std::sort_heap(hits_.begin(), hits_.end(), Better);
@@ -135,7 +134,7 @@ class Best {
 struct VectorIndex::QueryCodes {
   std::vector<int16_t> codes;
   float scale;
-  double size;  // lengths, as in Summary
+  double size;  // length of the vector, as in Summary
   double kept;  // length of the decoded codes
   double error;
 };
@@ -154,7 +153,7 @@ Status VectorIndex::Resize(size_t rows) {
   codes_.reset(new (std::nothrow) int8_t[rows * width_]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (codes_ && summaries_) return OkStatus();
-  codes_.reset();  // without codes, searches are slower, with the same results
+  codes_.reset();  // without codes, searches take longer and give the same results
   summaries_.reset();
   return OkStatus();
 }
@@ -221,8 +220,8 @@ VectorIndex::QueryCodes VectorIndex::EncodeQuery() const {
   return query;
 }
 
-// |a b - a' b'| <= |a| |b - b'| + |a - a'| |b'|, plus rounding: half an epsilon of the sum of absolute products per term of the float32
-// product, four such errors for the codes, and underflow.
+// |a b - a' b'| <= |a| |b - b'| + |a - a'| |b'|, plus rounding: per term, half an epsilon of the sum of absolute products in the float32
+// product, four such errors in the codes, and underflow.
 float VectorIndex::Bound(const Summary& row, const QueryCodes& query) const {
   constexpr double kHalfEpsilon = 5.9604644775390625e-8;
   constexpr double kLeast = 1.1754943508222875e-38;
@@ -253,7 +252,7 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
   const bool by_codes = has_codes() && JustifiesCodes(rows()) && k < rows() / 4 && estimates.Resize(rows()).ok();
   if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
   for (size_t row = 0; k > 0 && row < rows(); ++row) {
-    // Written as "less", so that NaN from overflow continues to the exact product.
+    // "<" is false for NaN from overflow, which then gets the exact product.
     if (by_codes && estimates.values()[row] < least) continue;
     best.Offer({row, RowProduct(row)});
   }

@@ -1,6 +1,6 @@
-// Exact vector search: finds the rows with the largest products with a query, by comparing every row.
-//
-// Memory bandwidth bounds a search, so most rows are read in 8 bits: these give a product up to a bound, and only rows that may be among
+// Exact vector search: finds the rows with the largest products with a query, by comparing every row. Memory bandwidth limits a search, so
+// it first reads rows in 8 bits, which gives each product up to a bound; only rows that may be among the best are read in full. Results are
+// bit-identical to reading all rows.
 // the best are read in full. Results are bit-identical to reading all rows.
 // An index can also hold rows in 8 bits only.
 #pragma once
@@ -37,17 +37,17 @@ class VectorIndex {
     size_t row;
     float score;
   };
-  // Returns the `k` rows (or all) with the largest products with query(), in descending order, then by row.
+  // Returns the `k` rows, or all, with the largest products with query(), in descending order, then by row.
   std::vector<Hit> Search(size_t k) const;
 
  private:
-  // A row in 8 bits: values[i] is codes[i] * scale, up to `error`.
+  // A row in 8 bits: values[i] is codes[i] * scale. The vector of differences is at most `error` long.
   struct Summary {
     float scale;
     float size;   // upper bound of the row's length
     float error;  // upper bound of the length of the encoding error
   };
-  // The same for the query, with more bits.
+  // The query in integers, with more bits than rows.
   struct QueryCodes;
 
   size_t rows() const { return summaries_size_; }
@@ -58,9 +58,9 @@ class VectorIndex {
   bool FinishCodes(size_t row);
   float RowProduct(size_t row) const;
   QueryCodes EncodeQuery() const;
-  // Upper bound of the difference between the product of row and query and the product of their codes.
+  // Returns an upper bound of the difference between the product of row and query, and the product of their codes.
   float Bound(const Summary& row, const QueryCodes& query) const;
-  // Computes for each row an upper bound of its product, and returns a score that at least k rows are sure to reach.
+  // Computes an upper bound of each row's product, and returns a score that at least k rows are certain to reach.
   float Estimate(const QueryCodes& query, size_t k, std::span<float> estimates) const;
 
   size_t width_;

@@ -20,7 +20,7 @@ bool BeginsWithEntail(std::string_view label) {
 }  // namespace
 
 ZeroShotScores BestLabels(const std::vector<std::string>& labels, std::vector<float> scores) {
-  // The later label comes first if scores are equal, as in transformers, which sorts ascending and reverses.
+  // If scores are equal, the later label comes first, as in transformers, which sorts ascending and reverses.
   std::reverse(scores.begin(), scores.end());
   ZeroShotScores result;
   for (const size_t i : BestFirst(scores)) {

@@ -1,10 +1,7 @@
-// Zero-shot classification by entailment: scores any labels, by testing with a natural-language-inference model whether the text entails
-// "This example is <label>." (transformers' ZeroShotClassificationPipeline).
-//
-// As in transformers, only the text of a long pair is cut, never the hypothesis. A hypothesis that leaves no space for the text is an
-// error; transformers would exceed the model's limit.
-//
-// Models that read labels have their own task (label_classification.h), with the same request and result.
+// Scores arbitrary labels with a natural-language-inference model: whether the text entails "This example is <label>." (transformers'
+// ZeroShotClassificationPipeline). As in transformers, truncation only shortens the text. A hypothesis that leaves no space for the text is
+// an error; transformers would exceed the model's limit. Models that read labels have their own task (label_classification.h), with the
+// same request and result.
 #pragma once
 
 #include <string>
@@ -22,7 +19,6 @@ struct ZeroShotRequest {
   bool multi_label = false;                                 // score each label independently; otherwise scores sum to 1
 };
 
-// Sorted by descending score.
 struct ZeroShotScores {
   std::vector<std::string> labels;
   std::vector<float> scores;
@@ -42,15 +38,15 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
 
  private:
   Status CheckRequest() const;
-  // Sets entailment_: the first label of label2id whose name begins with "entail", else of id2label.
+  // Sets entailment_: the first label of label2id, or otherwise of id2label, whose name begins with "entail".
   Status FindEntailment();
   // Returns one hypothesis per label, each short enough to leave space for the text.
   Result<std::vector<std::string>> Hypotheses() const;
-  // Converts one text's logits, [candidates, labels], to scores.
+  // Converts the logits of one text, [candidates, labels], to scores.
   std::vector<float> Scores() const;
 
   size_t entailment_ = 0;      // a column of the logits
-  std::vector<float> logits_;  // [candidates, labels], of the current input so far
+  std::vector<float> logits_;  // [candidates, labels]: logits of the current input so far
 };
 
 }  // namespace peruse

@@ -1,7 +1,6 @@
-// Zero-shot entity recognition with a GLiNER model (the package's predict_entities).
-//
-// A text of more words than the model was trained on is read in overlapping windows, so that no span is cut; the package ignores the
-// excess. Many labels are processed in parts. A bi-encoder encodes labels separately and caches them between calls.
+// Zero-shot entity recognition with a GLiNER model (gliner's predict_entities). A text of more words than the model was trained on is split
+// into overlapping windows, without cutting spans; gliner ignores the excess. Many labels are processed in groups. A bi-encoder encodes
+// labels separately and caches them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ struct ZeroShotEntityRequest {
   std::vector<std::string> inputs;
   std::vector<std::string> labels;
   float threshold = 0.5f;    // minimum probability, exclusive
-  bool flat_ner = true;      // entities do not overlap; otherwise one may contain another
+  bool flat_ner = true;      // whether entities must not overlap; otherwise one may contain another
   bool multi_label = false;  // the same words may have several labels
 };
 
@@ -41,9 +40,9 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // The labels before a text.
+  // A group of labels, and the tokens that precede the text for them.
   struct Prompt {
-    std::vector<int32_t> ids;   // of the tokens before the first word
+    std::vector<int32_t> ids;   // tokens before the first word
     std::vector<int32_t> rows;  // of the labels
     int32_t first_label = 0;
   };
@@ -51,7 +50,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   struct Words {
     std::vector<text::Offset> bytes;
     std::vector<int32_t> ids;
-    std::vector<int32_t> ends;  // end of each word's tokens
+    std::vector<int32_t> ends;  // for each word: end of its tokens
 
     int32_t begin(size_t word) const { return word == 0 ? 0 : ends[word - 1]; }
     int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
@@ -59,7 +58,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
 
   Status ReadLabels();
   Result<std::vector<Prompt>> MakePrompts() const;
-  // For a model that encodes labels separately: only the groups of labels that are compared together.
+  // For a model that encodes labels separately: returns groups of labels without tokens.
   std::vector<Prompt> EmptyPrompts() const;
   Result<Words> ReadWords(std::string_view text) const;
   // Returns the end of the window that begins with word `first`.
@@ -75,7 +74,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   std::vector<std::string> labels_;               // unique
   std::vector<std::vector<text::Offset>> words_;  // by input
   std::vector<EntityCandidate> candidates_;       // of the current input
-  std::vector<float> probabilities_;              // [pairs, 3] so far, of a window that is scored token by token
+  std::vector<float> probabilities_;              // for a window that is scored token by token: [pairs, 3] so far
 };
 
 }  // namespace peruse

@@ -14,7 +14,7 @@ namespace hn = simd::hn;
 // Number of elements whose squares one thread adds.
 constexpr int64_t kPiece = 1 << 16;
 
-// Sum of squares: float over short runs, double over the runs' sums.
+// Returns the sum of squares: float over short runs, double over the sums of runs.
 double Squares(const float* x, int64_t count) {
   constexpr int64_t kRun = 4096;
   double sum = 0;
@@ -32,7 +32,7 @@ double Squares(const float* x, int64_t count) {
 
 // The update of one element of a tensor.
 struct Change {
-  float scale;  // of the gradient
+  float scale;  // factor of the gradient
   float beta1, beta2;
   float keep, pace, inverse_root, epsilon;
 
@@ -64,7 +64,7 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
   return double{options.learning_rate} * left / static_cast<double>(std::max<int64_t>(1, options.steps - warmup_steps));
 }
 
-// 0.1f is a bit more than a tenth, so three steps of thirty would become four.
+// 0.1f is slightly more than a tenth, so that three steps of thirty would become four.
 AdamW::AdamW(Masters& masters, const AdamWOptions& options)
     : masters_(masters),
       options_(options),
@@ -73,7 +73,7 @@ AdamW::AdamW(Masters& masters, const AdamWOptions& options)
   int32_t layers = 0;
   for (const Master& master : masters.tensors()) layers = std::max(layers, LayerNumber(master.name).value_or(-1) + 1);
   for (const Master& master : masters.tensors()) {
-    // 0 for the head, increasing down to the embeddings.
+    // 0 for the head, and larger towards the embeddings.
     const int32_t depth = !master.head.empty() ? 0 : layers - LayerNumber(master.name).value_or(-1);
     factors_.push_back(std::pow(double{options.layer_decay}, depth));
   }
@@ -116,7 +116,7 @@ double AdamW::Update() {
 void AdamW::Update(double norm) {
   last_rate_ = ScheduledRate(options_, warmup_steps_, done_);
   ++done_;
-  // As in clip_grad_norm_.
+  // As in torch's clip_grad_norm_.
   const double clip = double{options_.clip};
   const auto scale = static_cast<float>(clip > 0 ? std::min(1.0, clip / (norm + 1e-6)) : 1.0);
   const auto beta1 = options_.beta1, beta2 = options_.beta2;

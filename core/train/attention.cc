@@ -1,4 +1,4 @@
-// Attention by text and head. The backward pass recomputes the probabilities, which would otherwise be most of a step's memory.
+// The backward pass recomputes the attention probabilities, which would otherwise take most of a step's memory.
 #include <algorithm>
 
 #include "core/backend/xnnpack/simd.h"
@@ -9,7 +9,7 @@ namespace {
 
 using simd::Floats;
 
-// The rows of the position tables that a text's distances use.
+// The rows of position tables that the distances of a text use.
 struct Reach {
   int64_t first = 0;
   int64_t count = 0;
@@ -23,7 +23,7 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
 // One head of one text.
 class Head {
  public:
-  // `products` and `memory` belong to one thread.
+  // `products` and `memory` belong to the calling thread.
   Head(const ops::Attention& op, Tape& t, Products& products, float* memory, int32_t text, int64_t head)
       : op_(op), t_(t), products_(products), head_(head) {
     length_ = t.batch().length(text);
@@ -75,7 +75,7 @@ class Head {
   void Multiply(const Operand& a, const Block& b, int64_t rows, const Block& out, bool add) {
     products_.Run(rows, b.cols, b.rows, a, b.operand(), out.data, out.stride, add);
   }
-  // out (+)= a b^T
+  // Computes a b^T into `out`, or adds it with `add`.
   void MultiplyTransposed(const Block& a, const Block& b, const Block& out, bool add) {
     products_.Run(a.rows, b.rows, a.cols, a.operand(), b.operand().Transposed(), out.data, out.stride, add);
   }
@@ -96,7 +96,7 @@ class Head {
     }
   }
 
-  // score[i, j] += x_i . table[slot(i, j)], or by key x_j . table[slot(i, j)].
+  // score[i, j] += x_i . table[slot(i, j)], or with by_key x_j . table[slot(i, j)].
   void AddPositions(Value x, Value table, bool by_key) {
     MultiplyTransposed(Own(t_.value(x)), Table(t_.value(table)), positions_, /*add=*/false);
     for (int64_t i = 0; i < length_; ++i) {
@@ -104,7 +104,7 @@ class Head {
     }
   }
 
-  // Adds biases divided by the scale, which multiplies the whole score afterwards.
+  // Adds biases divided by the scale, because the scale multiplies the whole score later.
   void AddBiases() {
     const Block& biases = t_.value(op_.position_bias);
     for (int64_t i = 0; i < length_; ++i) {
@@ -120,13 +120,14 @@ class Head {
   }
 
   void Drop(const Block& block) {
-    if (t_.dropout().rate == 0 || op_.scale == 0) return;  // with scale 0 it is the mean of a text, no attention
+    if (t_.dropout().rate == 0 || op_.scale == 0)
+      return;  // with scale 0 the operation is the mean over a text, without dropout
     for (int64_t i = 0; i < length_; ++i) {
       t_.dropout().Apply(t_.place(), first_row_ + static_cast<uint32_t>(i), block.row(i), length_);
     }
   }
 
-  // Gradients of weights become gradients of scores.
+  // Converts gradients of attention weights to gradients of scores.
   void ReturnSoftmax(const float* weights, float* gradients) {
     double mean = 0;
     for (int64_t j = 0; j < length_; ++j) mean += double{weights[j]} * double{gradients[j]};
@@ -164,9 +165,9 @@ class Head {
   Products& products_;
   const int64_t head_;
   int64_t length_, start_, width_, column_;
-  uint32_t first_row_;  // first row of the head in the probabilities
+  uint32_t first_row_;  // row of `probabilities` that is the head's first
   Reach reach_;
-  const int32_t* slots_ = nullptr;  // by distance
+  const int32_t* slots_ = nullptr;  // indexed by distance
   Block weights_, gradients_;       // [length, length]
   Block positions_;                 // [length, reach]
 };
@@ -190,7 +191,7 @@ template <>
 void Forward(const ops::Attention& op, Tape& t) {
   ForEachHead(op, t, /*together=*/false, [](Head head) { head.Run(); });
 }
-// Heads have separate columns and texts separate rows, but position parameters have the same rows for all texts.
+// Position parameters have the same rows for all texts, so that only heads are independent; otherwise texts are, too.
 template <>
 void Backward(const ops::Attention& op, Tape& t) {
   const auto start = [&](Value value) { return value.valid() && t.wants(value) && t.Accumulator(value); };

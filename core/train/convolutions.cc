@@ -1,4 +1,3 @@
-// Depthwise convolutions over tokens.
 #include <algorithm>
 
 #include "core/backend/xnnpack/simd.h"
@@ -9,7 +8,7 @@ namespace {
 
 using simd::Floats;
 
-// Calls visit(row, tap, source) for every source in the row's text, ordered by row, then tap.
+// Calls visit(row, tap, source) for every source row in the row's text, ordered by row, then tap.
 template <typename Visit>
 void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visit visit) {
   const int64_t start = batch.start(text), end = start + batch.length(text);
@@ -21,7 +20,7 @@ void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visi
   }
 }
 
-// The same for all texts and a range of channels: visit(first channel, number of channels, row, tap, source).
+// ForEachTap over a range of channels in all texts: visit(first channel, number of channels, row, tap, source).
 template <typename Visit>
 void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   t.workers().ForPieces(channels, 4 * simd::kLanes, t.batch().rows() * taps, [&](int64_t first, int64_t end) {
@@ -32,7 +31,7 @@ void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   });
 }
 
-// The same for all heads of all texts, which are independent: visit(head, row, tap, source).
+// ForEachTap over the heads of all texts, which are independent: visit(head, row, tap, source).
 template <typename Visit>
 void ForEachTapOfHeads(const ops::SpanConv& op, Tape& t, Visit visit) {
   t.workers().For(t.batch().sequences() * op.heads, [&](int32_t, int64_t task) {
@@ -66,7 +65,7 @@ float Dot(const float* x, const float* y, int64_t count) {
   return sum;
 }
 
-// Kernels of all tokens, [tokens, heads * taps], in scratch memory.
+// Returns the kernels of all tokens, [tokens, heads * taps], in scratch memory.
 Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block logits = t.value(op.logits);
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};

@@ -15,15 +15,14 @@ namespace hn = simd::hn;
 constexpr uint32_t kFactors[] = {0xD2511F53u, 0xCD9E8D57u};
 constexpr uint32_t kKeySteps[] = {0x9E3779B9u, 0xBB67AE85u};
 
-// One counter per vector lane.
 constexpr hn::RebindToUnsigned<simd::FloatTag> kWordTag;
 using Words = hn::Vec<decltype(kWordTag)>;
 Words SetWords(uint32_t value) { return hn::Set(kWordTag, value); }
 
-// The upper halves of the words' products.
+// Returns the upper halves of the products.
 Words MulHigh(Words a, Words b) {
 #if defined(__wasm__)
-  // Engines have these two instructions, but split 64-bit vector products.
+  // Engines compile these two instructions well, but split 64-bit vector products.
   const v128_t low = wasm_u64x2_extmul_low_u32x4(a.raw, b.raw), high = wasm_u64x2_extmul_high_u32x4(a.raw, b.raw);
   return Words{wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)};
 #else
@@ -31,7 +30,7 @@ Words MulHigh(Words a, Words b) {
 #endif
 }
 
-// Philox of the consecutive counters {first + lane, row, place, step}.
+// Computes Philox of the counters {first + lane, row, place, step}, one per vector lane.
 void PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key, uint32_t* words) {
   Words a = hn::Iota(kWordTag, counter[0]), b = SetWords(counter[1]), c = SetWords(counter[2]),
         d = SetWords(counter[3]);
@@ -65,7 +64,7 @@ std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint3
 
 void Dropout::Apply(uint32_t place, uint32_t row_number, float* row, int64_t count) const {
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  const auto below = static_cast<uint32_t>(rate * 4294967296.0);  // smaller words mean dropping
+  const auto below = static_cast<uint32_t>(rate * 4294967296.0);  // elements with smaller words are dropped
   const float scale = 1 / (1 - rate);
   constexpr int64_t kBlock = 4 * simd::kLanes;
   uint32_t words[kBlock];

@@ -1,5 +1,5 @@
 // Dropout masks from a counter-based generator (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011). A mask is a function
-// of seed, step, operation and index, so the backward pass recomputes it instead of storing it.
+// of seed, step, operation and index, so the backward pass recomputes it.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace peruse::train {
 
-// Philox 4x32-10, keyed by the seed. The counters of all random draws, each distinct:
+// Philox 4x32-10, with the seed as key. Counters of all random draws are different:
 //   dropout             {column / 4 + part 2^20, row, operation, step}
 //   order of an epoch   {example, epoch, 0xFFFFFFFE, 0}
 //   start of a tensor   {element, tensor, 0xFFFFFFFF, 0}
@@ -21,9 +21,9 @@ struct Dropout {
   float rate = 0;
   uint64_t seed = 0;
   uint32_t step = 0;
-  uint32_t part = 0;  // part of the step's batch, below 4096; parts have independent masks
+  uint32_t part = 0;  // part of the step's batch, below 4096; each part has its own masks
 
-  // row[i] becomes zero with probability `rate`, else row[i] / (1 - rate). `place` identifies the dropout layer.
+  // Sets row[i] to zero with probability `rate`, otherwise to row[i] / (1 - rate). `place` identifies the dropout layer.
   void Apply(uint32_t place, uint32_t row_number, float* row, int64_t count) const;
 };
 

@@ -14,7 +14,7 @@ namespace peruse::train {
 namespace {
 
 constexpr int32_t kUsualTokens = 512;
-constexpr int32_t kStride = 128;  // overlap of a long context's windows, in tokens
+constexpr int32_t kStride = 128;  // tokens that consecutive windows of a long context share
 
 constexpr size_t kMostLabels = 4096;
 
@@ -31,17 +31,17 @@ constexpr std::string_view kProblems[] = {"single_label_classification", "multi_
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
 
-// Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256; the rate
-// for 128 comes from docs/internals/teaching.md.
+// Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256;
+// docs/internals/teaching.md measures that for 128.
 constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
 constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }
 
-// Minimum number of updates, reached by more epochs over few examples: too few steps are why fine-tuning fails on small data (Mosbach et
+// Minimum number of updates, reached by more epochs over few examples: too few updates are why fine-tuning fails on small data (Mosbach et
 // al., 2021).
 constexpr int64_t kEnoughUpdates = 150;
 constexpr int64_t kFewestEpochs = 3;
-constexpr int32_t kMostValidations = 20;  // approximate; used if the caller sets no number of epochs
+constexpr int32_t kMostValidations = 20;  // approximate; used if the caller does not set a number of epochs
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
@@ -99,7 +99,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("label_smoothing", &options.cross_entropy.smoothing);
   reader.Read("sift", &options.sift);
   reader.Read("mask_share", &options.masking.share);
-  options.detection_weight = 0;  // set by the family
+  options.detection_weight = 0;
   reader.Read("detection_weight", &options.detection_weight);
   reader.Read("validation_split", &request.validation_split);
   reader.Read("patience", 0, &options.patience);
@@ -387,7 +387,7 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   if (!question || !context) return InvalidArgument("it lacks the strings \"question\" and \"context\"");
   Utf8IndexConverter index(*context);
   const auto units = static_cast<int64_t>(index.ToUtf16(context->size()));
-  // Byte range of the answer. Without an answer no token is in it.
+  // Byte range of the answer. If there is no answer, it contains no token.
   int32_t from = -1, to = -1;
   if (!answer.IsNull()) {
     const std::optional<int64_t> start = answer.FindMember("start").GetInt64(),
@@ -405,8 +405,8 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   options.stride = std::min(kStride, max_length_ / 4);
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
                           tokenizer_.EncodePair(*question, *context, options));
-  // A window without the whole answer points to its first token, as in transformers' run_qa; so do all windows of a question without an
-  // answer.
+  // A window without the whole answer has its first token as target, as in transformers' run_qa, and so has every window of a question
+  // without answer.
   const size_t before = examples->size();
   for (const text::Encoding& window : windows) {
     int32_t first = -1, last = -1;

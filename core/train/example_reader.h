@@ -1,4 +1,4 @@
-// Converts requests and examples from JSON to a teacher's types (formats: teach_session.h).
+// Converts JSON requests and examples (teach_session.h describes them) to a teacher's types.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct TeachRequest {
   std::string task;
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kSingleLabel;
-  // the model's labels ("O", "B-PER", "I-PER", ... for tokens), or empty for those of config.json
+  // The model's labels ("O", "B-PER", "I-PER", ... for tokens); empty means those of config.json.
   std::vector<std::string> labels;
   TeachOptions options;
-  bool chooses_method = false;  // the request does not name a method
+  bool chooses_method = false;  // whether the request leaves the method open
   float validation_split = 0;
   int32_t max_length = 0;  // 0 means the model's limit
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
-  // Returns the options of a method for a model of this hidden size and this number of examples. Fills in a learning rate of -1 and a
-  // number of epochs of 0.
+  // Returns the options for a method, the model's hidden size and the number of examples. Sets a learning rate that is -1 and a number of
+  // epochs that is 0.
   TeachOptions OptionsFor(Method method, int32_t width, int64_t examples) const;
 };
 
@@ -37,15 +37,16 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json);
 
 class ExampleReader {
  public:
-  // `labels` are the model's. `prompt` is null unless the model reads labels next to the text. The tokenizer and the prompt outlive this.
+  // `labels` are the model's. `prompt` is null unless the model reads labels next to the text. Tokenizer and prompt must outlive the
+  // reader.
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
                 const LabelPrompt* prompt, int32_t max_tokens);
 
-  // Reads one example, which becomes one per window in question answering and pre-training. Errors: kInvalidArgument, kEmptyText.
+  // Reads one example. Question answering and pre-training append one example per window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
-  // The goal of the examples so far.
+  // Returns the goal that fits all examples so far.
   Goal goal() const { return goal_; }
-  // Number of texts that max_length cut, and of entities without tokens (after the cut, or only white space).
+  // Returns the number of texts that max_length truncated; then of entities without tokens (truncated, or only white space).
   int64_t cut() const { return cut_; }
   int64_t lost_entities() const { return lost_entities_; }
   int32_t max_length() const { return max_length_; }

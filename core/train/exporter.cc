@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kModelWeights = "model.safetensors";
 
-// The suffix of the class name.
 std::string_view SuffixOf(Head head, const Family& family) {
   return head == Head::kReplacedTokenDetection ? family.pretraining().discriminator_class : ClassSuffix(head);
 }
@@ -30,7 +29,7 @@ const char* PeftTaskOf(Head head) {
   }
 }
 
-// "Bert" for "BertModel" or "BertForMaskedLM"; empty if unknown.
+// Returns for example "Bert" for "BertModel" or "BertForMaskedLM"; empty if unknown.
 std::string FamilyOfClass(std::string_view name) {
   for (const std::string_view end : {"For", "Model"}) {
     if (const size_t at = name.rfind(end); at != std::string_view::npos && at > 0)
@@ -61,7 +60,7 @@ std::string ConfigJson(const ExportRequest& request, const Family& family, const
     own.emplace_back("label2id", "{" + by_label + "}");
     own.emplace_back("num_labels", "");
   } else if (request.head == Head::kQuestionAnswering) {
-    // transformers creates as many outputs as labels; without labels it creates the needed two, start and end.
+    // transformers creates as many outputs as there are labels; without labels it creates two, for start and end.
     for (const char* name : {"id2label", "label2id", "num_labels", "problem_type"}) own.emplace_back(name, "");
   }
   if (request.head == Head::kSequenceClassification) {
@@ -88,7 +87,7 @@ Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(tr
   }
 }
 
-// Lists the encoder's tensors with AutoModel's names, and the classifier's in a file of their own.
+// Lists the encoder's tensors with AutoModel's names, and the classifier's tensors in a file of their own.
 void Exporter::ListModules(const SentenceModules& modules) {
   std::vector<Tensor> encoder, classifier;
   for (const Master& master : trainee_.masters().tensors()) {
@@ -106,7 +105,7 @@ void Exporter::ListModules(const SentenceModules& modules) {
   AddWeights(ClassifierFolder(modules) + "/" + kModelWeights, std::move(classifier));
 }
 
-// The tensor's name in a class with a head: encoder tensors have the encoder's prefix, which a checkpoint of the encoder alone omits.
+// Returns the tensor's name in a class with a head. There, encoder tensors have a prefix, which a checkpoint of the encoder alone omits.
 std::string Exporter::FullName(const Master& master) const {
   const TensorNames& names = trainee_.masters().names();
   const std::string& prefix = names.prefix().empty() ? names.prefixes().front() : names.prefix();
@@ -151,7 +150,7 @@ void Exporter::ListAdapter(const TeachOptions& options) {
   AddWeights("adapter_model.safetensors", std::move(tensors));
 }
 
-// The safetensors format: length of the header, then the header, padded with spaces to a multiple of eight.
+// Writes the safetensors format: length of the header, then the header, padded with spaces to a multiple of eight bytes.
 void Exporter::AddWeights(std::string name, std::vector<Tensor> tensors) {
   std::string json = "{\"__metadata__\":{\"format\":\"pt\"}";
   uint64_t end = 0;
@@ -192,7 +191,7 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
   if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
   count = std::min(count, size - first);
   if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
-  uint64_t position = 0;  // position of a piece in the file
+  uint64_t position = 0;  // of the current piece in the file
   const auto copy = [&](const void* data, uint64_t bytes) {
     const uint64_t from = std::max(first, position), to = std::min(first + count, position + bytes);
     if (from < to)

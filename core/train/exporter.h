@@ -1,5 +1,5 @@
-// Exports a trained model as files that transformers, peft, sentence_transformers and Peruse read: a checkpoint of float32 tensors with
-// transformers' names, a LoRA adapter, or a folder of modules.
+// Exports a trained model as files that transformers, peft, sentence_transformers and Peruse load: a checkpoint of float32 tensors, a LoRA
+// adapter, or a folder of modules.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace peruse::train {
 struct ExportRequest {
   std::string config_json;  // of the source model
   Head head = Head::kNone;
-  ProblemType problem = ProblemType::kUnspecified;  // of sequence classification
+  ProblemType problem = ProblemType::kUnspecified;  // for sequence classification
   const TeachOptions* options = nullptr;
-  const SentenceModules* sentence = nullptr;  // set if the trainee has a sentence head (sentence_files.h)
+  const SentenceModules* sentence = nullptr;  // not null if the trainee has a sentence head (sentence_files.h)
 };
 
 class Exporter {
  public:
-  // The configuration is valid, because the trainee parsed it. The trainee outlives this.
+  // Precondition: the configuration is valid. The trainee must outlive the exporter.
   Exporter(Trainee& trainee, const ExportRequest& request);
 
   struct File {
@@ -33,12 +33,11 @@ class Exporter {
     uint64_t bytes = 0;
   };
   std::vector<File> files() const;
-  // Returns bytes [first, first + count) of a file, fewer at its end, valid until the next call. Tensors have their current values. Errors:
-  // kNotFound, kOutOfMemory.
+  // Returns the bytes [first, first + count) of a file, fewer at its end, valid until the next call. Tensors have their current values.
+  // Errors: kNotFound, kOutOfMemory.
   Result<std::span<const uint8_t>> Read(std::string_view name, uint64_t first, uint64_t count);
 
  private:
-  // A tensor of a weights file.
   struct Tensor {
     std::string name;
     const Master* master;
@@ -57,7 +56,7 @@ class Exporter {
 
   Trainee& trainee_;
   const Head head_;
-  std::vector<std::pair<std::string, std::string>> small_;  // name and contents
+  std::vector<std::pair<std::string, std::string>> small_;  // pairs of name and contents
   std::vector<Weights> weights_;
   std::vector<uint8_t> bytes_;
 };

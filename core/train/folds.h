@@ -1,5 +1,5 @@
-// Cross-validation folds, and a held-out share. Both have about the same share of every label, and keep equal texts and the windows of one
-// text together.
+// Splits examples for cross-validation, or holds out a share. Labels are distributed evenly, and equal texts and windows of one text stay
+// together.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace peruse::train {
 
-// Returns the fold of each example, in [0, count), shuffled by the seed. Examples with equal ids get the same fold; an example's label is
-// its label, its largest target, the last label of its tokens, or whether it has an answer.
+// Assigns a fold in [0, count) to each example, shuffled by the seed. Examples with equal ids get the same fold. For even distribution, an
+// example's label is its label, its largest target, the last label of its tokens, or whether it has an answer.
 std::vector<int32_t> FoldsOf(std::span<const Example> examples, int32_t count, uint64_t seed);
 
-// Returns the number of folds: 5, or 10 for fewer than 30 examples, and at most the number of examples.
+// Returns the number of folds: 5, or 10 for fewer than 30 examples, but at most the number of examples.
 int32_t FoldCount(size_t examples);
 
-// Selects the examples to hold out: about this share of each label, and never the last text of a label.
+// Selects the examples to hold out: about this share of each label, but never the last text of a label.
 std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint64_t seed);
 
 }  // namespace peruse::train

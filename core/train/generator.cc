@@ -10,7 +10,7 @@
 namespace peruse::train {
 namespace {
 
-// Samples an index from a softmax by `unit` in [0, 1).
+// Samples an index from a softmax. `unit` is a random number in [0, 1).
 int32_t Sample(const float* logits, int64_t count, double unit) {
   const auto largest = double{*std::max_element(logits, logits + count)};
   double sum = 0;
@@ -49,7 +49,7 @@ Status Generator::Link() {
   return OkStatus();
 }
 
-// Updates the derived tables.
+// Updates the tables that are computed from others.
 void Generator::Follow() {
   for (Table& table : tables_) {
     const int64_t size = table.own->size;
@@ -109,7 +109,7 @@ Status Generator::Begin(std::span<const Example* const> masked, StepOptions opti
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
-  options.seed ^= 1;  // makes its dropout differ from the discriminator's
+  options.seed ^= 1;  // the dropout differs from the discriminator's
   return step_->Begin({inputs_, batch_, chosen_}, options);
 }
 
@@ -159,10 +159,10 @@ double Generator::Update(AdamW& discriminator) {
   }
   double norm = discriminator.Norm(), own = optimiser_->Norm();
   if (!std::isfinite(norm) || !std::isfinite(own)) return NAN;
-  // With one table, AdamW treats the two as one model; disentangled, each is clipped separately, as in DeBERTa's code.
+  // With one table, AdamW treats both models as one; disentangled, each is clipped separately, as in DeBERTa's code.
   if (!disentangled_) norm = own = std::hypot(norm, own);
   for (Table& table : tables_) {
-    // E_delta is the trained table.
+    // AdamW updates E_delta.
     if (disentangled_) std::copy(table.difference.begin(), table.difference.end(), table.theirs->values);
   }
   discriminator.Update(norm);

@@ -1,9 +1,8 @@
-// The generator of replaced-token detection (Clark et al., "ELECTRA", 2020): it predicts masked tokens, and a discriminator detects its
-// predictions. Their token embeddings are shared in one of two ways:
-//
-//   one table       both losses train it: the discriminator's masters hold it and its moments, and the generator copies it
+// The generator of replaced-token detection (Clark et al., "ELECTRA", 2020) predicts masked tokens; a discriminator detects its
+// predictions. They share token embeddings in one of two ways:
+//   one table       both losses train it. The discriminator's masters hold it and its moments, and the generator copies it
 //   disentangled    E_D = stop_gradient(E_G) + E_delta (He et al., "DeBERTaV3", 2021, section 3.3): the generator's loss trains E_G, the
-//                   discriminator's E_delta. The discriminator's masters hold E_D, which checkpoints store.
+//                   discriminator's loss E_delta. The discriminator's masters hold E_D, which checkpoints store.
 #pragma once
 
 #include <cstdint>
@@ -21,35 +20,36 @@ namespace peruse::train {
 
 class Generator {
  public:
-  // Both models have loaded or initialised weights; the discriminator's masters are allocated, the generator's are not. They outlive this.
+  // Precondition: both models have weights; the discriminator's masters are allocated, the generator's are not. Both must outlive it.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
-  // Call once, before creating the discriminator's AdamW. Errors: kShapeMismatch if the tables' sizes differ; kOutOfMemory.
+  // Must be called once, before the discriminator's AdamW is created. Errors: kShapeMismatch if the sizes of the tables differ;
+  // kOutOfMemory.
   Status Prepare(const AdamWOptions& adamw, uint64_t seed);
-  // Bytes in addition to a step's.
+  // Returns the bytes needed in addition to those of a step.
   int64_t bytes() const;
   int64_t trained() const;
 
   void ZeroGradients() { masters().ZeroGradients(); }
-  // Replaces masked tokens by sampled ones, with targets that mark the tokens that differ from the text. With options.backward the
-  // generator also learns: its loss is the sum over tokens divided by `mass`. Tokens are sampled by options.seed, number and the first
-  // text's number, or given by `sampled`, one per masked token.
+  // Replaces masked tokens by samples, with targets that mark tokens that differ from the text. With options.backward it also trains the
+  // generator; its loss is the sum over tokens divided by `mass`. Samples depend on options.seed, number and the number of the first text,
+  // unless `sampled` gives them, one per masked token.
   Result<double> Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
                          uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced);
-  // Begins a step for these texts and returns its bytes.
+  // Begins a step for these texts and returns the bytes it needs.
   Result<int64_t> Rehearse(std::span<const Example* const> masked, const StepOptions& options);
   // Updates both models by their gradients. Returns the larger norm before clipping; if it is NaN or infinite, nothing changes.
   double Update(AdamW& discriminator);
 
-  // Appends the state that validation restores.
+  // Appends the state that validation saves and restores.
   void Keep(std::vector<float>* state) const;
   void Restore(const float* state);
 
  private:
   struct Table {
-    Master* own;                    // the generator's
-    Master* theirs;                 // the discriminator's
-    std::vector<float> difference;  // disentangled: E_delta
+    Master* own;                    // in the generator
+    Master* theirs;                 // in the discriminator
+    std::vector<float> difference;  // E_delta, if disentangled
   };
 
   Masters& masters() { return trainee_.masters(); }

@@ -1,4 +1,3 @@
-// The configuration of a new generator for replaced-token detection.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace peruse::train {
 
-// Returns a quarter of the discriminator's width for ELECTRA's embeddings, otherwise half of its layers. `config_json` is the
-// discriminator's, and valid.
+// Returns the configuration of a new generator: a quarter of the discriminator's width for ELECTRA, otherwise half of its layers.
+// `config_json` is the discriminator's, and valid.
 std::string GeneratorConfig(std::string_view config_json, const Family& family, const ModelConfig& discriminator);
 
 }  // namespace peruse::train

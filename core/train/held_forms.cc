@@ -1,4 +1,3 @@
-// Copies masters into the layout that a program reads, and gradients back.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +18,7 @@ void AddRuns(std::span<const ElementRun> runs, const float* parameter, float* te
   }
 }
 
-// Adds the gradient of a softmax over each row of `cols` elements of the tensor. `parameter` holds the probabilities.
+// Adds the gradient of a softmax over each row of `cols` elements of the tensor. `parameter` contains the probabilities.
 void AddSoftmaxGradient(std::span<const ElementRun> runs, int64_t size, int64_t cols, const float* parameter,
                         const float* gradient, float* tensor) {
   std::vector<double> sums(static_cast<size_t>(size)), probabilities(sums.size());
@@ -46,7 +45,6 @@ const LoraPair* Masters::PairOf(size_t master) const {
   return nullptr;
 }
 
-// The values including a LoRA pair's change.
 const float* Masters::Effective(size_t number) {
   const Master& master = masters_[number];
   const LoraPair* pair = PairOf(number);

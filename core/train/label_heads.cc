@@ -1,4 +1,4 @@
-// Operations of heads that read labels next to the text. They run once per text over few rows, so plain loops suffice.
+// Operations of heads that read labels next to the text. They run once per text over few rows, so plain loops are fast enough.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ void ForEachSource(const ops::PoolRows& op, const Tape& t, const Block& x, int64
   }
 }
 
-// Derivative of the result by one value.
+// Returns the derivative of the result with respect to one value.
 float Slope(Kind kind, float value, float result, float count) {
   const float sign = value < 0 ? -1.0f : 1.0f;
   switch (kind) {
@@ -102,14 +102,14 @@ void Forward(const ops::Normalize& op, Tape& t) {
     for (int64_t c = 0; c < x.cols; ++c) out.row(r)[c] = x.row(r)[c] / divisor;
   }
 }
-// Gradient of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
+// The gradient of x / |x| is (dy - y (y . dy)) / |x|; where eps replaces |x|, it is dy / eps.
 template <>
 void Backward(const ops::Normalize& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
   for (int64_t r = 0; r < x.rows; ++r) {
     const float length = std::sqrt(Dot(x.row(r), x.row(r), x.cols)), divisor = std::max(length, op.eps);
-    // Uses y instead of x, so that the gradient of a row with one column is exactly zero.
+    // Uses y instead of x, so that a row with one column has exactly zero gradient.
     float along = 0;
     for (int64_t c = 0; length > op.eps && c < x.cols; ++c) along += x.row(r)[c] / divisor * out.row(r)[c];
     for (int64_t c = 0; c < x.cols; ++c) {
@@ -120,7 +120,7 @@ void Backward(const ops::Normalize& op, Tape& t) {
 
 namespace {
 
-// The weights of a head, [queries, keys], and the lines over which softmax runs.
+// A head's attention weights [queries, keys], and the lines over which softmax runs.
 class CrossWeights {
  public:
   CrossWeights(const ops::CrossAttention& op, int64_t queries, int64_t keys, float* memory)
@@ -144,7 +144,7 @@ class CrossWeights {
       for (int64_t k = 0; k < length_; ++k) values[first + k * step_] /= sum;
     });
   }
-  // Gradients of weights become gradients of scores.
+  // Converts gradients of weights to gradients of scores.
   void ToScores(float* gradients) const {
     ForEachLine([&](int64_t first) {
       float mean = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace simd;
 
-// The sum of f(i) over the vectors that start at i, in an order that depends on the width only; the last vector may be partial.
+// Returns the sum of f(i) over the vectors that start at i, in an order that only depends on the width; the last vector may be partial.
 template <typename Function>
 float Sum(int64_t width, Function f) {
   Floats sums = hn::Zero(kTag);
@@ -65,7 +65,7 @@ void Backward(const ops::LayerNorm& op, Tape& t) {
   const int64_t width = x.cols;
   bool add = false;
   const Block to = t.wants(op.x) ? t.Destination(op.x, &add) : Block();
-  auto* const moments = reinterpret_cast<Moments*>(t.scratch());  // by row
+  auto* const moments = reinterpret_cast<Moments*>(t.scratch());  // one per row
   t.workers().ForPieces(x.rows, 1, 8 * width, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
       const float* in = x.row(r);

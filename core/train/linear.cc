@@ -7,7 +7,7 @@
 namespace peruse::train {
 namespace {
 
-// One group's part of a linear layer.
+// One group of a linear layer.
 struct Group {
   int64_t in;
   int64_t out;
@@ -51,7 +51,7 @@ void AddGradients(Tape& t, const LinearParameter& linear, const Block& x, const 
   });
 }
 
-// to (+)= gradient W
+// Computes gradient W into `to`, or adds it with `add`.
 void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const Block& to, bool add) {
   ForEachGroup(linear, [&](int64_t g, const Group& group) {
     t.workers().Multiply(gradient.rows, group.in, group.out, gradient.Columns(group.first, group.out).operand(),
@@ -59,7 +59,7 @@ void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const
   });
 }
 
-// The inputs of each token's window, [groups, kernel_size, width], zero outside its text; with `add` the reverse, from windows to x.
+// Copies the inputs of each token's window, [groups, kernel_size, width], zero outside its text. With `add`, adds windows back to x.
 void Unfold(const ops::Conv1d& op, const Tape& t, int64_t groups, const Block& x, const Block& windows, bool add) {
   const int64_t width = x.cols / groups;
   const int64_t half = (op.kernel_size - 1) / 2;

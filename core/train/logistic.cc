@@ -13,12 +13,12 @@ constexpr int kMostIterations = 500;
 constexpr size_t kHistory = 8;
 // From strong to weak regularisation: each fit starts from the preceding one.
 constexpr double kGrid[] = {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6};
-// A fit ends below this largest gradient. The folds only compare strengths.
+// A fit ends when all gradients are below this. Folds only compare strengths, so they need less.
 constexpr double kFoldTolerance = 1e-4, kTolerance = 1e-8;
 
 using Vector = std::vector<double>;
 
-// Sums in a fixed order, with four accumulators that fit vector registers.
+// Sums in a fixed order, in four accumulators that fit vector registers.
 double Dot(const double* a, const double* b, size_t count) {
   double sums[4] = {};
   size_t i = 0;
@@ -30,7 +30,7 @@ double Dot(const double* a, const double* b, size_t count) {
 }
 double Dot(const Vector& a, const Vector& b) { return Dot(a.data(), b.data(), a.size()); }
 
-// Features minus their means, divided by the root of their mean variance, with a 1 for the bias at the end of each row.
+// Features minus their means, divided by the root of their mean variance. Each row ends with a 1 for the bias.
 struct Scaled {
   Vector values;  // [rows, width + 1]
   Vector means;   // [width]
@@ -75,7 +75,7 @@ class Problem {
       (*scores)[k] = Dot(x.data() + k * stride(), features_.data() + static_cast<size_t>(row) * stride(), stride());
   }
 
-  // The mean loss of the rows plus l2 / 2 |weights|^2. `gradient` may be null.
+  // Returns the mean loss of the rows plus l2 / 2 |weights|^2. `gradient` may be null.
   double Value(const Vector& x, double l2, Vector* gradient) const {
     const double scale = 1 / static_cast<double>(rows_.size());
     if (gradient != nullptr) gradient->assign(x.size(), 0);
@@ -101,7 +101,7 @@ class Problem {
   }
 
  private:
-  // The loss of one row; scores become predictions minus targets.
+  // Returns the loss of one row, and replaces scores by predictions minus targets.
   double Errors(const float* targets, std::vector<double>& scores) const {
     double loss = 0;
     if (data_.sigmoid) {
@@ -135,7 +135,7 @@ double LargestOf(const Vector& values) {
   return largest;
 }
 
-// L-BFGS with a backtracking line search (Armijo's condition), starting at `x`.
+// Minimises by L-BFGS with a backtracking line search (Armijo's condition), starting at `at`.
 void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
   Vector& x = *at;
   Vector gradient, next, next_gradient;
@@ -183,11 +183,11 @@ void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
       gradient = next_gradient;
       value = found;
     }
-    if (!moved) break;  // the limit of double precision
+    if (!moved) break;  // double precision does not allow a smaller loss
   }
 }
 
-// The held-out rows of a fold, the fit to the other rows at the last strength, and its scores of the held-out rows.
+// A fold: its held-out rows, the fit to the other rows at the last strength, and that fit's scores of the held-out rows.
 struct Fold {
   Problem learnt, held_out;
   Vector x;

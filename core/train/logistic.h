@@ -1,4 +1,4 @@
-// Logistic regression on fixed features. It is convex: the result depends neither on an initial value nor on a learning rate.
+// Logistic regression on fixed features. It is convex, so the result does not depend on initial values or learning rates.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace peruse::train {
 
-// Features [rows, width] and targets [rows, labels]: probabilities (one of them 1 for a hard label), times the row's weight.
+// Features [rows, width] and targets [rows, labels]. Targets are probabilities (one of them 1 for a hard label) times the row's weight.
 struct LogisticData {
   std::span<const float> features;
   std::span<const float> targets;
@@ -22,15 +22,14 @@ struct LogisticData {
 struct LogisticFit {
   std::vector<float> weight;    // [labels, width]
   std::vector<float> bias;      // [labels]
-  double l2 = 0;                // chosen by cross-validation, for unscaled features
+  double l2 = 0;                // chosen by cross-validation; applies to unscaled features
   double loss = 0;              // mean cross-entropy on the data
-  double held_out_loss = 0;     // the same, with each row scored by the fit that excludes its fold
-  std::vector<float> held_out;  // [rows, labels]: logits of each row by the fit that excludes its fold
+  double held_out_loss = 0;     // mean cross-entropy if each row is scored by the fit without its fold
+  std::vector<float> held_out;  // [rows, labels]: logits of each row by the fit without its fold
 };
 
 // Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989). Chooses the l2 with the least
-// held-out loss from a grid that is divided by the features' mean variance. `folds` has the fold of each row, in [0, fold_count); see
-// FoldsOf in folds.h.
+// held-out loss from a grid, which is relative to the features' mean variance. `folds` has the fold of each row (FoldsOf in folds.h).
 LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds, int32_t fold_count,
                         const Workers& workers);
 

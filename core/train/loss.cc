@@ -8,8 +8,7 @@
 namespace peruse::train {
 namespace {
 
-// Log softmax in double precision, because there are few losses and training depends on them. `stride` is the distance of consecutive
-// logits.
+// Log softmax in double precision, because losses are few and training depends on them. `stride` is the distance of consecutive logits.
 class LogSoftmax {
  public:
   void Run(const float* logits, int64_t count, int64_t stride = 1) {
@@ -39,9 +38,9 @@ double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptio
 
 double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
                     double mass, const Block& gradient) {
-  double smoothed = 0;  // sum of a row's targets that smoothing gives to all labels
+  double smoothed = 0;  // the part of a row's targets that smoothing gives to all labels
   for (int64_t c = 0; c < logits.cols; ++c) smoothed += CrossEntropyTarget(kIgnored, c, logits.cols, options);
-  // by row, so that the sum does not depend on the threads
+  // One per row, so that the sum does not depend on the threads.
   std::vector<double> losses(static_cast<size_t>(logits.rows));
   const auto work = [&](int64_t first, int64_t end) {
     LogSoftmax softmax;
@@ -50,7 +49,7 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
       std::fill_n(gradient.row(r), gradient.cols, 0.0f);
       if (label == kIgnored) continue;
       softmax.Run(logits.row(r), logits.cols);
-      // The loss is - sum_c t_c log p_c, with gradient p sum(t) - t.
+      // The loss is - sum_c t_c log p_c, and its gradient p sum(t) - t.
       const double total = (smoothed + (1 - double{options.smoothing}) * WeightOf(label, options)) / mass;
       double loss = 0;
       for (int64_t c = 0; c < logits.cols; ++c) {
@@ -61,7 +60,7 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
       losses[static_cast<size_t>(r)] = loss;
     }
   };
-  constexpr int64_t kCost = 64;  // per cell: two exponentials in double
+  constexpr int64_t kCost = 64;  // of a cell: two exponentials in double
   if (options.workers != nullptr) {
     options.workers->ForPieces(logits.rows, 1, kCost * logits.cols, work);
   } else {

@@ -8,7 +8,7 @@ namespace {
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
-// States of all steps, in scratch memory: i, f, g, o, then c and h, which start with the initial state.
+// States of all steps in scratch memory: i, f, g, o, then c and h, which start with the initial state.
 struct States {
   Block gates;  // [steps, 4 * width]
   Block c, h;   // [steps + 1, width]

@@ -59,7 +59,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   }
   workers_ = std::move(workers);
   held_.workers = workers_.get();
-  // LoRA's masters are after the others.
+  // LoRA's masters follow all others.
   int64_t more = 0, largest = 0;
   for (const LoraPair& pair : lora_) {
     more += masters_[pair.a].size + masters_[pair.b].size;
@@ -81,7 +81,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
     held_.linears[i].spec = parameters_.linears[i];
     held_.linears[i].bias = zeros_.values().data();
   }
-  // Counts in the first pass and assigns in the second.
+  // The first pass counts memory, the second assigns it.
   for (const bool hand_out : {false, true}) {
     int64_t gradients = 0, own = 0, own_gradients = 0;
     for (Master& master : masters_) master.gradient = nullptr;
@@ -102,7 +102,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
         taken = taken || given[place.master] != 0;
         for (const LoraPair& pair : lora_) trained = trained || pair.of == place.master;
       }
-      // A tensor with a gradient from an earlier parameter can only be direct if it is the whole parameter.
+      // A tensor that already has a gradient from another parameter can only share memory if it is the whole parameter.
       const bool direct = LiesDirect(places, size) && (!taken || places.size() == 1);
       float* values = masters_[places[0].master].values;
       float* gradient = nullptr;

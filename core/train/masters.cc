@@ -1,4 +1,3 @@
-// Initialisation of masters: from a checkpoint, or random.
 #include "core/train/masters.h"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
   }
 }
 
-// Collects each tensor once, in the order of the parameters and of the rows within a parameter.
+// Collects each tensor once, in the order of parameters and of rows within a parameter.
 void Masters::CollectMasters() {
   for (const ParameterTensor& tensor : parameters_.tensors) places_.push_back({&tensor, 0});
   const auto rank = [&](const Place& place) {
@@ -78,7 +77,7 @@ void Masters::CollectMasters() {
                           .fresh = true});
     }
     Master& master = masters_[place.master];
-    if (tensor.head.empty()) master.head.clear();  // also used by the encoder
+    if (tensor.head.empty()) master.head.clear();  // the encoder uses it, too
     const bool constant = tensor.parameter.kind == ParameterId::Kind::kConstant;
     master.norm = master.norm || (constant && norms_[static_cast<size_t>(tensor.parameter.number)]);
   }
@@ -141,12 +140,12 @@ void Masters::Initialise(uint64_t seed, float deviation) {
       std::fill_n(master.values, master.size, 1.0f);
       continue;
     }
-    // kaiming_uniform_(a = sqrt(5)), as in peft: within 1 / sqrt(in).
+    // Like peft's kaiming_uniform_(a = sqrt(5)): uniform within 1 / sqrt(in).
     const float reach = a ? 1 / std::sqrt(static_cast<float>(master.shape[1])) : 0;
     for (int64_t i = 0; i < master.size; ++i) {
       const auto words = Philox({static_cast<uint32_t>(i), static_cast<uint32_t>(number), 0xFFFFFFFFu, 0}, key);
       const double one = (words[0] + 0.5) / 4294967296.0, two = (words[1] + 0.5) / 4294967296.0;
-      const double normal = std::sqrt(-2 * std::log(one)) * std::cos(2 * M_PI * two);  // Box and Muller
+      const double normal = std::sqrt(-2 * std::log(one)) * std::cos(2 * M_PI * two);  // Box-Muller transform
       master.values[i] = a ? reach * static_cast<float>(2 * one - 1) : deviation * static_cast<float>(normal);
     }
   }

@@ -1,9 +1,9 @@
-// The tensors of a checkpoint in training: float32 masters under their own names, their gradients, and the layouts that a program reads
-// (core/program/parameters.h says which parameter each tensor fills).
+// The tensors of a checkpoint in training ("masters"): float32 values under their own names, their gradients, and the parameters of a
+// program that they fill (core/program/parameters.h).
 //
-// A parameter that is the unchanged concatenation of its tensors shares their memory. Other parameters (transposed, interleaved, tiled,
-// softmaxed, changed by LoRA, or with a tensor of two parameters) have their own memory: Hold() fills it from the tensors, Gather() adds
-// its gradients to theirs.
+// A parameter that is the plain concatenation of its tensors shares their memory. Any other parameter (transposed, interleaved, tiled,
+// softmaxed, changed by LoRA, or with a tensor of two parameters) has its own memory: Hold() fills it from the tensors, Gather() adds its
+// gradient to theirs.
 #pragma once
 
 #include <cstdint>
@@ -32,66 +32,65 @@ struct Master {
   std::vector<int64_t> shape;
   int64_t size = 0;
   bool norm = false;   // belongs to a layer norm
-  bool fresh = false;  // was not in the checkpoint, or had another shape there: initialised at random
+  bool fresh = false;  // not in the checkpoint, or there with another shape: initialised at random
   bool trained = false;
-  bool follows = false;  // copies another master (generator.h): it has a gradient, but no optimiser changes it
+  bool follows = false;  // a copy of another master (generator.h): has a gradient, but no optimiser changes it
   float* values = nullptr;
-  float* gradient = nullptr;  // if it is trained
+  float* gradient = nullptr;  // null unless it is trained
 
   bool updates() const { return trained && !follows; }
   bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as in transformers' Trainer
 };
 
-// Whether the parameter is the weight or bias of the linear layer.
+// Whether the parameter is the weight or the bias of this linear layer.
 inline bool IsOfLinear(ParameterId id, int32_t linear) {
   return (id.kind == ParameterId::Kind::kWeight || id.kind == ParameterId::Kind::kBias) && id.number == linear;
 }
 
-// Returns the number after "layer." in a tensor's name, if any.
+// Returns the number after "layer." in a tensor's name.
 std::optional<int32_t> LayerNumber(const std::string& name);
 
 // A low-rank update of a linear layer's weight [out, in]: W + scale * B A (Hu et al., 2021).
 struct LoraPair {
-  size_t of;    // the changed master
-  size_t a, b;  // masters [rank, in], [out, rank]
+  size_t of;    // the master that it changes
+  size_t a, b;  // masters A [rank, in] and B [out, rank]
   float scale;
 };
 
 class Masters : public CheckpointSink {
  public:
-  // `parameters` outlives this. `prefixes` are Family::prefixes().
+  // `parameters` must outlive the object. `prefixes` are Family::prefixes().
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
-  // ---- The checkpoint -----------------------------------------------------------------------------------------------
   Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) override;
-  // A head that the checkpoint lacks, or has with another number of labels, is initialised at random.
+  // Initialises a head at random if the checkpoint does not have it, or has a different number of labels.
   bool IsOptional(const NeededTensor& tensor) const override { return !tensor.head.empty(); }
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                              Content content) override;
-  // Replaces a checkpoint: all masters are fresh.
+  // Initialises everything at random, instead of loading a checkpoint.
   Status BeginFresh();
-  // After the checkpoint: moves row order[i] of each tensor of this linear layer to row i.
+  // After the checkpoint: moves row order[i] of this linear layer's tensors to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
 
-  // ---- Choice of trained masters, before Allocate -----------------------------------------------------------------------
+  // Before Allocate, callers choose the masters to train.
   std::vector<Master>& tensors() { return masters_; }
   const std::vector<Master>& tensors() const { return masters_; }
   // Adds LoRA masters for the weight with this number.
   void AddLora(size_t of, int32_t rank, float alpha);
   const std::vector<LoraPair>& lora() const { return lora_; }
   const TensorNames& names() const { return names_; }
-  // Returns a master's values including its LoRA update, valid until the next call.
+  // Returns the values of a master including its LoRA update, valid until the next call.
   const float* Effective(size_t number);
 
-  // Adds a constant row that is not in any file, and returns its number.
+  // Adds a constant row that no file contains, and returns its number.
   int32_t AddFixedRow(int32_t cols, float value);
 
-  // Copies the values. RestoreStart restores them and removes LoRA pairs, for another training with the same start. Errors: kOutOfMemory.
+  // Copies the values. RestoreStart restores them and removes LoRA pairs, to train again from the same start. Errors: kOutOfMemory.
   Status KeepStart();
   void RestoreStart();
 
-  // Allocates gradients and the layouts that kernels read. Call once per training. `workers` are the compute threads; null creates one
-  // worker.
+  // Allocates gradients and the layouts that kernels read. Must be called once per training run. `workers` are the compute threads; null
+  // creates a single one.
   Status Allocate(std::shared_ptr<Workers> workers = nullptr);
   Workers& workers() const { return *workers_; }
   const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
@@ -101,16 +100,17 @@ class Masters : public CheckpointSink {
   void Hold();
   void Gather();
   void ZeroGradients();
-  // Initialises tensors of heads that the checkpoint lacks: normal with this deviation; biases zero, norms one; LoRA's A uniform, B zero.
+  // Initialises tensors of heads that the checkpoint does not have: normal with this deviation; biases zero, norms one; LoRA's A uniform, B
+  // zero.
   void Initialise(uint64_t seed, float deviation);
-  // Sets fresh square weights of the head to the identity, so that the next layer reads the encoder's output.
+  // Sets random square weights of the head to the identity, so that the next layer reads the encoder's output.
   void PassThrough();
 
  private:
   struct Place {
     const ParameterTensor* tensor;
     size_t master;
-    bool direct = false;  // the parameter shares the master's memory
+    bool direct = false;  // whether the parameter shares the master's memory
   };
 
   void CollectMasters();
@@ -128,11 +128,11 @@ class Masters : public CheckpointSink {
   std::vector<Place> places_;
   std::vector<LoraPair> lora_;
   HeldParameters held_;
-  std::vector<bool> norms_;  // by constant: belongs to a layer norm
+  std::vector<bool> norms_;  // for each constant: whether it belongs to a layer norm
   FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
   std::shared_ptr<Workers> workers_;
-  std::map<std::string, size_t> by_name_;  // masters
+  std::map<std::string, size_t> by_name_;  // numbers of masters
 };
 
 }  // namespace peruse::train

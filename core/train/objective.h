@@ -1,4 +1,3 @@
-// Losses by task, and metrics of a validation.
 #pragma once
 
 #include <cstdint>
@@ -30,33 +29,32 @@ struct Example {
   std::vector<int32_t> types;
   std::vector<int32_t> labels;
   std::vector<float> targets;
-  int64_t number = -1;          // index of the caller's example, or -1
-  std::vector<int32_t> chosen;  // ascending token positions: for a text to be masked, all that may be (masking.h)
-  HeadLists read_labels;  // for a model that reads labels: rows of labels and text; such an example is its own batch
+  int64_t number = -1;  // index of the caller's example, or -1
+  std::vector<int32_t>
+      chosen;  // ascending token positions; if the text is to be masked, all positions that may be (masking.h)
+  HeadLists read_labels;  // for models that read labels: rows of labels and text; such an example is a batch of its own
 };
 
-// The predicted label of a text, and its probability.
 struct Guess {
   int32_t label = 0;
   float score = 0;
 };
-// The label of the largest logit, and its softmax.
+// Returns the label of the largest logit, and its softmax.
 Guess GuessOf(std::span<const float> logits);
 
-// Results of a validation; NaN if the goal has no such metric.
+// Results of a validation. A metric is NaN if it does not exist for the goal.
 struct Metrics {
   double loss = 0;
   double
-      // of texts (kSingleLabel, kSoftLabels), tokens (kTokens, kReplaced, kMaskedWords) or whole answers (kSpan)
+      // Share of correct texts (kSingleLabel, kSoftLabels), tokens (kTokens, kReplaced, kMaskedWords) or whole answers (kSpan).
       accuracy;
-  double f1;     // mean of the labels' (macro); kReplaced: of the replaced tokens
-  double error;  // mean squared error, kRegression
+  double f1;     // mean over the labels (macro); kReplaced: that of replaced tokens
+  double error;  // mean squared error, for kRegression
   int64_t examples = 0;
   std::vector<int64_t> confusion;  // [labels, labels], true by predicted; empty above kMostConfused labels
-  std::vector<Guess> guesses;      // by text, in the order of Observe: kSingleLabel, kSoftLabels
+  std::vector<Guess> guesses;      // for each text, in the order of Observe: kSingleLabel, kSoftLabels
 };
 
-// Maximum number of labels for a confusion matrix.
 inline constexpr int64_t kMostConfused = 1000;
 
 class Objective {
@@ -65,17 +63,17 @@ class Objective {
 
   Goal goal() const { return goal_; }
   const CrossEntropyOptions& cross_entropy() const { return cross_entropy_; }
-  // Sets the threads that share losses; they outlive this.
+  // Sets the threads that share losses. They must outlive the object.
   void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
-  // Checks that the loss has everything that the options require.
+  // Checks that the loss has everything that its options require.
   Status Check() const;
-  // The total weight of the examples: losses of parts of a batch, each divided by the batch's mass, add up.
+  // Returns the total weight of the examples. Losses of parts of a batch, each divided by the batch's mass, add up.
   double Mass(std::span<const Example* const> examples, int64_t columns) const;
   // Returns these examples' part of the loss, with their logits as one batch, and writes its gradient.
   double Loss(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits, double mass,
               const Block& gradient);
 
-  // Validation: Reset, Observe for each batch, Finish.
+  // For a validation, call Reset, Observe for each batch, and Finish.
   void Reset(int64_t columns);
   void Observe(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits);
   Metrics Finish(double mass) const;
@@ -88,7 +86,6 @@ class Objective {
   std::vector<int32_t> labels_;
   std::vector<float> targets_;
   std::vector<int32_t> ends_;
-  // State of a validation.
   int64_t columns_ = 0;
   double loss_ = 0, squares_ = 0;
   int64_t examples_ = 0, right_ = 0, seen_ = 0;

@@ -1,4 +1,4 @@
-// Matrix products of a training step: operands in any memory order, results that may accumulate.
+// Matrix products of a training step. Operands may have any memory order; results may be added.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Operand {
   Operand Transposed() const { return {data, col_stride, row_stride}; }
 };
 
-// Packs both operands in cache-sized blocks (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008), because
-// neither outlives a step. Sums run in ascending order of k regardless of the block, so that a result does not depend on its neighbours.
+// Packs both operands in cache-sized blocks (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008). Adds in
+// ascending order of k, whatever the block, so that a result does not depend on its neighbours.
 class Products {
  public:
   Status Allocate();
 
-  // c[m, n] = a[m, k] b[k, n]; with `add`, c[m, n] += a[m, k] b[k, n].
+  // Computes c[m, n] = a[m, k] b[k, n], or with `add` c[m, n] += a[m, k] b[k, n].
   void Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Operand& b, float* c, int64_t c_stride, bool add);
 
  private:

@@ -1,10 +1,9 @@
-// Rotary position embeddings in training. Positions are integers, so the angles do not have gradients.
+// Rotary position embeddings. Positions are integers, so the angles do not have gradients.
 #include "core/train/tape.h"
 
 namespace peruse::train {
 namespace {
 
-// Calls visit(row, first column, second column, j) for each rotated pair of columns.
 template <typename Visit>
 void ForEachPair(Tape& t, const Block& x, int64_t head_dim, Visit visit) {
   const int64_t half = head_dim / 2;

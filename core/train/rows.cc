@@ -1,4 +1,3 @@
-// Operations that move rows or work elementwise.
 #include <algorithm>
 
 #include "core/backend/xnnpack/activations.h"
@@ -23,10 +22,10 @@ void AddProduct(const float* x, const float* y, int64_t count, float* out) {
   for (; i < count; ++i) out[i] += x[i] * y[i];
 }
 
-// Row r, or the only row of a matrix with one row.
+// Returns row r, or the only row of a matrix with one row.
 float* RowOf(const Block& block, int64_t r) { return block.row(block.rows == 1 ? 0 : r); }
 
-// Calls visit(row) for every row; rows are independent.
+// Calls visit(row) for every row. Rows are independent, so that threads share them.
 template <typename Visit>
 void ForRows(Tape& t, const Block& block, int64_t cost, Visit visit) {
   t.workers().ForPieces(block.rows, 1, cost * block.cols, [&](int64_t first, int64_t end) {
@@ -34,7 +33,7 @@ void ForRows(Tape& t, const Block& block, int64_t cost, Visit visit) {
   });
 }
 
-// Calls visit(row, first column, number of columns) for every row, in order: columns are independent, rows need not be.
+// Calls visit(row, first column, number of columns) for every row, in order. Only columns are independent.
 template <typename Visit>
 void ForColumns(Tape& t, const Block& block, Visit visit) {
   t.workers().ForPieces(block.cols, 4 * simd::kLanes, block.rows, [&](int64_t first, int64_t end) {
@@ -42,7 +41,7 @@ void ForColumns(Tape& t, const Block& block, Visit visit) {
   });
 }
 
-// Adds the rows of a gradient to an operand's, which may have one row for all.
+// Adds the rows of a gradient to that of an operand, which may have only one row.
 void ReturnRows(Tape& t, const Block& from, Value operand) {
   if (!t.wants(operand)) return;
   bool add = true;
@@ -53,7 +52,7 @@ void ReturnRows(Tape& t, const Block& from, Value operand) {
   });
 }
 
-// Phi(x) + x phi(x). Phi by formula 7.1.26 of Abramowitz and Stegun: error 7.5e-8.
+// Phi(x) + x phi(x), with Phi by formula 7.1.26 of Abramowitz and Stegun (error 7.5e-8).
 Floats GeluSlope(Floats x) {
   const auto set = [](float value) { return simd::Set(value); };
   const Floats size = hn::Abs(x);
@@ -80,7 +79,7 @@ void Forward(const ops::Input& op, Tape& t) {
   const std::span<const float> values = t.at(op);
   for (int64_t r = 0; r < out.rows; ++r) std::copy_n(values.data() + r * out.cols, out.cols, out.row(r));
 }
-// Step::input_gradient reads the result's gradient.
+// The caller reads the gradient with Step::input_gradient.
 template <>
 void Backward(const ops::Input&, Tape&) {}
 

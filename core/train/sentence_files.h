@@ -1,4 +1,4 @@
-// The small files of a folder for sentence_transformers: its modules, ending with a classifier.
+// Small files of a folder for sentence_transformers, whose last module is a classifier.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace peruse::train {
 
-// The folder of the classifier, with its weights in model.safetensors.
+// Returns the folder of the classifier; its weights are there in model.safetensors.
 std::string ClassifierFolder(const SentenceModules& modules);
 
-// Returns names and contents: modules.json, the modules' config.json and sentence_bert_config.json. `modules` exclude the classifier, whose
-// input is a vector of `hidden` numbers. sentence_transformers returns the labels' logits as the text's vector.
+// Returns names and contents of modules.json, the modules' config.json and sentence_bert_config.json. `modules` exclude the classifier,
+// whose input is a vector of `hidden` numbers. sentence_transformers then returns the logits of the labels as the vector of a text.
 std::vector<std::pair<std::string, std::string>> SentenceFiles(const SentenceModules& modules, int32_t hidden,
                                                                int32_t labels);
 

@@ -9,15 +9,14 @@
 namespace peruse::train {
 namespace {
 
-constexpr float kDeviation = 1e-2f;  // of the initial perturbation
-constexpr float kPace = 1e-4f;       // of the ascent step
+constexpr float kDeviation = 1e-2f;  // standard deviation of the initial perturbation
+constexpr float kPace = 1e-4f;       // size of the ascent step
 
 void CopyRows(const Block& from, std::vector<float>* to) {
   to->clear();
   for (int64_t r = 0; r < from.rows; ++r) to->insert(to->end(), from.row(r), from.row(r) + from.cols);
 }
 
-// A block of the same shape over contiguous rows.
 Block Like(const Block& block, std::vector<float>& values) {
   return {values.data(), block.rows, block.cols, block.cols};
 }
@@ -49,7 +48,7 @@ Result<int64_t> Sift::Rehearse(const BatchInputs& inputs, const StepOptions& opt
   return step_.bytes();
 }
 
-// One step of gradient ascent on the divergence from the unperturbed output.
+// Takes one step of gradient ascent on the divergence from the unperturbed output.
 Status Sift::Ascend(const BatchInputs& inputs, const StepOptions& options, std::vector<float>* perturbation) {
   StepOptions ascent = options;
   ascent.parameters = false;
@@ -86,7 +85,7 @@ Result<double> Sift::Learn(const BatchInputs& inputs, const StepOptions& options
 
   PERUSE_RETURN_IF_ERROR(Ascend(inputs, options, perturbation));
   StepOptions disturbed = options;
-  disturbed.stop = program_.normalised;  // the embeddings are constants here
+  disturbed.stop = program_.normalised;  // the embeddings are constants in this pass
   PERUSE_RETURN_IF_ERROR(Begin(kDisturbed, inputs, disturbed, *perturbation));
   step_.Forward();
   CopyRows(step_.output(), &disturbed_);

@@ -1,5 +1,5 @@
-// Runs a program forward, keeps what the backward pass reads, and runs it backward: gradients of a loss with respect to parameters and
-// inputs.
+// Runs a program forward, keeps the values that the backward pass needs, and runs it backward: gradients of a loss with respect to
+// parameters and inputs.
 #pragma once
 
 #include <array>
@@ -16,42 +16,41 @@
 namespace peruse::train {
 
 struct StepOptions {
-  bool backward = true;    // otherwise nothing is kept
-  bool parameters = true;  // gradients of parameters
-  bool inputs = false;     // gradients of ops::Input
-  Value stop;              // gradients stop here
-  float dropout = 0;       // of hidden states, where transformers applies it
+  bool backward = true;    // whether a backward pass follows
+  bool parameters = true;  // compute gradients of parameters
+  bool inputs = false;     // compute gradients of ops::Input
+  Value stop;              // gradients do not propagate beyond this value
+  float dropout = 0;       // rate for hidden states, where transformers applies dropout
   float attention_dropout = 0;
-  uint64_t seed = 0;    // of dropout
-  uint32_t number = 0;  // of the step
-  uint32_t part = 0;    // of the step's batch
+  uint64_t seed = 0;    // seed of dropout
+  uint32_t number = 0;  // number of the step
+  uint32_t part = 0;    // number of the part of the step's batch
 };
 
 class Step : private Tape {
  public:
-  // The program only has plain operations, and one output. Both arguments outlive this.
+  // The program must only have plain (not fused) operations, and one output. Both arguments must outlive the step.
   Step(const Program& program, const HeldParameters& held);
 
-  // Errors: kOutOfMemory. After a success, a batch that needs no more memory does not allocate.
+  // Errors: kOutOfMemory. After a success, batches that fit its memory do not allocate.
   Status Begin(const BatchInputs& inputs, const StepOptions& options,
                std::span<const std::span<const float>> matrices = {});
-  // Bytes that the last Begin needed.
+  // Returns the number of bytes that the last Begin needed.
   int64_t bytes() const { return bytes_; }
 
   void Forward();
   Block output() const { return value(program_->outputs[0].value); }
   Block output_gradient() const { return gradients_[Root(program_->outputs[0].value)]; }
   void Backward();
-  // Shapes [rows, cols] of hidden-state dropout in a batch, in the order of operations.
+  // Shapes [rows, cols] of all hidden-state dropout in the batch, in the order of operations.
   std::vector<std::array<int64_t, 2>> dropped() const;
-  // The gradient of ops::Input number `number`.
   Block input_gradient(int32_t number) const;
 
  private:
   struct Piece {
     int64_t size;
-    int32_t from, to;  // times of first and last use
-    int32_t value;     // numbers above those of values are dropped operands
+    int32_t from, to;  // times of the first and the last use
+    int32_t value;     // numbers above those of values are operands after dropout
     bool gradient;
     int64_t offset;
   };
@@ -63,7 +62,7 @@ class Step : private Tape {
   int64_t PlacePieces();
   void PlaceViews(float* memory);
 
-  // Whether dropout changes an operation's first result, or a copy of its operand, whose other readers see the original.
+  // Whether dropout changes an operation's first result, or a copy of its operand; other readers see the original.
   enum class Drops : uint8_t { kNothing, kResult, kOperand };
   struct DroppedOperand {
     size_t op = 0;
@@ -73,19 +72,19 @@ class Step : private Tape {
     uint8_t started = 0;  // whether the gradient has been written
   };
   void DropRows(size_t op, Drops what, const Block& block) const;
-  DroppedOperand* OperandOf(size_t op);  // nullptr if it has no dropout
+  DroppedOperand* OperandOf(size_t op);  // nullptr if dropout does not apply
   void Fill(const DroppedOperand& operand) const;
   void Exchange(DroppedOperand& operand);
   void Return(DroppedOperand& operand);
 
-  HeldParameters frozen_;  // without gradients
+  HeldParameters frozen_;  // parameters without gradients
   const HeldParameters* all_;
   StepOptions options_;
   BatchIndices batch_indices_;
   Sizes sizes_;
-  std::vector<Drops> drops_;  // by operation
+  std::vector<Drops> drops_;  // for each operation
   std::vector<DroppedOperand> operands_;
-  std::vector<uint8_t> needs_;  // by root: whether it gets a gradient
+  std::vector<uint8_t> needs_;  // for each root: whether it gets a gradient
   std::vector<Piece> pieces_;
   std::vector<size_t> order_, near_;  // of pieces, during placement
   FloatBuffer memory_;

@@ -1,4 +1,3 @@
-// Places of dropout in a step, as in transformers' classes.
 #include <algorithm>
 #include <utility>
 
@@ -6,8 +5,8 @@
 
 namespace peruse::train {
 
-// Dropout of hidden states: where families and heads request it (Build::Dropped), and, for each layer independently, in the table of
-// relative positions (DisentangledSelfAttention's pos_dropout). Attention applies dropout to its probabilities itself.
+// Finds where to apply dropout to hidden states: where families and heads request it (Build::Dropped) and, independently for each layer, in
+// the table of relative positions (transformers' pos_dropout). Attention itself applies dropout to probabilities.
 void Step::FindDropout() {
   const Program& program = *program_;
   drops_.assign(program.ops.size(), Drops::kNothing);
@@ -61,7 +60,7 @@ void Step::Fill(const DroppedOperand& operand) const {
   DropRows(operand.op, Drops::kOperand, operand.values);
 }
 
-// Swaps the operand and its copy, and their gradients; the copy's gradient starts at zero.
+// Swaps the operand with its copy, and their gradients. The gradient of the copy is initially zero.
 void Step::Exchange(DroppedOperand& operand) {
   const auto x = static_cast<size_t>(operand.x.id);
   std::swap(values_[x], operand.values);

@@ -1,7 +1,6 @@
-// Operations' view of a training step: memory of values, parameters and their gradients.
-//
-// Each operation has two functions in a file of this folder: Forward(op, tape) computes its results from its operands; Backward(op, tape)
-// adds to the gradients of its operands and parameters, given those of its results. core/ops defines both (Compute, Gradient).
+// The memory of a training step as operations see it: values, parameters, gradients. Each operation has two functions in a file of this
+// folder: Forward(op, tape) computes results, Backward(op, tape) adds to the gradients of operands and parameters, given those of results.
+// core/ops defines both (Compute, Gradient).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace peruse::train {
 
-// A row-major matrix, or a block of its columns. Null data means absent.
+// A row-major matrix, or a block of its columns. Null data means that it is absent.
 struct Block {
   float* data = nullptr;
   int64_t rows = 0;
@@ -31,7 +30,7 @@ struct Block {
 
 void Fill(const Block& block, float value);
 
-// A parameter in the layout that operations read, and its gradient, which is null if the parameter is not trained.
+// A parameter in the layout that operations read. Its gradient is null if it is not trained.
 struct LinearParameter {
   LinearSpec spec;
   float* weight = nullptr;  // [out, in / groups]
@@ -53,13 +52,13 @@ struct HeldParameters {
 class Tape {
  public:
   Block value(Value value) const { return values_[static_cast<size_t>(value.id)]; }
-  // The gradient of a result; null data means zero.
+  // Returns the gradient of a result. Null data means zero.
   Block gradient(Value value) const;
   // Whether an operand, or a parameter used as one, gets a gradient.
   bool wants(Value value) const;
-  // Returns the gradient to add to; it starts at zero. Before several threads add to a gradient, one thread must have called this.
+  // Returns the gradient to add to; it is initially zero. Before several threads add to a gradient, one thread must have called this.
   Block Accumulator(Value value);
-  // The same, but to be overwritten if *add is false.
+  // Returns the gradient to write. If *add is false, the caller must overwrite it instead of adding.
   Block Destination(Value value, bool* add);
   const LinearParameter& at(LinearId id) const { return held_->linears[static_cast<size_t>(id.id)]; }
   const MatrixParameter& at(TableId id) const { return held_->tables[static_cast<size_t>(id.id)]; }
@@ -69,7 +68,7 @@ class Tape {
   const RaggedBatch& batch() const { return *batch_; }
   Workers& workers() const { return *held_->workers; }
   float* scratch() const { return scratch_; }
-  // Number of the running operation, which identifies its dropout.
+  // Number of the current operation, which identifies its dropout.
   uint32_t place() const { return place_; }
   const Dropout& dropout() const { return dropout_; }
 
@@ -83,20 +82,20 @@ class Tape {
   uint32_t place_ = 0;
   Dropout dropout_;
   std::vector<Block> values_;     // by Value
-  std::vector<Block> gradients_;  // by Value; null data for roots without a gradient
-  std::vector<uint8_t> started_;  // by root: whether its gradient has been written
+  std::vector<Block> gradients_;  // by Value; data is null for roots without a gradient
+  std::vector<uint8_t> started_;  // for each root: whether its gradient has been written
 };
 
 // Floats of scratch memory that an operation needs, in either direction, for all threads together.
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
-// The part of it for one head of an attention.
+// The part of Scratch that an attention needs for one head.
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices);
-// Whether the backward pass reads the operands' values.
+// Whether the backward pass reads the values of operands.
 bool KeepsOperands(const Op& op);
 
-// Each operation specialises both in a file of this folder; a missing one is a linker error.
+// Each operation specialises both templates in a file of this folder; the linker reports missing ones.
 template <typename Operation>
 void Forward(const Operation& op, Tape& t);
 template <typename Operation>

@@ -1,4 +1,3 @@
-// Writes numbers and metrics of training as JSON.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace peruse::train {
 
-// Omits NaN, which marks a metric that does not exist.
+// Omits NaN, which means that a metric does not exist.
 void WriteNumber(JsonWriter& writer, const char* name, double value);
 void WriteCount(JsonWriter& writer, const char* name, int64_t value);
 void Write(JsonWriter& writer, const Metrics& metrics);

@@ -12,7 +12,7 @@
 namespace peruse::train {
 namespace {
 
-// With fewer examples a held-out share is too small, and cross-validation replaces it.
+// With fewer examples cross-validation replaces held-out examples, because a share of them would be too small.
 constexpr size_t kFewToHoldOut = 30;
 
 }  // namespace
@@ -113,7 +113,6 @@ Result<std::string> TeachSession::AddExamples(std::string_view json) {
   return std::to_string(read);
 }
 
-// Holds out a share of the examples (folds.h).
 void TeachSession::SplitValidation() {
   if (!validation_.empty() || request_.validation_split == 0) return;
   const bool one_label = (reader_->goal() == Goal::kSingleLabel || reader_->goal() == Goal::kSoftLabels) &&
@@ -131,7 +130,7 @@ void TeachSession::SplitValidation() {
   if (validation_.empty()) notices_.push_back("validation holds nothing out: the share is too small for the examples.");
 }
 
-// Warns about labels without examples, and about what the reader cut.
+// Warns about labels without examples, and about what max_length truncated.
 void TeachSession::NoteExamples() {
   const Goal goal = reader_->goal();
   const std::vector<std::string>& labels = trainee_->config().id2label;

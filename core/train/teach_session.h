@@ -1,5 +1,5 @@
-// Training as a host sees it: files and JSON in, progress and a trained checkpoint out. bindings/teach_binding.cc exports this to
-// JavaScript as the class Teacher; every text is JSON.
+// Training for hosts: takes files and JSON, returns progress and a trained checkpoint. bindings/teach_binding.cc exports it to JavaScript
+// as the class Teacher. Every text is JSON.
 //
 //   AddFile("config.json", ...), AddFile("tokenizer.json", ...)   small files, whole, as for Session
 //   Open(request)
@@ -91,13 +91,13 @@ class TeachSession {
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
   Result<std::string> FinishWeights();
-  // Returns the number of examples in that set.
+  // Returns the number of examples in the set.
   Result<std::string> AddExamples(std::string_view json);
   Result<std::string> Begin();
   Result<std::string> Step();
   Result<std::string> Report() const;
   Result<std::string> Files();
-  // Returns bytes [first, first + count) of one of Files(), valid until the next call.
+  // Returns the bytes [first, first + count) of one of Files(), valid until the next call.
   Result<std::span<const uint8_t>> ReadFile(std::string_view name, uint64_t first, uint64_t count);
 
  private:
@@ -113,7 +113,7 @@ class TeachSession {
   void NoteExamples();
   void WriteScores(JsonWriter& writer) const;
   std::vector<std::string> Notices() const;
-  // The model whose weights are being fed.
+  // Returns the model whose weights are being fed.
   Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
   Stage stage_ = Stage::kFiles;
@@ -121,12 +121,11 @@ class TeachSession {
   std::string config_json_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;
-  std::optional<SentenceModules> sentence_;  // of a sentence_transformers folder, without its classifier
+  std::optional<SentenceModules> sentence_;  // modules of a sentence_transformers folder, without its classifier
   std::unique_ptr<Trainee> trainee_;
-  // For replaced-token detection.
   std::string generator_json_;
   std::unique_ptr<Trainee> generator_;
-  bool generator_comes_ = false;  // its checkpoint follows the model's
+  bool generator_comes_ = false;  // whether the generator's checkpoint follows that of the model
   bool trainee_is_fed_ = false;
   std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;

@@ -1,4 +1,3 @@
-// Opening a session: configuration, tokenizer, the modules of a sentence embedder, and recipes of pre-training.
 #include <algorithm>
 #include <optional>
 
@@ -74,8 +73,8 @@ Status TeachSession::CheckTask() const {
   return OkStatus();
 }
 
-// A sentence_transformers folder is trained on its own text vector: one pooling, optionally followed by a normalisation and the classifier
-// of an earlier training.
+// Trains a sentence_transformers folder on its own text vectors: one pooling, then optionally a normalisation and the classifier of an
+// earlier training run.
 Status TeachSession::ReadSentence() {
   const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
     const auto file = files_.find(path);
@@ -105,7 +104,7 @@ Status TeachSession::ReadSentence() {
   return OkStatus();
 }
 
-// Published recipes: BERT's for masked tokens; ELECTRA's generator uses no random tokens, DeBERTa's masks all chosen ones.
+// Uses published recipes: BERT's for masked tokens; ELECTRA's generator does not use random tokens, and DeBERTa's masks all chosen tokens.
 Status TeachSession::OpenPretraining() {
   TeachOptions& options = request_.options;
   options.masking.mask_id = tokenizer_->mask_id();

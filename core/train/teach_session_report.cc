@@ -1,4 +1,3 @@
-// The report of a session: metrics, scores of methods, warnings.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +7,7 @@
 namespace peruse::train {
 namespace {
 
-// A last loss above this share of ln(labels), the loss of guessing, is reported.
+// The report warns if the last loss exceeds this share of ln(labels), the loss of guessing.
 constexpr double kLittleLearnt = 0.8;
 
 const char* MethodName(Method method) {
@@ -18,7 +17,8 @@ const char* MethodName(Method method) {
 
 }  // namespace
 
-// "accuracy": accuracy of the chosen method on unseen examples, by label, with its errors; "compared": all methods that were scored.
+// Writes "accuracy", the chosen method's accuracy on unseen examples by label, with its errors, and "compared", all methods that were
+// scored.
 void TeachSession::WriteScores(JsonWriter& writer) const {
   const std::vector<Trials::Score>& scores = trials_->scores();
   if (scores.empty()) return;

@@ -68,7 +68,7 @@ Status Teacher::PrepareProgram() {
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
   if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression && !reads_labels() &&
       program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
-    // Up to the input of the last linear layer.
+    // Finds the input of the last linear layer.
     for (const Op& op : program_.ops) {
       const auto* linear = std::get_if<ops::Linear>(&op);
       if (linear == nullptr || linear->out != program_.outputs[0].value) continue;
@@ -112,7 +112,7 @@ Result<Teacher::Plan> Teacher::Begin() {
     return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
   }
   Masters& masters = trainee_.masters();
-  std::shared_ptr<Workers> workers = masters.shared_workers();  // of an earlier training
+  std::shared_ptr<Workers> workers = masters.shared_workers();  // of an earlier training run
   if (!workers) {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
   }
@@ -149,7 +149,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   return plan;
 }
 
-// Begins a step of the largest possible part, so that later ones do not allocate.
+// Begins a step of the largest possible part, so that later steps do not allocate.
 Status Teacher::CheckMemory(Plan& plan) {
   std::vector<const Example*> all;
   for (const auto& set : sets_) {
@@ -304,14 +304,14 @@ Status Teacher::Update() {
     for (const Example* example : examples) words += static_cast<double>(example->chosen.size());
     generator_->ZeroGradients();
   }
-  uint32_t done = 0;  // examples
+  uint32_t done = 0;  // number of examples
   Masters& masters = trainee_.masters();
   masters.ZeroGradients();
   double loss = 0;
-  int64_t rows = 0;  // of logits
+  int64_t rows = 0;  // of the logits
   for (const Example* example : examples)
     rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
-  uint32_t number = 0;  // of the part
+  uint32_t number = 0;
   for (Part part : PartsOf(examples)) {
     if (generator_) {
       PERUSE_ASSIGN_OR_RETURN(

@@ -1,4 +1,4 @@
-// Trains a model on examples in small steps, so that a host can show progress and stop between them.
+// Trains a model on examples in small steps, so that a host can show progress and stop between steps.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 namespace peruse::train {
 
 enum class Method : uint8_t {
-  kHead,    // the head, on features that are computed once
+  kHead,    // only the head, on features that are computed once
   kLayers,  // the head and the last layers, on features of the layer below that are computed once
-  kLora,    // low-rank pairs, and fresh tensors of the head
+  kLora,    // low-rank pairs, and new tensors of the head
   kFull,    // everything
 };
 
 struct TeachOptions {
   Method method = Method::kFull;
-  int32_t layers = 2;  // kLayers
+  int32_t layers = 2;  // number of layers for kLayers
   int32_t lora_rank = 8;
   float lora_alpha = 16;
   std::vector<std::string> lora_targets = {"query", "value", "query_proj", "value_proj", "in_proj",
@@ -34,18 +34,18 @@ struct TeachOptions {
   int32_t epochs = 3;
   int32_t batch_size = 16;      // examples per update
   int32_t batch_tokens = 2048;  // maximum tokens in memory per step
-  AdamWOptions adamw;           // Begin sets its steps
+  AdamWOptions adamw;           // Begin sets its number of steps
   float dropout = 0.1f;
   float attention_dropout = 0.1f;
   CrossEntropyOptions cross_entropy;
-  MaskRecipe masking;           // Goal::kMaskedWords, kReplaced: masks differ for every update
-  float detection_weight = 50;  // kReplaced: weight of the discriminator's loss relative to the generator's
-  bool disentangled = false;    // kReplaced: how token embeddings are shared (generator.h)
+  MaskRecipe masking;           // for kMaskedWords and kReplaced; masks differ in every update
+  float detection_weight = 50;  // kReplaced: weight of the discriminator's loss, relative to the generator's
+  bool disentangled = false;    // kReplaced: how the models share token embeddings (generator.h)
   std::vector<float> class_weights;
-  float sift = 0;              // weight of scale-invariant fine-tuning's divergence; 0 disables it
-  int32_t patience = 0;        // number of validations without improvement after which to stop; 0 means never
+  float sift = 0;              // weight of the divergence in scale-invariant fine-tuning; 0 disables it
+  int32_t patience = 0;        // stops after this many validations without improvement; 0 disables stopping
   int32_t validate_every = 1;  // epochs between validations; the last epoch is always validated
-  bool keep_best = true;       // keeps the state of the best validation instead of the last
+  bool keep_best = true;       // whether the result is the state of the best validation instead of the last state
   uint64_t seed = 42;
   int32_t threads = 1;
 };
@@ -57,42 +57,42 @@ class Teacher {
   struct Plan {
     int64_t steps = 0;  // updates
     int64_t examples = 0, validation_examples = 0;
-    int64_t trained = 0;  // parameters
-    int64_t bytes = 0;    // weights, gradients, moments and the largest batch
+    int64_t trained = 0;  // number of trained parameters
+    int64_t bytes = 0;    // for weights, gradients, moments and the largest batch
   };
   struct Progress {
     bool more = true;
     const char* phase = "training";  // "features", "training", "validation", "done"
-    int64_t step = 0;                // updates made
+    int64_t step = 0;                // number of updates so far
     int32_t epoch = 0;               // from 1
     double loss = 0;                 // of the last update
-    double generator_loss = 0;       // kReplaced: the generator's part of it
+    double generator_loss = 0;       // kReplaced: the generator's share of the loss
     double learning_rate = 0;
-    bool validated = false;  // metrics are new
+    bool validated = false;  // whether `metrics` are new
   };
   struct Epoch {
-    double loss = 0;  // mean over the epoch's updates
+    double loss = 0;  // mean over the updates of the epoch
     double generator_loss = 0;
     std::optional<Metrics> validation;
   };
   struct Report {
     std::vector<Epoch> epochs;
-    int32_t best_epoch = 0;  // from 1; 0 without validation, when the last state is kept
+    int32_t best_epoch = 0;  // from 1; 0 without validation: then the result is the last state
     int64_t steps = 0;
-    int64_t tokens = 0;  // read in training
-    double l2 = 0;       // kHead: chosen by cross-validation
-    // kHead, one label per text: predictions for each training example by the fit that excludes its fold
+    int64_t tokens = 0;  // number of tokens read in training
+    double l2 = 0;       // for kHead; chosen by cross-validation
+    // For kHead with one label per text: the prediction for each training example by the fit without its fold.
     std::vector<Guess> guesses;
-    std::vector<double> losses;  // by update
+    std::vector<double> losses;  // one per update
   };
 
-  // The trainee's weights are loaded. It outlives this, as does the generator of kReplaced.
+  // The trainee must have weights. It and the generator (for kReplaced) must outlive the teacher.
   Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator = nullptr);
 
   // `example` must fit the goal.
   void Add(Set set, Example example) { sets_[set].push_back(std::move(example)); }
 
-  // Errors: kInvalidArgument without examples; kUnsupported if the method cannot train for the goal; kOutOfMemory.
+  // Errors: kInvalidArgument if there are no examples; kUnsupported if the method cannot train for the goal; kOutOfMemory.
   Result<Plan> Begin();
   // Errors: kUnsupported if the loss is NaN; kOutOfMemory.
   Result<Progress> Advance();
@@ -110,9 +110,8 @@ class Teacher {
   Status PrepareSift();
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);
-  // The batch of the last FillBatch.
   BatchInputs Inputs() const;
-  // Logits or their gradient with one row per text or token; a model that reads labels may have one row per label.
+  // Logits or their gradients with one row per text or token, also for models that read labels, which may have one row per label.
   Block ByText(const Block& block) const;
   int64_t Columns() const;
   bool reads_labels() const { return trainee_.config().reads_labels(); }
@@ -124,8 +123,8 @@ class Teacher {
   Part MaskedTexts(std::span<const Example* const> texts, uint32_t draw);
   bool masks() const { return objective_.goal() == Goal::kMaskedWords || objective_.goal() == Goal::kReplaced; }
   Status PreparePretraining();
-  // Replaces masked tokens by the generator's; valid until the next call. If `learns`, the generator is trained on tokens of total weight
-  // `mass`.
+  // Replaces masked tokens by the generator's predictions, valid until the next call. If `learns`, it also trains the generator on tokens
+  // of total weight `mass`.
   Result<Part> Replaced(const Part& masked, bool learns, double mass, uint32_t first);
 
   Status ComputeFeatures();
@@ -148,22 +147,21 @@ class Teacher {
   Progress progress_;
   Phase phase_ = Phase::kTraining;
 
-  Program program_;           // computes logits, from `cut` on if features are kept
-  Program features_program_;  // the part before `cut`
+  Program program_;           // computes logits; if features are kept, from `cut` on
+  Program features_program_;  // the operations before `cut`
   std::unique_ptr<Step> step_, features_step_;
-  // Scale-invariant fine-tuning.
   PerturbedProgram perturbed_;
   std::unique_ptr<Sift> sift_;
   std::vector<float> perturbation_;
-  uint32_t drawn_ = 0;  // perturbations
+  uint32_t drawn_ = 0;  // number of perturbations drawn
   std::unique_ptr<AdamW> optimiser_;
-  std::vector<std::vector<float>> features_;  // by example, training before validation
+  std::vector<std::vector<float>> features_;  // for each example, training before validation
   int32_t features_width_ = 0;
-  bool by_text_ = false;  // features are rows of texts instead of tokens
+  bool by_text_ = false;  // whether features have a row per text instead of a row per token
   std::string classifier_;
 
   std::vector<const Example*> order_;
-  size_t next_ = 0;  // index in order_, or of the next example for features or validation
+  size_t next_ = 0;  // index into order_, or of the next example for features or validation
   int64_t updates_ = 0;
   double epoch_loss_ = 0;
   int64_t epoch_updates_ = 0;
@@ -171,9 +169,8 @@ class Teacher {
   int32_t since_best_ = 0;
   std::vector<float> kept_;  // the best state of the trained masters
 
-  // Pre-training.
   std::unique_ptr<Generator> generator_;
-  std::vector<Example> masked_, replaced_;  // texts of the update, of a part
+  std::vector<Example> masked_, replaced_;  // texts of an update, and of a part
   double epoch_generator_loss_ = 0;
 
   // Reused by all parts.

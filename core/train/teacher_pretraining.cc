@@ -1,4 +1,3 @@
-// Pre-training: masks tokens, and lets a generator replace them.
 #include "core/train/teacher.h"
 
 namespace peruse::train {

@@ -1,4 +1,3 @@
-// Ends of epochs: metrics of held-out examples, and the best state.
 #include <algorithm>
 
 #include "core/train/teacher.h"

@@ -12,7 +12,7 @@ namespace {
 // Prefix of the tensors of a sentence head's classifier; in its own file they are linear.weight and linear.bias.
 constexpr const char* kSentenceClassifier = "sentence_classifier";
 
-// The index in `own` of each label; nullopt unless the two lists have the same labels.
+// Returns the index in `own` of each label; nullopt if the two lists do not have the same labels.
 std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& labels,
                                              const std::vector<std::string>& own) {
   if (labels.size() != own.size()) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& lab
   return order;
 }
 
-// Labels can only be trained for a GLiClass that reads them in its text.
+// Labels can only be trained in a GLiClass that reads labels in its text.
 Status CheckReadsLabels(const Family& family, Head head) {
   const std::optional<LabelHead> scores = family.LabelScores();
   if (!scores) return Unsupported("a GLiNER cannot be taught yet");
@@ -140,7 +140,7 @@ Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
   Program& program = result.program;
   size_t at = 0;
   while (at < program.ops.size() && !std::holds_alternative<ops::LayerNorm>(program.ops[at])) ++at;
-  // The first norm of tokens belongs to the embeddings; norms of position tables come later.
+  // The first norm of tokens is that of the embeddings; norms of position tables come later.
   const auto* norm = at < program.ops.size() ? std::get_if<ops::LayerNorm>(&program.ops[at]) : nullptr;
   if (norm == nullptr || program.info(norm->x).rows.domain != Domain::kTokens) {
     return Unsupported("scale-invariant fine-tuning needs a layer norm behind the embeddings, which the model has not");

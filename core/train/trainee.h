@@ -1,4 +1,4 @@
-// A model in training: the program that the family wrote, its masters, and steps over batches.
+// A model in training: the program of its family, its tensors ("masters"), and steps over batches.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace peruse::train {
 
-// A sentence_transformers folder's text vector, which replaces the family's text head.
+// How a sentence_transformers folder computes the vector of a text; replaces the family's text head.
 struct SentenceHead {
   PooledHead::Pick pick = PooledHead::Pick::kMean;
   bool normalized = false;
@@ -25,8 +25,8 @@ struct SentenceHead {
 
 class Trainee {
  public:
-  // Parses config.json. Unless empty, `labels` replace those of config.json. If they are the same in another order, the classifier's rows
-  // are permuted; if they differ, the classifier is initialised at random.
+  // Parses config.json. `labels`, unless empty, replace those of config.json. If they only differ in their order, the rows of the
+  // classifier are permuted; otherwise the classifier is initialised at random.
   static Result<std::unique_ptr<Trainee>> Create(std::string_view config_json, Head head,
                                                  const std::vector<std::string>& labels,
                                                  std::optional<SentenceHead> sentence = std::nullopt);
@@ -37,31 +37,30 @@ class Trainee {
   Masters& masters() { return *masters_; }
   const Parameters& parameters() const { return parameters_; }
 
-  // As in Checkpoint. Precondition: before FinishWeights.
+  // See Checkpoint::SetShardIndex. Must precede FinishWeights.
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) {
     return checkpoint_->SetShardIndex(index_json);
   }
   Status EndShard() { return checkpoint_->EndShard(); }
   Status FeedWeights(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
   Status FinishWeights();
-  // Replaces a checkpoint: everything is initialised at random.
+  // Initialises everything at random, instead of loading a checkpoint.
   Status BeginFresh() { return masters_->BeginFresh(); }
 
-  // Number of the linear layer that computes the logits, or -1 for another operation.
+  // Returns the number of the linear layer that computes the logits, or -1 if another operation computes them.
   int32_t ClassifierLinear() const;
-  // By number in Parameters::tensors: marks a classifier that is initialised at random, because the checkpoint's labels differ.
+  // Marks, for each of Parameters::tensors, a classifier that starts at random because the checkpoint's labels differ.
   std::vector<bool> UsesOfClassifier() const;
 
-  // Whether transformers would train it.
+  // Whether transformers would train the tensor.
   bool IsTrainable(const Master& master) const {
     return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
   }
 
-  // The program for an output, without unneeded operations.
+  // Returns the program for an output, without unneeded operations.
   Result<Program> ProgramFor(OutputId output) const;
-  // The same, with the output `below` (a row per token) as ops::Input number 0 instead of the operations that compute it.
+  // Returns ProgramFor(output) with the output `below` (a row per token) as ops::Input number 0, instead of the operations that compute it.
   Result<Program> ProgramFrom(OutputId below, OutputId output) const;
-  // The program of scale-invariant fine-tuning.
   Result<PerturbedProgram> Perturbed(OutputId output);
 
  private:
@@ -73,9 +72,9 @@ class Trainee {
   Parameters parameters_;
   Program program_;
   std::unique_ptr<Masters> masters_;
-  std::unique_ptr<Checkpoint> checkpoint_;  // until FinishWeights
+  std::unique_ptr<Checkpoint> checkpoint_;  // null after FinishWeights
   std::optional<SentenceHead> sentence_;
-  std::vector<int32_t> label_order_;  // each label's row in the checkpoint; empty if the order is the same
+  std::vector<int32_t> label_order_;  // row of each label in the checkpoint; empty if the order is the same
 };
 
 }  // namespace peruse::train

@@ -8,14 +8,13 @@
 namespace peruse::train {
 namespace {
 
-// Number of folds for methods that train in steps: each fold is a training.
+// Number of folds for methods that train in steps. Each fold is a training run.
 constexpr int32_t kTrainedFolds = 3;
-// Minimum number of examples to compare methods: with fewer, folds of a third are too small, and full training takes most of a comparison's
-// budget.
+// Minimum number of examples for comparing methods. With fewer, folds are too small, and full training would exceed a comparison's budget.
 constexpr size_t kEnoughToCompare = 48;
-// Maximum operations of a comparison: about ten seconds in WebAssembly.
+// Maximum number of operations of a comparison: about ten seconds in WebAssembly.
 constexpr double kComparable = 1e12;
-// Maximum operations of full training by default: about a minute.
+// Maximum number of operations of full training by default: about a minute.
 constexpr double kTrainable = 2e12;
 
 int32_t TrueLabelOf(const Example& example) {
@@ -90,7 +89,7 @@ Result<Teacher::Plan> Trials::Begin() {
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {
-    planned_.push_back({Method::kHead});  // kHead scores itself
+    planned_.push_back({Method::kHead});  // kHead computes its own score
     const bool quick = CostOfFull() * kTrainedFolds <= kComparable;
     if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
   }
@@ -126,7 +125,7 @@ Status Trials::Start(const Training& training) {
   return OkStatus();
 }
 
-// Collects predictions from the finished training.
+// Collects predictions of the finished training run.
 void Trials::Finish() {
   const Training& training = planned_[current_];
   const Teacher::Report& report = teacher_->report();
@@ -147,7 +146,7 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
-// After all scores: plans the final training.
+// Plans the final training run, once all scores are known.
 void Trials::Choose() {
   chosen_ = true;
   const auto of = [&](Method method) {
@@ -166,7 +165,7 @@ void Trials::Choose() {
 Result<Teacher::Progress> Trials::Advance() {
   PERUSE_ASSIGN_OR_RETURN(Teacher::Progress progress, teacher_->Advance());
   progress.step += steps_before_;
-  if (planned_[current_].fold >= 0) progress.validated = false;  // folds are not the final model's metrics
+  if (planned_[current_].fold >= 0) progress.validated = false;  // metrics of folds are not those of the final model
   if (progress.more) return progress;
   Finish();
   if (current_ + 1 == planned_.size() && !chosen_) Choose();

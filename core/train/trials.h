@@ -1,9 +1,10 @@
-// Trains by the requested method, or by the better of two, and scores it by cross-validation if examples are few.
+// Trains by the requested method, or by the better of two. If examples are few, scores it by cross-validation. The last training uses all
+// training examples, and leaves its result in the trainee.
 //
 //   Trials trials(trainee, goal, options, method, training, validation);
 //   trials.Begin();
 //   while (trials.Advance()->more) ...
-//   trials.report();   of the last training, on all training examples: the trainee's masters are the result
+//   trials.report();
 #pragma once
 
 #include <cstdint>
@@ -23,41 +24,41 @@ class Trials {
   struct Score {
     Method method = Method::kHead;
     int32_t folds = 0;
-    std::vector<Guess> guesses;  // by training example
+    std::vector<Guess> guesses;  // one for each training example
     double accuracy = 0;
   };
 
-  // `method` nullopt chooses between head and full training, by cross-validation or, if that takes too long, by a rule. `cross_validate`
-  // also scores a requested method. `options` returns the options of a method. The trainee's weights are loaded; it and the generator
-  // outlive this.
+  // Without `method`, chooses between head and full training: by cross-validation or, if that takes too long, by a rule. `cross_validate`
+  // also scores a requested method. `options` returns the options of a method. The trainee must have weights; it and the generator must
+  // outlive the object.
   Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
          bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator);
 
-  // As Teacher::Begin and Teacher::Advance, with the steps of all trainings.
+  // See Teacher::Begin and Teacher::Advance. Steps are those of all training runs.
   Result<Teacher::Plan> Begin();
   Result<Teacher::Progress> Advance();
 
-  // Steps of all trainings; fewer after the head has been chosen.
+  // Returns the number of steps of all training runs; it falls if the head is chosen.
   int64_t total_steps() const;
   const Teacher::Report& report() const { return teacher_->report(); }
-  // Plan of the last training, with the bytes of the largest.
+  // Returns the plan of the last training run, with the bytes of the largest run.
   const Teacher::Plan& plan() const { return plan_; }
   const TeachOptions& options() const { return teacher_->options(); }
   const std::vector<Score>& scores() const { return scores_; }
   const std::vector<Example>& training() const { return training_; }
-  // The label of a training example, or its most probable one.
+  // Returns the label of a training example, or its most probable label.
   int32_t LabelOf(size_t example) const;
 
  private:
   struct Training {
     Method method;
-    int32_t fold = -1;  // fold to leave out; -1 validates on the caller's examples
+    int32_t fold = -1;  // the fold to leave out; -1 validates on the caller's examples
   };
 
   int64_t StepsOf(const Training& training) const;
-  // Approximate operations of full training.
+  // Approximate number of operations of full training.
   double CostOfFull() const;
-  // The choice without a comparison: an embedder's vectors are good as they are, and a large model takes long.
+  // Chooses without a comparison: an embedder's vectors are good enough for the head, and full training of a large model takes long.
   bool FullByRule() const;
   void ScoreByFolds(Method method);
   void Choose();
@@ -74,7 +75,7 @@ class Trials {
 
   std::vector<Training> planned_;
   size_t current_ = 0;
-  bool chosen_ = false;  // the last of planned_ is final
+  bool chosen_ = false;  // whether the last of planned_ is the final run
   std::vector<int32_t> folds_;
   std::vector<Score> scores_;
   std::unique_ptr<Teacher> teacher_;

@@ -16,7 +16,7 @@ Result<std::shared_ptr<Workers>> Workers::Create(int32_t threads) {
 void Workers::Split(int64_t count, int64_t unit, int64_t cost, Call call, const void* task) const {
   if (count <= 0) return;
   const int64_t threads = pool_.threads();
-  // Four pieces per thread, so that a delayed thread does not hold up the others for long.
+  // Creates four pieces per thread, so that other threads do not wait long for a delayed one.
   const int64_t pieces = threads == 1 ? 1 : std::min(4 * threads, count * cost / kLeastCost);
   if (pieces <= 1) return call(task, 0, 0, count);
   const int64_t units = (count + unit - 1) / unit;
@@ -29,7 +29,7 @@ void Workers::Split(int64_t count, int64_t unit, int64_t cost, Call call, const 
 // Splits by columns of the result, so that no two threads pack the same part of b; by rows if b has few columns.
 void Workers::Multiply(int64_t m, int64_t n, int64_t k, const Operand& a, const Operand& b, float* c, int64_t c_stride,
                        bool add) {
-  constexpr int64_t kLeastCols = 64, kLeastRows = 24;  // multiples of every tile
+  constexpr int64_t kLeastCols = 64, kLeastRows = 24;  // multiples of every kernel's tile
   const bool by_cols = n >= 2 * kLeastCols;
   const auto run = [&](int32_t thread, int64_t first, int64_t end) {
     Operand left = a, right = b;

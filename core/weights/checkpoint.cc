@@ -8,11 +8,7 @@
 #include "core/weights/shard_index.h"
 
 namespace peruse {
-namespace {
-
-// The scales of encoded rows are in the same file, in a tensor with this suffix.
-
-}  // namespace
+namespace {}  // namespace
 
 Checkpoint::Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink)
     : parameters_(parameters),
@@ -105,7 +101,7 @@ void Checkpoint::CollectNeeded() {
     const auto [found, added] = needed_numbers_.emplace(names_.Of(tensor), needed_.size());
     if (added) needed_.push_back({.name = names_.Of(tensor), .head = tensor.head});
     NeededTensor& needed = needed_[found->second];
-    if (tensor.head.empty()) needed.head.clear();  // also used by the encoder
+    if (tensor.head.empty()) needed.head.clear();  // the encoder uses it, too
     if (!skipped) needed.uses.push_back(use);
   }
 }
@@ -192,7 +188,7 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-// Finds the use of a tensor of the file: a needed tensor, or the scales of one.
+// Finds the needed tensor that a tensor of the file is, or whose scales it contains.
 Checkpoint::Target Checkpoint::TargetOf(const TensorInfo& tensor, const std::string& name,
                                         std::span<const TensorInfo> tensors, const Numbers& numbers) const {
   using Content = CheckpointSink::Content;

@@ -1,12 +1,10 @@
 // Reads a checkpoint as it arrives: one file or several shards of any format (weights_parser.h), with an optional adapter merged in
-// (lora.h).
+// (lora.h). When a file's header arrives, one error reports every missing and misshapen tensor; then the bytes of each tensor that
+// Parameters (core/program/parameters.h) need are passed to a sink: a model or a trainer.
 //
 //   Checkpoint checkpoint(parameters, prefixes, sink);
 //   while (more) checkpoint.Feed(chunk);
 //   checkpoint.Finish();
-//
-// Parameters (core/program/parameters.h) name the tensors that a program needs. When a file's header arrives, one error reports every
-// missing and misshapen tensor; then the bytes of each needed tensor flow into a sink: a model or a trainer.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +30,9 @@ namespace peruse {
 struct NeededTensor {
   std::string name;  // as in TensorNames, without the prefix
   std::vector<size_t>
-      uses;           // numbers in Parameters::tensors, without those whose values are already set (Checkpoint::Skip)
+      uses;           // numbers in Parameters::tensors, without those that have values already (Checkpoint::Skip)
   std::string head;   // the head that owns it; empty for the encoder
-  bool read = false;  // all of its bytes have arrived
+  bool read = false;  // whether all of its bytes have arrived
 
   bool in_place() const { return uses.empty(); }
 };
@@ -50,16 +48,16 @@ class CheckpointSink {
  public:
   virtual ~CheckpointSink() = default;
 
-  // Called once, before any Open, when the tensor names of the checkpoint are known.
+  // Called once, before any Open, when the checkpoint's tensor names are known.
   virtual Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) {
     (void)names, (void)tensors;
     return OkStatus();
   }
-  // Whether the checkpoint may lack the tensor or have another number of elements; then the tensor is not read.
+  // Whether the checkpoint may omit the tensor, or have a different number of elements; the tensor is then not read.
   virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
-  // Whether the sink reads a tensor of non-float `type`: rows in the format of the parameter, with scales in another tensor.
+  // Whether the sink accepts a tensor of non-float `type`: rows in the format of the parameter, with scales in a second tensor.
   virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
-  // Content of a file's tensor that is needed.
+  // What a tensor of the file contains.
   enum class Content : uint8_t {
     kFloats,
     kEncoded,  // rows in the format of the parameter, without scales
@@ -72,42 +70,41 @@ class CheckpointSink {
 
 class Checkpoint : private TensorVisitor {
  public:
-  // `prefixes`: Family::prefixes(). `parameters` and `sink` outlive the checkpoint.
+  // `prefixes`: see Family::prefixes(). `parameters` and `sink` must outlive the checkpoint.
   Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink);
 
-  // Marks uses (by number in Parameters::tensors; the list may be shorter) whose values are already set. Call before the first header.
+  // Marks uses that have values already, by index in Parameters::tensors; the list may be shorter. Must precede the first header.
   void Skip(std::vector<bool> uses) { skipped_ = std::move(uses); }
-  // Sets a complete adapter, which is merged into the weights as they arrive. Call before the first bytes.
+  // Sets a complete adapter to merge into the weights as they arrive. Must precede the first bytes.
   void SetAdapter(std::unique_ptr<LoraAdapter> adapter);
 
   // After an error, every later call returns the same error.
 
-  // For a sharded checkpoint: sets its index. Returns the file names in the order in which to feed them, with EndShard after each. Errors:
-  // kMalformedFile, kMissingTensor, kMissingHead.
+  // Sets the index of a sharded checkpoint. Returns the file names in the order in which to feed them; EndShard must follow each file.
+  // Errors: kMalformedFile, kMissingTensor, kMissingHead.
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
-  // Ends a shard's file. Errors: kTruncatedFile.
   Status EndShard();
-  // Accepts the next bytes of a file. Errors: kMalformedFile, kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and
-  // those of the sink. Errors that the header shows are returned before the body is read.
+  // Accepts the next bytes of a file. Returns errors that the header shows before it reads the body. Errors: kMalformedFile,
+  // kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and those of the sink.
   Status Feed(std::span<const uint8_t> chunk);
   // Ends the last file. Errors: kTruncatedFile; kMissingTensor if the index names a tensor that no file has.
   Status Finish();
 
-  // ---- Known from the first header on -----------------------------------------------------------------------------------
+  // Known from the first header on:
 
   bool resolved() const { return resolved_; }
   // The type of a tensor in the current file; nullopt if it is not there.
   std::optional<DType> StoredType(const ParameterTensor& tensor) const;
   const TensorNames& names() const { return names_; }
   std::span<const NeededTensor> tensors() const { return needed_; }
-  // The number of tensors that are needed, and the names of the others.
+  // The number of tensors that are needed, and the names of all others.
   int32_t tensors_used() const { return tensors_used_; }
   const std::vector<std::string>& extra_tensors() const { return extra_tensors_; }
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
   struct Target {
-    size_t needed = kNone;  // index in needed_
+    size_t needed = kNone;  // index into needed_
     CheckpointSink::Content content = CheckpointSink::Content::kFloats;
   };
   using Numbers = std::unordered_map<std::string, size_t>;  // by name
@@ -145,13 +142,13 @@ class Checkpoint : private TensorVisitor {
   bool resolved_ = false;
   TensorNames names_;
   std::vector<NeededTensor> needed_;
-  Numbers needed_numbers_;  // indices in needed_
+  Numbers needed_numbers_;  // indices into needed_
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;
 
-  // The current file.
+  // State of the current file:
   std::vector<TensorInfo> tensors_;
-  std::vector<Target> targets_;  // by tensor
+  std::vector<Target> targets_;  // one per tensor
   size_t open_ = kNone;
   uint64_t open_bytes_ = 0;
   std::unique_ptr<TensorWriter> writer_;

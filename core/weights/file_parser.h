@@ -1,4 +1,3 @@
-// Parser of a weights file of one format, fed as it arrives.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +7,12 @@
 
 namespace peruse {
 
-// The caller stops at the first error.
+// Parses a weights file as it arrives. The caller stops at the first error.
 class FileParser {
  public:
   virtual ~FileParser() = default;
-  // Parses at least one byte. Errors: kMalformedFile, kUnsupported, kOutOfMemory, kTruncatedFile, or an error of the visitor.
+  // Consumes at least one byte. Errors: kMalformedFile, kUnsupported, kOutOfMemory, kTruncatedFile, or an error of the visitor.
   virtual Status Feed(std::span<const uint8_t> chunk) = 0;
-  // Ends the file. Errors: kTruncatedFile.
   virtual Status Finish() = 0;
 };
 

@@ -22,7 +22,7 @@ int64_t RowsAtOnce(int64_t rows, int64_t row_size) {
 template <typename T, typename Convert>
 void ConvertAll(std::span<const uint8_t> bytes, std::span<float> out, Convert convert) {
   for (size_t i = 0; i < out.size(); ++i) {
-    T value;  // the source may be unaligned
+    T value;  // a copy, because the source may be unaligned
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
     out[i] = convert(value);
   }

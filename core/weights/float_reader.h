@@ -1,4 +1,3 @@
-// Converts a tensor's bytes to rows of floats as they arrive.
 #pragma once
 
 #include <array>
@@ -16,8 +15,8 @@ constexpr bool IsFloatDType(DType dtype) {
   return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Converts little-endian elements of a float type, or of int8, to floats. Exact except for float64, which is rounded. bytes.size() ==
-// out.size() * DTypeSize(dtype).
+// Converts little-endian elements of a float type, or of int8, to floats. Exact except for float64, which is rounded. Precondition:
+// bytes.size() == out.size() * DTypeSize(dtype).
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
 
 class FloatReader {
@@ -27,7 +26,8 @@ class FloatReader {
 
   FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write);
 
-  // Accepts the next bytes of the tensor, at most as many as are missing. Writes all complete rows in one call, within a small buffer.
+  // Converts the next bytes of the tensor to rows of floats. Writes all complete rows in one call, within a small buffer. `bytes` must not
+  // exceed the rest of the tensor.
   Status Feed(std::span<const uint8_t> bytes);
 
  private:
@@ -35,13 +35,13 @@ class FloatReader {
 
   DType dtype_;
   int64_t row_size_;
-  int64_t missing_;  // elements that have not arrived
+  int64_t missing_;  // number of elements that are still to arrive
   WriteRows write_;
-  int64_t capacity_;                 // of values_, a multiple of row_size_
-  std::unique_ptr<float[]> values_;  // whole rows being collected
+  int64_t capacity_;                 // size of values_, a multiple of row_size_
+  std::unique_ptr<float[]> values_;  // complete rows
   int64_t filled_ = 0;
   int32_t next_row_ = 0;
-  std::array<uint8_t, 8> split_{};  // an element that a chunk boundary split
+  std::array<uint8_t, 8> split_{};  // an element whose bytes are in two chunks
   size_t split_bytes_ = 0;
 };
 

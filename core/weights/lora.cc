@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kConfig = "adapter_config.json";
 constexpr std::string_view kModelPrefix = "base_model.model.";
 constexpr std::string_view kSaved = ".modules_to_save";
-// The untrained copy of a module that peft also saves. With bias "all" its bias is in the file.
+// Suffix of the untrained copy of a module, which peft also saves. With bias "all" the file contains its bias.
 constexpr std::string_view kOriginal = ".original_module";
 
 Status NotMerged(const std::string& what) {
@@ -43,7 +43,7 @@ std::string CheckpointName(std::string_view name) {
   return result;
 }
 
-// Position of ".lora_A" and the like; npos for tensors that are saved whole.
+// Returns the position of ".lora_A" and so on; npos for tensors that are saved whole.
 size_t FindLora(std::string_view name) { return name.find(".lora_"); }
 
 Status Twice(const std::string& one, const std::string& other) {
@@ -93,8 +93,7 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   return ReadPatterns(root.FindMember("rank_pattern"), "rank_pattern", &rank_patterns_);
 }
 
-// peft's get_pattern_key: re.match(rf"(.*\.)?({key})$", module). The matcher prefers the longest ".*", and "$" is part of the expression,
-// so a match from the start covers the whole name.
+// Implements peft's get_pattern_key, re.match(rf"(.*\.)?({key})$", module): "$" is part of the expression, so matches cover the whole name.
 Status LoraAdapter::ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns) {
   for (size_t i = 0; i < json.size(); ++i) {
     const std::string key(json.MemberName(i));
@@ -166,8 +165,8 @@ Status LoraAdapter::Finish() {
   return OkStatus();
 }
 
-// ".lora_A.weight", ".lora_A.default.weight", ".lora_embedding_A", ".lora_embedding_A.default", ".lora_B.bias",
-// ".lora_magnitude_vector", ".lora_magnitude_vector.default.weight"
+// Accepts ".lora_A.weight", ".lora_A.default.weight", ".lora_embedding_A", ".lora_embedding_A.default", ".lora_B.bias",
+// ".lora_magnitude_vector", ".lora_magnitude_vector.default.weight".
 Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const {
   const std::string& name = tensor.info.name;
   const size_t at = FindLora(name);
@@ -194,7 +193,7 @@ Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Fa
   return OkStatus();
 }
 
-// peft reads the plain name of a saved module; a name with ".modules_to_save" counts only if the plain one is missing.
+// peft reads the plain name of a saved module; names with ".modules_to_save" only count if the plain one is missing.
 Status LoraAdapter::TakeWhole() {
   std::map<std::string, LoraTensor*> whole;
   for (LoraTensor& tensor : read_) {
@@ -212,7 +211,7 @@ Status LoraAdapter::TakeWhole() {
   return OkStatus();
 }
 
-// linear:    W [out, in] + B [out, r] A [r, in]; with lora_bias, B's bias [out] is added to the layer's
+// linear:    W [out, in] + B [out, r] A [r, in]; with lora_bias, B's bias [out] is added to the bias of the layer
 // embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
 Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors) {
   if (factors.a == nullptr || factors.b == nullptr) {

@@ -1,6 +1,5 @@
-// LoRA adapters (Hu et al., 2021) in the layout of the library peft, merged into a checkpoint's weights while these are read:
-// W + scale * B A, for every linear layer and embedding that the adapter changes. DoRA (Liu et al., 2024) then scales each row of the sum
-// to a learned length.
+// Merges LoRA adapters (Hu et al., 2021), in peft's layout, into a checkpoint's weights while these are read: W + scale * B A for each
+// linear layer and embedding that the adapter changes. DoRA (Liu et al., 2024) then scales each row of the sum to a learned length.
 //
 //   LoraAdapter adapter;  adapter.ReadConfig(adapter_config_json);  adapter.Feed(chunk)...  adapter.Finish();
 //   LoraMerger merger(adapter, prefixes, binder);  WeightsParser parser(merger);
@@ -26,10 +25,10 @@
 
 namespace peruse {
 
-// An update of a matrix [rows, cols]: adds scale * left right, with left [rows, rank] and right [rank, cols]. With lora_bias also an update
-// of a bias [rows]: adds scale * left, with one column.
+// An update of a matrix [rows, cols]: adds scale * left right, with left [rows, rank] and right [rank, cols]; or of a bias [rows]
+// (lora_bias): adds scale * left, with one column.
 struct LoraUpdate {
-  std::string name;      // name of the checkpoint's tensor, including ".weight" or ".bias"
+  std::string name;      // the checkpoint's tensor, including ".weight" or ".bias"
   bool is_bias = false;  // shape is [rows]
   int64_t rows = 0;
   int64_t cols = 0;
@@ -44,7 +43,7 @@ struct LoraUpdate {
 
 // A tensor that the adapter stores whole, for example of a head trained with it (modules_to_save).
 struct LoraTensor {
-  TensorInfo info;  // named as in the checkpoint
+  TensorInfo info;  // with the checkpoint's name
   std::vector<uint8_t> bytes;
 };
 
@@ -54,7 +53,7 @@ class LoraAdapter : private TensorVisitor {
 
   // Reads adapter_config.json. Errors: kUnsupported, with the option's name.
   Status ReadConfig(std::string_view json);
-  // Reads adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser, and kUnsupported, kMalformedFile, kShapeMismatch
+  // Reads adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser; kUnsupported, kMalformedFile or kShapeMismatch
   // for inconsistent tensors.
   Status Feed(std::span<const uint8_t> chunk) { return parser_.Feed(chunk); }
   Status Finish();
@@ -81,7 +80,6 @@ class LoraAdapter : private TensorVisitor {
   static Status ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns);
   // Returns the value of the first matching pattern, or `otherwise`.
   static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
-  // Assigns the tensor to its module.
   Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
   // Moves tensors that are stored whole to tensors_.
   Status TakeWhole();
@@ -102,11 +100,11 @@ class LoraAdapter : private TensorVisitor {
 
 class LoraMerger : public TensorVisitor {
  public:
-  // `prefixes`: optional prefixes of encoder tensor names. The other arguments outlive this object.
+  // `prefixes` are optional prefixes of encoder tensors. The other arguments must outlive the merger.
   LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next);
 
-  // For a sharded checkpoint, before its first header: takes the names of all tensors and adds those that the adapter adds. Errors:
-  // kMissingTensor if the adapter changes a missing matrix.
+  // For a sharded checkpoint, before its first header: takes the names of all tensors, and returns them with those that the adapter adds.
+  // Errors: kMissingTensor if the adapter changes a missing matrix.
   Result<std::vector<std::string>> SetNames(const std::vector<std::string>& names);
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
@@ -114,7 +112,7 @@ class LoraMerger : public TensorVisitor {
   bool Wants(size_t index) const override { return parts_[index].replaced == nullptr && next_.Wants(index); }
 
  private:
-  // The change of a tensor: one of these, or none.
+  // How the adapter changes a tensor: by an update, by a whole tensor, or not at all.
   struct Part {
     const LoraUpdate* update = nullptr;
     const LoraTensor* replaced = nullptr;
@@ -130,10 +128,10 @@ class LoraMerger : public TensorVisitor {
   TensorVisitor& next_;
 
   bool resolved_ = false;
-  std::unordered_map<std::string_view, Part> part_of_;  // by bare name
-  std::vector<const LoraTensor*> added_;                // missing in the checkpoint; sent with the first file
+  std::unordered_map<std::string_view, Part> part_of_;  // by name without prefix
+  std::vector<const LoraTensor*> added_;                // absent from the checkpoint; sent with the first file
 
-  // The current file.
+  // State of the current file:
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;
   size_t reading_ = static_cast<size_t>(-1);

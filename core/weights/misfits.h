@@ -10,18 +10,17 @@
 
 namespace peruse {
 
-// "name [2, 3]"
+// Returns for example "name [2, 3]".
 std::string Described(const std::string& name, std::span<const int64_t> shape);
 
 struct Misfits {
   NameList missing;       // of the encoder
   NameList missing_head;  // of the head
-  std::string head;       // name of the head
+  std::string head;
   NameList misshapen;
   NameList unreadable;  // types that weights cannot have
   NameList int8;        // int8 where only floats are allowed
 
-  // Returns OK if there is no problem.
   Status ToStatus() const;
 };
 

@@ -14,7 +14,7 @@ Status NotFinite(const std::string& tensor) {
   return MalformedFile("tensor \"" + tensor + "\" holds NaN or infinity: nothing can be computed with it");
 }
 
-// Writes a tensor's bytes to each of its uses: as floats, or unchanged where the linear or table uses the file's format.
+// Writes the bytes of a tensor to each of its uses: as floats, or unchanged if a linear layer or table has the file's format.
 class UseWriter : public TensorWriter {
  public:
   explicit UseWriter(const std::string& name) : name_(name) {}
@@ -93,7 +93,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
   return std::unique_ptr<TensorWriter>(std::move(writer));
 }
 
-// Writes runs of whole rows directly and assembles other rows first.
+// Writes runs of whole rows directly, and assembles other rows first.
 Status ParameterWriter::WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values) {
   const Placement placement = parameters_.placement(use);
   const int64_t units = std::ssize(values) / UnitElements(placement);

@@ -1,6 +1,5 @@
-// The checkpoint sink of a model: writes tensors to the parameters of a backend, in their formats.
-//
-// Allocates a parameter's memory when its first bytes arrive, so memory use follows the received bytes.
+// The checkpoint sink of a model: writes tensors to the parameters of a backend, in their formats. Allocates a parameter when its first
+// bytes arrive, so that memory use follows the received bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@
 
 namespace peruse {
 
-// Returns the format in which a checkpoint for a model of `precision` may store a tensor's rows, nullptr if it stores floats.
+// Returns the format in which a checkpoint for a model of `precision` may store a tensor's rows; nullptr if it stores floats.
 const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision);
 
 class ParameterWriter : public CheckpointSink {
  public:
-  // Stores handles of what it creates in `weights`. All arguments outlive the writer.
+  // Stores handles of created parameters in `weights`. All arguments must outlive the writer.
   ParameterWriter(Backend& backend, Precision precision, const Parameters& parameters, Weights& weights)
       : backend_(backend), precision_(precision), parameters_(parameters), weights_(weights) {}
 
@@ -29,9 +28,9 @@ class ParameterWriter : public CheckpointSink {
                                              Content content) override;
 
  private:
-  // Allocates the table of a use.
+  // Allocates the table that a tensor fills.
   Result<EmbeddingTable*> Table(const ParameterTensor& use, DType stored);
-  // Writes whole units of a tensor of floats (UnitElements), starting at unit `first`.
+  // Writes whole units of a tensor of floats (UnitElements), from unit `first` on.
   Status WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values);
   // Writes whole rows that are stored in the format of the linear layer.
   Status WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
@@ -47,9 +46,9 @@ class ParameterWriter : public CheckpointSink {
   const Precision precision_;
   const Parameters& parameters_;
   Weights& weights_;
-  EncodedBuffer encoded_;      // scratch of WriteFloats
-  std::vector<float> staged_;  // rows that are being assembled
-  int64_t staged_first_ = 0;   // index of staged_'s first element in its parameter
+  EncodedBuffer encoded_;      // scratch memory of WriteFloats
+  std::vector<float> staged_;  // incomplete rows
+  int64_t staged_first_ = 0;   // index of the first staged element in its parameter
 };
 
 }  // namespace peruse

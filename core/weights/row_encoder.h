@@ -1,6 +1,5 @@
-// Rewrites the tensors of a weights file, some in a weight format, the others unchanged.
-//
-// An encoded tensor becomes two: its rows under its own name, and their scales (kScaleSuffix). All rows precede the scales.
+// Copies the tensors of a weights file, some of them encoded in a weight format. An encoded tensor becomes two: rows with its own name, and
+// their scales (kScaleSuffix). All rows precede the scales.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ class RowEncoder : public TensorVisitor {
   // Chooses a format for each tensor of a file; nullptr leaves the tensor unchanged.
   using Choose = std::function<Result<std::vector<const WeightFormat*>>(std::span<const TensorInfo>)>;
 
-  // `next` receives the result and outlives the encoder.
+  // `next` receives the result. It must outlive the encoder.
   RowEncoder(Choose choose, TensorVisitor& next) : choose_(std::move(choose)), next_(next) {}
 
   // Errors: those of `choose` and `next`.
@@ -48,9 +47,9 @@ class RowEncoder : public TensorVisitor {
   int64_t encoded_ = 0;
   uint64_t source_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  std::vector<Part> parts_;  // by tensor
+  std::vector<Part> parts_;  // one per tensor
 
-  // The tensor in progress.
+  // State of the current tensor:
   size_t open_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
   EncodedBuffer buffer_;

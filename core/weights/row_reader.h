@@ -1,4 +1,4 @@
-// Collects a tensor's bytes into whole rows.
+// Collects the bytes of a tensor into whole rows.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class RowReader {
         capacity_(std::max<size_t>(kBufferBytes / row_bytes_, 1) * row_bytes_),
         write_(std::move(write)) {}
 
-  // Accepts the next bytes of the tensor. Flushes at the end of the tensor, which ends a row.
+  // Accepts the next bytes of the tensor. The end of a tensor completes a row.
   Status Feed(std::span<const uint8_t> bytes) {
     while (!bytes.empty()) {
       const size_t taken = std::min(bytes.size(), capacity_ - rows_.size());

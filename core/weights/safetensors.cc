@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 8;
 
-// Bits per element for every type of the format; 0 for an unknown name.
+// Returns the bits per element; 0 for an unknown name.
 int DTypeBits(std::string_view name) {
   if (const std::optional<DType> dtype = ParseDType(name)) return 8 * DTypeSize(*dtype);
   if (name == "U64" || name == "C64") return 64;
@@ -78,7 +78,7 @@ Result<TensorInfo> ParseTensor(std::string_view name, JsonValue entry) {
   return tensor;
 }
 
-// Checks that sorted tensors follow one another from byte 0.
+// Checks that sorted tensors follow one another without gaps, from byte 0 on.
 Status CheckLayout(std::span<const TensorInfo> tensors) {
   uint64_t expected = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -103,8 +103,8 @@ Status CheckDuplicates(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-// safetensors' save_model stores tied tensors once and lists the other names in the metadata: {"other name": "name of the tensor"}. Each of
-// them becomes a tensor with the same bytes, after the stored one.
+// safetensors' save_model stores tied tensors once and lists further names in the metadata: {"other name": "name of the tensor"}. Each such
+// name becomes a tensor with the same bytes, after the stored one.
 Status AddAliases(JsonValue metadata, std::vector<TensorInfo>* tensors) {
   std::unordered_map<std::string_view, size_t> index;
   for (size_t i = 0; i < tensors->size(); ++i) index.emplace((*tensors)[i].name, i);
@@ -225,7 +225,7 @@ Status SafetensorsParser::ReadBody(std::span<const uint8_t>& chunk) {
   return OkStatus();
 }
 
-// The first wanted name of a tensor receives the bytes as they arrive; each further name receives them when complete.
+// The first wanted name of a tensor receives bytes as they arrive; further names receive them when the tensor is complete.
 Status SafetensorsParser::PassOn(std::span<const uint8_t> bytes) {
   std::vector<size_t> wanted;
   for (size_t i = current_; i == current_ || (i < tensors_.size() && !tensors_[i].same_as.empty()); ++i) {

@@ -1,9 +1,9 @@
-// A push parser of the safetensors format, fed with chunks of any size.
+// Parses the safetensors format from chunks of any size:
 //
 //   [8 bytes: length of the header, little endian] [header: JSON] [tensor bytes, without holes]
 //
-// The whole header is checked before any tensor byte is delivered: known types, shape * type == byte count, no duplicate names, no overlap,
-// no hole. No allocation trusts a number from the file beyond the bytes received.
+// Checks the whole header before it delivers bytes of tensors: known types, shape * type == byte count, no duplicate names, overlaps or
+// holes. Never allocates more than the received bytes justify, whatever sizes the file claims.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,11 @@ class SafetensorsParser : public FileParser {
  public:
   static constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the safetensors library
 
-  // `visitor` outlives the parser.
+  // `visitor` must outlive the parser.
   explicit SafetensorsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // Errors: kMalformedFile, kUnsupported, or an error of the visitor. After an error every call returns the same error.
   Status Feed(std::span<const uint8_t> chunk) override;
-  // Ends the file. Errors: kTruncatedFile.
   Status Finish() override;
 
  private:
@@ -43,11 +42,11 @@ class SafetensorsParser : public FileParser {
   TensorVisitor& visitor_;
   State state_ = State::kLength;
   Status failure_;
-  std::string buffer_;  // the length's bytes, then the header's
+  std::string buffer_;  // the length, then the header
   uint64_t header_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  size_t current_ = 0;           // current tensor
-  uint64_t position_ = 0;        // bytes of the body consumed
+  size_t current_ = 0;           // index of the current tensor
+  uint64_t position_ = 0;        // consumed bytes of the body
   std::vector<uint8_t> shared_;  // the current tensor, if several of its names are wanted
 };
 

@@ -12,7 +12,7 @@
 namespace peruse {
 namespace {
 
-// safetensors starts with the header's length, which is small: the last of these 8 bytes are 0, which no other format has.
+// safetensors starts with the length of its header, which is small: the last of these 8 bytes are 0, unlike in other formats.
 constexpr size_t kFirstBytes = 8;
 
 uint64_t HeaderLength(std::span<const uint8_t> bytes) {
@@ -33,7 +33,7 @@ struct Foreign {
 using std::string_view_literals::operator""sv;
 using enum StatusCode;
 
-// Files that are not weights although their name suggests it.
+// Files that are not weights, although their names may suggest it.
 constexpr Foreign kForeign[] = {
     {"version "sv, kMalformedFile, "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"},
     {"\x89HDF\r\n\x1A\n"sv, kUnsupported, "HDF5 (Keras weights)"},

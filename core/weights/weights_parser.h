@@ -1,4 +1,4 @@
-// Parser of a weights file of any supported format, recognised by its first bytes.
+// Parses a weights file of any supported format, which the first bytes reveal.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace peruse {
 
 class WeightsParser {
  public:
-  // `visitor` outlives the parser.
+  // `visitor` must outlive the parser.
   explicit WeightsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
-  // Like FileParser, but chunks may be empty. After an error every call returns the same error.
+  // Like FileParser::Feed, but accepts empty chunks. After an error every call returns the same error.
   Status Feed(std::span<const uint8_t> chunk);
   Status Finish();
 
@@ -28,7 +28,7 @@ class WeightsParser {
 
   TensorVisitor& visitor_;
   Status failure_;
-  std::vector<uint8_t> first_;  // until the format is known
+  std::vector<uint8_t> first_;  // bytes so far, until the format is known
   std::unique_ptr<FileParser> parser_;
 };
 

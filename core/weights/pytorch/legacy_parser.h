@@ -1,5 +1,4 @@
-// A PyTorch file before version 1.6: consecutive pickles, then the storages without alignment (torch/serialization.py, _legacy_load).
-//
+// Parses a PyTorch file from before version 1.6: consecutive pickles, then unaligned storages (torch/serialization.py, _legacy_load).
 //   the integer 0x1950a86a20f9469cfc6c, the integer 1001, a dictionary that describes the writing machine,
 //   the dictionary of tensors, the list of the storages' keys,
 //   for each key: its number of elements as int64, then its bytes
@@ -43,10 +42,10 @@ class PytorchLegacyParser : public FileParser {
   State state_ = State::kMagic;
   size_t magic_read_ = 0;
   Pickle pickle_;               // the current pickle
-  std::vector<uint32_t> keys_;  // storages in file order
-  size_t next_ = 0;             // index in keys_
+  std::vector<uint32_t> keys_;  // keys of the storages, in file order
+  size_t next_ = 0;             // index into keys_
   std::vector<uint8_t> count_;
-  uint64_t read_ = 0;  // bytes of the storage so far
+  uint64_t read_ = 0;  // number of bytes of the current storage so far
 };
 
 }  // namespace peruse

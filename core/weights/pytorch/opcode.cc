@@ -8,14 +8,14 @@
 namespace peruse {
 namespace {
 
-constexpr size_t kMaxNameBytes = 512;  // module and class, with line ends
+constexpr size_t kMaxNameBytes = 512;  // of module and class, with line ends
 
 struct OpcodeName {
   uint8_t code;
   const char* name;
 };
 
-// pickle.py's names of the rejected instructions.
+// Names of rejected instructions in pickle.py.
 constexpr OpcodeName kRefused[] = {
     {'0', "POP"},
     {'1', "POP_MARK"},
@@ -75,7 +75,7 @@ Result<size_t> TextLength(std::span<const uint8_t> bytes, size_t length_bytes) {
   return 1 + length_bytes + length;
 }
 
-// A module and a class, one per line.
+// The argument is a module and a class, one per line.
 Result<size_t> GlobalLength(std::span<const uint8_t> bytes) {
   const auto first = std::find(bytes.begin(), bytes.end(), '\n');
   const auto second = first == bytes.end() ? first : std::find(first + 1, bytes.end(), '\n');

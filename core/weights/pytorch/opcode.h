@@ -1,4 +1,3 @@
-// Pickle instructions: the supported ones, and the names of the others.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +43,9 @@ enum class Opcode : uint8_t {
   kLong1 = 0x8A,
 };
 
-// Returns the length of the first instruction of `bytes` (not empty), including code and argument. If the result is more than bytes.size(),
-// more bytes are needed, and it may be an underestimate. Errors: kUnsupported for an unsupported instruction, kMalformedFile for an
-// argument of impossible length.
+// Returns the length of the first instruction of `bytes` (not empty), including code and argument. A result above bytes.size() means that
+// more bytes are needed, and may be too small. Errors: kUnsupported for the instruction, kMalformedFile for an argument of impossible
+// length.
 Result<size_t> PickleInstructionLength(std::span<const uint8_t> bytes);
 
 }  // namespace peruse

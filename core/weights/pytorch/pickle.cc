@@ -12,7 +12,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// Memory is checked once per kPieceBytes of a pickle. An instruction of one byte creates at most kBytesPerByte bytes of values.
+// Memory is checked once per kPieceBytes of a pickle. A byte of instructions creates at most kBytesPerByte bytes of values.
 constexpr size_t kPieceBytes = size_t{4} << 10;
 constexpr size_t kBytesPerByte = 256;
 
@@ -29,7 +29,7 @@ uint64_t LittleEndian(std::span<const uint8_t> bytes) {
 Status Pickle::Feed(std::span<const uint8_t>& chunk) {
   while (!done_ && !chunk.empty()) {
     if (allowance_ == 0) {
-      // Vectors double as they grow, and a growing vector exists twice.
+      // Vectors double their size, and exist twice while they grow.
       const size_t held = (stack_.capacity() + items_.capacity()) * sizeof(Value) + text_.capacity() +
                           lists_.capacity() * sizeof(std::vector<Value>) +
                           dicts_.capacity() * sizeof(std::vector<Entry>);
@@ -250,7 +250,7 @@ Status Pickle::MakeTuple(size_t count) {
 
 namespace {
 
-// Functions and classes are callable or name a storage; they are not content.
+// Functions and classes can be called or name a storage, but cannot be contents.
 bool IsContent(const PickleValue& value) { return !value.is(Kind::kGlobal) && !value.is(Kind::kStorageTuple); }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Parses the part of Python's pickle format that a dictionary of tensors needs, as it arrives. Executes nothing: the few allowed classes
-// are built in, and every other name or instruction is an error that names it.
-//
-// A pickle is a program for a stack machine (pickle.py and pickletools.py, protocol 2). Values here are plain data; lists, dictionaries and
-// tensors are referenced by number, so that a self-containing value is harmless.
+// are built in, and any other name or instruction is an error that names it. A pickle is a program for a stack machine (pickle.py and
+// pickletools.py, protocol 2). Values here are plain data; lists, dictionaries and tensors are referenced by number, so that cyclic values
+// are harmless.
 #pragma once
 
 #include <cstdint>
@@ -40,16 +39,16 @@ struct PickleValue {
   };
 
   Kind kind = Kind::kNothing;
-  PickleGlobal global = PickleGlobal::kOrderedDict;  // kGlobal
-  DType dtype = DType::kF32;                         // kGlobal, of a storage class
-  bool ordered = false;                              // kDict: an OrderedDict
-  uint32_t size = 0;                                 // kString: bytes; kTuple: items
+  PickleGlobal global = PickleGlobal::kOrderedDict;  // of kGlobal
+  DType dtype = DType::kF32;                         // of kGlobal, for a storage class
+  bool ordered = false;                              // of kDict: whether it is an OrderedDict
+  uint32_t size = 0;                                 // bytes of a kString, items of a kTuple
   int64_t number = 0;  // value of kBool and kInt; for other kinds the number of the stored object
 
   bool is(Kind other) const { return kind == other; }
 };
 
-// A block of elements that tensors view.
+// A block of elements that tensors refer to.
 struct PickleStorage {
   std::string key;
   DType dtype = DType::kF32;
@@ -59,11 +58,11 @@ struct PickleStorage {
 // A tensor's storage, or a part of it.
 struct PickleStorageView {
   uint32_t storage = 0;
-  int64_t first = 0;  // elements from the start of the storage
+  int64_t first = 0;  // in elements
   int64_t elements = 0;
 };
 
-// Sizes are in elements, unchecked.
+// Sizes are in elements, and unchecked.
 struct PickleTensor {
   PickleStorageView view;
   int64_t offset = 0;
@@ -82,12 +81,12 @@ class Pickle {
   static constexpr size_t kMaxMarks = 64;
 
   // Consumes bytes from the front of `chunk` until the pickle ends (done()) or the chunk does. Errors: kMalformedFile, kUnsupported,
-  // kOutOfMemory; after an error it can only be destroyed.
+  // kOutOfMemory; the pickle is then unusable.
   Status Feed(std::span<const uint8_t>& chunk);
   bool done() const { return done_; }
   uint64_t bytes_read() const { return bytes_read_; }
 
-  // ---- When done --------------------------------------------------------------------------------------------------------
+  // The functions below require done().
 
   const Value& root() const { return stack_.front(); }
   std::string_view String(const Value& value) const {
@@ -97,7 +96,7 @@ class Pickle {
     return std::span(items_).subspan(static_cast<size_t>(value.number), value.size);
   }
   const std::vector<Value>& List(const Value& value) const { return lists_[static_cast<size_t>(value.number)]; }
-  // Entries in file order; of two entries with one key the later counts.
+  // Entries in file order. If two entries have the same key, the later one counts.
   const std::vector<Entry>& Dict(const Value& value) const { return dicts_[static_cast<size_t>(value.number)]; }
   const PickleTensor& Tensor(const Value& value) const { return tensors_[static_cast<size_t>(value.number)]; }
   const std::vector<PickleStorage>& storages() const { return storages_; }
@@ -135,16 +134,16 @@ class Pickle {
 
   bool done_ = false;
   uint64_t bytes_read_ = 0;
-  size_t allowance_ = 0;        // bytes that may be read before the next memory check
-  std::vector<uint8_t> split_;  // an instruction that a chunk boundary split
+  size_t allowance_ = 0;        // number of bytes to read before the next memory check
+  std::vector<uint8_t> split_;  // an instruction whose bytes are in two chunks
   size_t values_made_ = 0;
 
   std::vector<Value> stack_;
   std::vector<size_t> marks_;
-  std::vector<Value> memo_;  // by index; kNothing if absent
+  std::vector<Value> memo_;  // indexed by memo number; kNothing if absent
 
-  std::string text_;          // of all strings
-  std::vector<Value> items_;  // of all tuples
+  std::string text_;          // contents of all strings
+  std::vector<Value> items_;  // items of all tuples
   std::vector<std::vector<Value>> lists_;
   std::vector<std::vector<Entry>> dicts_;
   std::vector<PickleTensor> tensors_;

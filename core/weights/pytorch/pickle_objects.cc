@@ -1,4 +1,4 @@
-// PyTorch's meaning of a pickle's names and persistent ids (torch/_utils.py, torch/serialization.py).
+// Interprets names and persistent ids of PyTorch's pickles (torch/_utils.py, torch/serialization.py).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -64,7 +64,7 @@ Status Pickle::PushGlobal(std::string_view module, std::string_view name) {
                      ", which a dictionary of tensors does not need; nothing of it was executed");
 }
 
-// ("storage", class, key, location, elements); the legacy form has a sixth item: None or (view key, first, elements).
+// ("storage", class, key, location, elements). The legacy form has a sixth item: None or (view key, first, elements).
 Status Pickle::PushStorage() {
   PERUSE_ASSIGN_OR_RETURN(const Value id, Pop());
   const std::span<const Value> parts = id.is(Kind::kStorageTuple) ? Tuple(id) : std::span<const Value>();

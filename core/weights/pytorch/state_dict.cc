@@ -13,8 +13,8 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// Limits the bytes of all tensors to a multiple of the bytes of all storages: two names for one matrix are usual, but an expanded tensor
-// (stride 0) can claim far more than the file has.
+// Limits the bytes of all tensors to a multiple of the bytes of all storages. Two names for one matrix are usual, but an expanded tensor
+// (stride 0) can claim far more bytes than the file has.
 constexpr uint64_t kMaxRepetition = 4;
 constexpr uint64_t kAlwaysAllowedBytes = uint64_t{1} << 20;
 
@@ -30,7 +30,7 @@ bool HasTensors(const Pickle& pickle, const PickleValue& value) {
   });
 }
 
-// Finds the state dict: the root, or an entry of it under a name that training scripts use.
+// Finds the state dict: the root, or an entry of the root with a name that training scripts use.
 std::optional<PickleValue> FindStateDict(const Pickle& pickle) {
   const PickleValue& root = pickle.root();
   if (HasTensors(pickle, root)) return root;
@@ -43,7 +43,7 @@ std::optional<PickleValue> FindStateDict(const Pickle& pickle) {
   return std::nullopt;
 }
 
-// Number of elements from a tensor's first to its last; nullopt on overflow.
+// Returns the number of elements from a tensor's first to its last; nullopt on overflow.
 std::optional<uint64_t> Extent(const PickleTensor& tensor) {
   constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
   uint64_t extent = 1;
@@ -93,14 +93,14 @@ Result<StateTensor> ReadTensor(const Pickle& pickle, const std::string& name, co
   if (IsContiguous(tensor)) return result;
   result.strides = tensor.strides;
   for (size_t i = 0; i < result.strides.size(); ++i) {
-    if (tensor.shape[i] == 1) result.strides[i] = 0;  // unused, may be any number
+    if (tensor.shape[i] == 1) result.strides[i] = 0;  // unused, so that any value is valid
   }
   return result;
 }
 
 using IndexByText = std::map<std::string, uint32_t, std::less<>>;
 
-// Marks tensors that alias another tensor.
+// Marks tensors that have the same elements as an earlier tensor.
 void FindTied(std::vector<StateTensor>* tensors) {
   IndexByText first;  // key: storage, offset, shape and strides
   for (uint32_t i = 0; i < tensors->size(); ++i) {

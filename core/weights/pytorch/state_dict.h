@@ -1,4 +1,3 @@
-// Finds the dictionary of tensors in a PyTorch file's pickle, with names and byte ranges.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,18 @@ namespace peruse {
 struct StateTensor {
   TensorInfo info;
   uint32_t storage = 0;  // index into Pickle::storages()
-  // Byte range in the storage.
+  // Byte range within the storage.
   uint64_t begin = 0;
   uint64_t end = 0;  // past the last element
   // In elements; empty if elements are consecutive.
   std::vector<int64_t> strides;
 };
 
-// Size of a storage in bytes; nullopt on overflow.
+// Returns the size in bytes, nullopt on overflow.
 std::optional<uint64_t> StorageBytes(const PickleStorage& storage);
 
-// Returns tensors in dictionary order. Errors: kUnsupported without such a dictionary, kMalformedFile for an impossible tensor.
+// Finds the dictionary of tensors in a PyTorch pickle, and returns its tensors in order. Errors: kUnsupported if there is no such
+// dictionary, kMalformedFile for an impossible tensor.
 Result<std::vector<StateTensor>> ReadStateDict(const Pickle& pickle);
 
 }  // namespace peruse

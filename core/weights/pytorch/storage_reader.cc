@@ -10,7 +10,6 @@
 namespace peruse {
 namespace {
 
-// Buffer size for gathered elements.
 constexpr size_t kGatherBytes = size_t{16} << 10;
 
 }  // namespace
@@ -30,7 +29,7 @@ Status StorageReader::Open(const Pickle& pickle) {
     if (tensors_[i].info.bytes() > 0 && visitor_.Wants(i)) storages_[tensors_[i].storage].tensors.push_back(i);
   }
   for (Storage& storage : storages_) {
-    // Heap sort, because it is the smallest code.
+    // Heap sort takes the least code.
     const auto before = [this](uint32_t a, uint32_t b) {
       return tensors_[a].begin != tensors_[b].begin ? tensors_[a].begin < tensors_[b].begin : a < b;
     };
@@ -62,7 +61,7 @@ void StorageReader::Plan(const Storage& storage) {
   next_ = 0;
   kept_begin_ = std::numeric_limits<uint64_t>::max();
   kept_end_ = 0;
-  uint64_t end = 0;  // end of the last passing tensor
+  uint64_t end = 0;  // end of the last tensor in passing_
   for (const uint32_t index : storage.tensors) {
     const StateTensor& tensor = tensors_[index];
     if (tensor.strides.empty() && tensor.begin >= end) {

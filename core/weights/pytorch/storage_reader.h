@@ -1,8 +1,6 @@
-// Passes the bytes of a PyTorch file's storages to their tensors as they arrive.
-//
-// Several tensors may view one storage and share bytes (tied weights); each receives its own, one tensor at a time. A tensor with
-// non-consecutive elements, or one that shares bytes with a preceding tensor, waits until its storage is complete; only the part of the
-// storage that such tensors need is buffered. Unwanted tensors cost nothing.
+// Passes the bytes of a PyTorch file's storages to tensors as they arrive. Several tensors may share bytes of a storage (tied weights);
+// each receives its own copy, one tensor at a time. Tensors with non-consecutive elements, or that share bytes with a preceding tensor,
+// receive them when the storage is complete; only the part that these need is buffered.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +21,7 @@ namespace peruse {
 
 class StorageReader {
  public:
-  // `visitor` outlives this.
+  // `visitor` must outlive the reader.
   explicit StorageReader(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // Finds the tensors and reports them to the visitor. Errors: those of ReadStateDict and of the visitor.
@@ -34,14 +32,14 @@ class StorageReader {
   uint64_t Bytes(uint32_t storage) const { return storages_[storage].bytes; }
   int64_t Elements(uint32_t storage) const { return storages_[storage].elements; }
 
-  // Begin, then exactly Bytes() bytes of the storage, then End. Errors: kMalformedFile if the storage is repeated.
+  // For each storage: Begin, then exactly Bytes() bytes, then End. Errors: kMalformedFile if the storage is repeated.
   Status Begin(uint32_t storage);
   Status Feed(std::span<const uint8_t> bytes);
   Status End();
 
-  // Checks that every needed storage has arrived. Errors: kMalformedFile names a tensor without data.
+  // Checks that all needed storages have arrived. Errors: kMalformedFile, which names a tensor without data.
   Status CheckComplete() const;
-  // 'tensor "a.b.weight"', or another description of a storage, for messages.
+  // Returns 'tensor "a.b.weight"', or another description of a storage, for messages.
   std::string Describe(uint32_t storage) const;
 
  private:
@@ -49,7 +47,7 @@ class StorageReader {
     std::string key;
     int64_t elements = 0;
     uint64_t bytes = 0;
-    std::vector<uint32_t> tensors;  // wanted tensors, by their first byte
+    std::vector<uint32_t> tensors;  // wanted tensors, ordered by first byte
     bool came = false;
   };
 
@@ -64,13 +62,13 @@ class StorageReader {
   std::vector<Storage> storages_;
   std::map<std::string, uint32_t, std::less<>> by_key_;
 
-  // The current storage.
+  // State of the current storage:
   uint32_t current_ = 0;
   uint64_t position_ = 0;
   std::vector<uint32_t> passing_;  // tensors that receive bytes as they arrive, in order
-  size_t next_ = 0;                // index in passing_ of the first incomplete tensor
-  std::vector<uint32_t> waiting_;  // tensors that receive their bytes at the end
-  uint64_t kept_begin_ = 0;        // the buffered part, for waiting_
+  size_t next_ = 0;                // index into passing_ of the first incomplete tensor
+  std::vector<uint32_t> waiting_;  // tensors that receive their bytes when the storage is complete
+  uint64_t kept_begin_ = 0;        // start of the part that is buffered for waiting_
   uint64_t kept_end_ = 0;
   std::vector<uint8_t> kept_;
 };

@@ -25,7 +25,7 @@ constexpr size_t kEndBytes = 18;
 
 constexpr size_t kShortDescriptorBytes = 16;
 constexpr size_t kLongDescriptorBytes = 24;
-constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // the size is in the extra field
+constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // means that the size is in the extra field
 
 uint64_t Read(std::span<const uint8_t> bytes, size_t at, size_t size) {
   uint64_t value = 0;
@@ -38,7 +38,7 @@ uint64_t Read64(std::span<const uint8_t> bytes, size_t at) { return Read(bytes, 
 
 Status Malformed(const std::string& what) { return MalformedFile("PyTorch file: " + what); }
 
-// A descriptor after `size` bytes of data has either 32-bit or 64-bit sizes.
+// Whether the descriptor after `size` bytes of data has 32-bit sizes; otherwise they have 64 bits.
 bool IsShortDescriptor(std::span<const uint8_t> bytes, uint64_t size) {
   return Read32(bytes, 8) == size && Read32(bytes, 12) == size;
 }
@@ -215,7 +215,7 @@ Status PytorchZipParser::StartRecord() {
     return StartStorage(std::string_view(name).substr(kData.size()));
   if (record_.sized && record_.size > kMaxOtherBytes) {
     skip_ = record_.size;
-    state_ = State::kSkip;  // unneeded, unchecked
+    state_ = State::kSkip;  // not needed, so not checked
     return OkStatus();
   }
   state_ = State::kOther;
@@ -278,7 +278,7 @@ Status PytorchZipParser::ReadOther(std::span<const uint8_t>& chunk) {
       const std::span<const uint8_t> tail = bytes.subspan(size);
       if (Read32(tail, 0) != kDescriptorSignature) continue;
       if (width == kShortDescriptorBytes ? !IsShortDescriptor(tail, size) : !IsLongDescriptor(tail, size)) continue;
-      // Resumes the checksum at the last possible descriptor, so that many candidates do not take extra time.
+      // Resumes the checksum at the last possible descriptor, so that many candidates do not take more time.
       const size_t sure = bytes.size() - std::min(bytes.size(), kLongDescriptorBytes);
       Count(bytes.subspan(static_cast<size_t>(record_.read), sure - static_cast<size_t>(record_.read)));
       if (Read32(tail, 4) != Crc32(record_.crc_read, bytes.subspan(sure, size - sure))) continue;
@@ -343,7 +343,7 @@ Status PytorchZipParser::StartDirectory() {
 }
 
 Status PytorchZipParser::OnEnd() {
-  constexpr uint16_t kMany = 0xFFFF;  // the zip64 end record has the number
+  constexpr uint16_t kMany = 0xFFFF;  // means that the zip64 end record contains the number
   const uint16_t disk = Read16(buffer_, 0);
   const uint16_t entries = Read16(buffer_, 6);
   if (disk != 0 && disk != kMany) return Unsupported("PyTorch file: its zip archive has several parts");

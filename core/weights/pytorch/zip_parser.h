@@ -1,10 +1,8 @@
-// A PyTorch file since version 1.6: a zip archive of stored (never compressed) records, parsed as it arrives.
-//
+// Parses a PyTorch file since version 1.6 as it arrives: a zip archive of stored (never compressed) records.
 //   <top>/data.pkl      the dictionary, first
 //   <top>/data/<key>    the bytes of a storage, in any order
 //   <top>/...           small records; only byteorder is read
-//
-// Most local headers have neither size nor checksum, which follow the data; the pickle gives the length of each storage.
+// Most local headers have neither size nor checksum: these follow the data, and the pickle gives the length of each storage.
 // (torch/csrc/serialization, PyTorchStreamWriter; zip format: APPNOTE.TXT 6.3.)
 #pragma once
 
@@ -24,7 +22,7 @@ namespace peruse {
 
 class PytorchZipParser : public FileParser {
  public:
-  static constexpr size_t kMaxOtherBytes = size_t{64} << 10;  // limit for a record that is neither pickle nor storage
+  static constexpr size_t kMaxOtherBytes = size_t{64} << 10;  // limit for records that are neither pickle nor storage
 
   explicit PytorchZipParser(TensorVisitor& visitor) : storages_(visitor) {}
 
@@ -52,8 +50,8 @@ class PytorchZipParser : public FileParser {
   struct Record {
     std::string name;  // without the top folder
     bool sized = false;
-    uint64_t size = 0;  // from the header if sized
-    uint32_t crc = 0;   // likewise
+    uint64_t size = 0;  // from the header, if `sized`
+    uint32_t crc = 0;   // from the header, if `sized`
     uint64_t read = 0;
     uint32_t crc_read = 0;
     size_t name_bytes = 0;
@@ -74,7 +72,6 @@ class PytorchZipParser : public FileParser {
   Status ReadStorage(std::span<const uint8_t>& chunk);
   Status ReadOther(std::span<const uint8_t>& chunk);
   Status EndOther();
-  // Called after the last byte of a record's data.
   Status EndData();
   Status OnDescriptor();
   Status CheckRecord(uint64_t size, uint32_t crc) const;
@@ -91,8 +88,8 @@ class PytorchZipParser : public FileParser {
   std::string top_;
   Record record_;
   uint64_t records_ = 0;
-  uint64_t entries_ = 0;  // in the central directory
-  bool opened_ = false;   // the pickle was read and storages_ has the tensors
+  uint64_t entries_ = 0;  // number of entries in the central directory
+  bool opened_ = false;   // whether the pickle was read, so that storages_ knows the tensors
   bool in_directory_ = false;
 };
 
