@@ -1,4 +1,4 @@
-// Location of tests/fixtures. Compiled into one file only, so that the other files compile identically in every checkout.
+// Location of tests/fixtures. Only one file depends on it, so that the others compile identically in every checkout.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Random numbers that are the same with every compiler and library.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@ namespace peruse::testing {
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
-  // From least to most. Not uniform_int_distribution, which differs between libraries.
+  // Uniform in [least, most]. uniform_int_distribution would differ between libraries.
   int32_t Int(int32_t least, int32_t most) {
     return least + static_cast<int32_t>(engine_() % static_cast<uint32_t>(most - least + 1));
   }

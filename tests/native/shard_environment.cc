@@ -1,4 +1,4 @@
-// Passes the environment variables of GoogleTest's sharding to the tests, because Emscripten programs do not inherit the environment.
+// Passes GoogleTest's sharding variables to the tests, because Emscripten programs do not inherit the environment.
 #ifdef __EMSCRIPTEN__
 #include <emscripten.h>
 

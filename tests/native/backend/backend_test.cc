@@ -1,4 +1,4 @@
-// Guarantees of every backend apart from operations: typed errors that leave it usable, and counted weights.
+// Typed errors of backends leave them usable, and their weights are counted.
 #include <gtest/gtest.h>
 
 #include <memory>

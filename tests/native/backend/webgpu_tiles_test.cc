@@ -15,7 +15,7 @@ int64_t Workgroups(const TiledProduct& product) {
          ((product.width + kTileColumns - 1) / kTileColumns) * product.groups * tiling.splits;
 }
 
-// The linears of a layer of base size, and what docs/internals/webgpu.md says of them.
+// Figures of docs/internals/webgpu.md for the linear layers of a base-size model.
 TEST(WebGpuTiles, OfALayerOfBaseSize) {
   const TiledProduct query_key_value = {.rows = 128, .depth = 768, .width = 2304};
   const TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true};

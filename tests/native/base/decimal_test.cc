@@ -1,4 +1,3 @@
-// DecimalToDouble against the C library's strtod, bit by bit.
 #include "core/base/decimal.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ TEST(HalfTest, EveryHalfHasItsValueAndItsSign) {
   for (uint32_t half = 0; half < kHalves; ++half) {
     const float value = HalfToFloat(static_cast<uint16_t>(half));
     if (std::isnan(ValueOf(half))) {
-      const uint32_t bits = 0x7F800000u | (half & 0x8000u) << 16 | (half & 0x3FFu) << 13;  // with what it carries
+      const uint32_t bits = 0x7F800000u | (half & 0x8000u) << 16 | (half & 0x3FFu) << 13;
       ASSERT_EQ(std::bit_cast<uint32_t>(value), bits) << half;
       continue;
     }
@@ -39,7 +39,7 @@ TEST(HalfTest, RoundsToTheNearestAndHalfwayToEven) {
   for (uint32_t half = 0; half < kInfinity; ++half) {
     const auto below = static_cast<uint16_t>(half);
     const auto above = static_cast<uint16_t>(half + 1);
-    const double next = half + 1 == kInfinity ? 65536 : ValueOf(above);  // as if the exponents went on
+    const double next = half + 1 == kInfinity ? 65536 : ValueOf(above);  // as if exponents continued
     const auto halfway = static_cast<float>((ValueOf(below) + next) / 2);
     ASSERT_EQ(FloatToHalf(halfway), half % 2 == 0 ? below : above) << half;
     ASSERT_EQ(FloatToHalf(std::nextafter(halfway, 0.0f)), below) << half;

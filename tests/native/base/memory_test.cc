@@ -60,7 +60,7 @@ TEST(Memory, GrowsContainers) {
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
 
-// The first failed plain allocation gets the reserve; afterwards every Try* call fails until the reserve is restored.
+// The first failed plain allocation uses the reserve; afterwards every Try* call fails until the reserve is restored.
 TEST(Memory, TheReserveIsGivenUpOnce) {
   ASSERT_TRUE(HoldReserve().ok());
   std::unique_ptr<char[]> plain;

@@ -70,7 +70,7 @@ TEST(Utf8IndexConverter, AgreesWithCountingInAnyOrder) {
       }
     }
   }
-  EXPECT_EQ(converter.Utf16ToByte(3), 3u);  // inside of the surrogate pair
+  EXPECT_EQ(converter.Utf16ToByte(3), 3u);
   EXPECT_EQ(converter.Utf16ToByte(100), text.size());
   EXPECT_EQ(Utf8IndexConverter("abc").ToUtf16(3), 3u);
 }

@@ -20,7 +20,7 @@ std::atomic<int64_t> allocations = 0;
 
 #ifdef PERUSE_SANITIZER
 
-// The sanitizer tells; its own operator new stays, because it finds more than a plain one.
+// The sanitizer counts allocations; its own operator new stays, because it finds more errors.
 #include <sanitizer/allocator_interface.h>
 
 int64_t peruse::testing::Allocations() {
@@ -33,7 +33,7 @@ int64_t peruse::testing::Allocations() {
 
 int64_t peruse::testing::Allocations() { return allocations; }
 
-// The forms for arrays are these, too.
+// Arrays use these, too.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(size > 0 ? size : 1);

@@ -15,9 +15,9 @@ namespace {
 
 bool is_active = false, is_once = false, was_reached = false;
 size_t left = 0;
-int64_t live = 0;       // bytes allocated since the start, less those freed
-int64_t most = 0;       // of `live`, once the end is reached
-size_t just_freed = 0;  // the size of the block that was freed since the last allocation
+int64_t live = 0;       // bytes allocated since the start and not freed
+int64_t most = 0;       // maximum of `live` after the limit is reached
+size_t just_freed = 0;  // size of the block that was freed since the last allocation
 
 bool MayAllocate(size_t size) {
   if (!is_active) return true;

@@ -1,4 +1,4 @@
-// Makes the n-th allocation fail, to test the behaviour afterwards. Only in WebAssembly, where a program can replace the library's malloc.
+// Makes the n-th allocation fail. Only in WebAssembly, where a program can replace malloc.
 #pragma once
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
@@ -8,9 +8,8 @@
 
 namespace peruse::testing {
 
-// During its lifetime `count` more allocations succeed; afterwards the heap cannot grow, so only freed memory can be allocated. An
-// allocation that fits into the block freed just before does not count, because it cannot fail, and HasMemory relies on that. With `once`
-// only that one allocation fails.
+// During its lifetime `count` more allocations succeed; afterwards only freed memory can be allocated. An allocation that fits the block
+// freed just before does not count, because it cannot fail, and HasMemory relies on that. With `once` only one allocation fails.
 class MemoryEnd {
  public:
   explicit MemoryEnd(size_t count, bool once = false);
@@ -23,8 +22,8 @@ class MemoryEnd {
   static int64_t LeftBehind();
 };
 
-// Calls `work(is_last)` repeatedly, each time with one more successful allocation, until none fails; then once more with is_last true.
-// Returns the number of allocations that failed first.
+// Calls `work(is_last)` repeatedly, each time with one more successful allocation, until all succeed; then once more with is_last. Returns
+// the number of allocations that failed first.
 template <typename Work>
 size_t LetEveryAllocationFail(const Work& work, bool once = false) {
   for (size_t count = 0;; ++count) {

@@ -1,5 +1,5 @@
-// Out-of-memory errors of sessions: whichever single allocation of a load, a call or an abandoned call fails, there is a result or one
-// typed error, nothing leaks, and the next call works. Only in WebAssembly, like memory_end.h.
+// Whichever single allocation of a load or a call fails: there is a result or one typed error, nothing leaks, and the next call works. Only
+// in WebAssembly, like memory_end.h.
 #include "tests/native/memory/memory_end.h"
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
@@ -69,7 +69,7 @@ class SessionMemory : public ::testing::TestWithParam<Case> {};
 TEST_P(SessionMemory, EveryAllocationOfALoadMayFailOnce) {
   const Files files(GetParam());
   {
-    Session first(CreateXnnpackBackend(1).value());  // Makes what a program makes once, and the reserve.
+    Session first(CreateXnnpackBackend(1).value());  // allocates what a program allocates once
     ASSERT_TRUE(Load(first, GetParam(), files).ok());
   }
   const size_t failed = LetEveryAllocationFail(
@@ -84,8 +84,7 @@ TEST_P(SessionMemory, EveryAllocationOfALoadMayFailOnce) {
   EXPECT_GT(failed, 100u);
 }
 
-// The first call allocates the session's workspace, the next ones reuse it. A call that fails, or is abandoned after a step, does not
-// affect the next.
+// The first call allocates the session's workspace. A call that fails, or is abandoned after a step, does not affect the next.
 TEST_P(SessionMemory, EveryAllocationOfACallMayFailOnce) {
   const Files files(GetParam());
   std::string right;

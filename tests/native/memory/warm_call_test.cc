@@ -1,5 +1,4 @@
-// A warm call does not allocate: the second run of a batch, from token ids to logits (Runner::Begin and Finish: embeddings, encoder, head,
-// the backend's workspace and threads). Allocations of a task's JSON and of the tokenizer are not included.
+// The second run of a batch, from token ids to logits, does not allocate. Excludes a task's JSON and the tokenizer.
 #include <gtest/gtest.h>
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
@@ -17,7 +16,7 @@ constexpr int32_t kMostThreads = 2;
 constexpr int32_t kMostThreads = 1;
 #endif
 
-// A helper's start allocates, and may be delayed by the system for this many calls.
+// A helper thread allocates at its start, which the system may delay for this many calls.
 constexpr int kCallsUntilHelpersRun = 100;
 
 Status Call(Runner& model, std::span<const ModelInput> inputs) {

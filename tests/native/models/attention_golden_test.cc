@@ -1,4 +1,3 @@
-// Attention maps and span kernels against those of the reference library (tests/reference/make_attention_goldens.py).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +8,7 @@
 namespace peruse::testing {
 namespace {
 
-// Probabilities, at most 1: float32 rounding of scores of a size of about 10, through exp.
+// For probabilities up to 1: float32 rounding of scores of about 10, through exp.
 constexpr float kTolerance = 1e-5f;
 
 struct AttentionCase {
@@ -80,7 +79,6 @@ TEST(AttentionGoldenTest, MapsAndSpanKernelsOfTheReference) {
   }
 }
 
-// Further results of transformers for a text, in addition to the maps.
 struct MoreCase {
   std::string what;
   TensorFile expected;
@@ -106,7 +104,7 @@ void ForEachCase(Check check) {
   }
 }
 
-// Hidden states are normalised to a size of about 1, after a few layers.
+// For hidden states, which are normalised to about 1, after a few layers.
 constexpr float kHiddenTolerance = 2e-5f;
 
 TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
@@ -116,7 +114,7 @@ TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
     const std::vector<OutputId> states = OutputsOf(*one.model, OutputKind::kHidden);
     ASSERT_EQ(mask.size(), static_cast<size_t>(one.model->attention_layers() * one.model->attention_heads()))
         << one.what;
-    // Without the mask before and after: it leaves nothing behind.
+    // A run with the mask must not affect later runs.
     ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = states}).ok());
     ASSERT_TRUE(one.model->Finish().ok());
     const std::vector<float> unmasked = ValuesOf(*one.model, states.back());

@@ -70,7 +70,7 @@ TEST(ConfigTest, DefaultsOfEachFamily) {
   EXPECT_EQ(v1.type_vocab_size, 0);
   const Program plain = EncoderOf(Of("deberta", ""));
   EXPECT_FALSE(All<ops::Attention>(plain).at(0).slots.valid());
-  EXPECT_EQ(plain.tables, 2);  // words and positions
+  EXPECT_EQ(plain.tables, 2);
 
   const ModelConfig v2 = Parse(Of("deberta-v2", ""));
   EXPECT_EQ(v2.hidden_size, 1536);
@@ -121,7 +121,7 @@ TEST(ConfigTest, ConvolutionWidthsByLayer) {
 }
 
 TEST(ConfigTest, PosAttTypeInEverySpelling) {
-  // Content to position, position to content, and the number of terms in the scale in addition to content to content.
+  // Content-to-position, position-to-content, and the number of further terms in the scale.
   const auto terms = [](const std::string& value) {
     const ops::Attention attention =
         All<ops::Attention>(EncoderOf(Of("deberta", "\"relative_attention\":true,\"pos_att_type\":" + value))).at(0);
@@ -150,7 +150,7 @@ TEST(ConfigTest, LengthIsBoundedOnlyWherePositionsAre) {
   const std::string relative = R"("relative_attention":true,"position_biased_input":false,"position_buckets":256)";
   EXPECT_EQ(Parse(Of("deberta-v2", relative)).max_tokens, ModelConfig::kUnlimited);
   EXPECT_EQ(Parse(Of("deberta-v2", R"("relative_attention":true)")).max_tokens, 512);
-  // Fewer distances than buckets bound nothing; where the reference divides by zero, no text is read.
+  // Fewer distances than buckets do not limit the length; if transformers would divide by zero, every text is rejected.
   EXPECT_EQ(Parse(Of("deberta-v2", relative + R"(,"max_position_embeddings":100)")).max_tokens,
             ModelConfig::kUnlimited);
   const std::string positions = relative + R"(,"pos_att_type":"c2p")";
@@ -165,7 +165,7 @@ TEST(ConfigTest, LabelIds) {
   EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{"B":1,"x":7,"A":0,"y":"0"})")).label2id,
             (LabelIds{{"B", 1}, {"A", 0}}));
   EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{})")).label2id, (LabelIds{{"a", 0}, {"b", 1}}));
-  // Without id2label transformers creates both.
+  // Without id2label transformers creates both mappings.
   EXPECT_EQ(Parse(Of("bert", R"("label2id":{"entailment":1})")).label2id, (LabelIds{{"LABEL_0", 0}, {"LABEL_1", 1}}));
 }
 
@@ -196,7 +196,7 @@ TEST(ConfigTest, ALabelWithoutANameIsCountedAndHasNone) {
   EXPECT_EQ(Parse(Of("bert", R"("num_labels":3)")).nameless.size(), 0u);
 }
 
-// configs.json is written by tests/reference/make_config_goldens.py.
+// tests/reference/make_config_goldens.py writes configs.json.
 TEST(ConfigTest, MeansWhatTheReferenceMakesOfIt) {
   const JsonDocument goldens = JsonDocument::Parse(testing::ReadFixture("configs.json")).value();
   EXPECT_GT(goldens.root().size(), 40u);

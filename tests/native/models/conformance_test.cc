@@ -1,5 +1,5 @@
-// Checkpoints whose weights follow a formula, and numbers that transformers computed from them. ConvBERT has none here:
-// the reference pads its texts, and its convolutions let padding leak into real tokens.
+// Checkpoints whose weights follow a formula, and results of transformers. Not for ConvBERT: transformers pads texts, and its convolutions
+// let padding leak into real tokens.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,12 +11,12 @@
 namespace peruse::testing {
 namespace {
 
-constexpr double kTolerance = 5e-6;  // the vectors have six decimals, the weights float32's precision
+constexpr double kTolerance = 5e-6;  // the expected values have six decimals
 
 constexpr int32_t kHidden = 32;
 constexpr int32_t kWide = 64;
 
-// A checkpoint filled by the rule of convbert.md section 10. Names of the encoder get the prefix.
+// A checkpoint filled by a formula. Encoder names get the prefix.
 class Filled {
  public:
   explicit Filled(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -44,7 +44,6 @@ class Filled {
   Filled& Linear(const std::string& name, int64_t in, int64_t out) { return HeadLinear(prefix_ + name, in, out); }
   Filled& Norm(const std::string& name, int64_t width) { return HeadNorm(prefix_ + name, width); }
 
-  // Parameters of a layer except its projections.
   void LayerRest(const std::string& layer) {
     Linear(layer + "attention.output.dense", kHidden, kHidden).Norm(layer + "attention.output.LayerNorm", kHidden);
     Linear(layer + "intermediate.dense", kHidden, kWide).Linear(layer + "output.dense", kWide, kHidden);
@@ -116,7 +115,6 @@ const std::string kV2 =
     R"(,"pos_att_type":"p2c|c2p","position_buckets":8,"norm_rel_ebd":"layer_norm","share_att_key":true)";
 const std::string kElectra = R"(,"embedding_size":16,"type_vocab_size":2)";
 
-// Inputs X and Y; the padding of X does not touch its real tokens.
 const std::vector<int32_t> kX = {2, 7, 11, 5, 3, 9, 14, 3};
 const std::vector<int32_t> kXTypes = {0, 0, 0, 0, 0, 1, 1, 1};
 const std::vector<int32_t> kY = {1, 4, 11, 18, 25, 32, 6, 13, 20, 27, 34, 8, 15, 22, 29, 36, 10, 17, 24, 2};

@@ -1,4 +1,3 @@
-// Reads tests/fixtures/tiny and tests/fixtures/conv: checkpoints and transformers' results for them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace peruse::testing {
 
-// A whole file; fails the test when it is not there.
+// Reads a whole file. Fails the test if it does not exist.
 std::string ReadFixture(const std::string& path);
 
 inline std::span<const uint8_t> Bytes(const std::string& text) {
@@ -34,7 +33,7 @@ struct TensorFile {
   static TensorFile Read(const std::string& path);
 };
 
-// A line of cases.json.
+// A line of cases.json: a checkpoint of tests/fixtures/tiny or conv, and transformers' results.
 struct GoldenCase {
   std::string name;
   std::string model;  // class
@@ -60,11 +59,10 @@ struct GoldenText {
 };
 std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& expected);
 
-// Loads a model, the weights in chunks of `chunk` bytes.
+// Loads a model; the weights arrive in chunks of `chunk` bytes.
 Result<std::shared_ptr<const LoadedModel>> LoadWeights(const std::string& config, const std::string& weights,
                                                        const ModelOptions& options, Backend& backend,
                                                        size_t chunk = 1 << 16);
-// The same, ready to run.
 Result<std::unique_ptr<Runner>> LoadModel(const std::string& config, const std::string& weights,
                                           const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
 

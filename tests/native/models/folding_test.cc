@@ -1,4 +1,3 @@
-// DeBERTa's position tables are computed once, at load; a model of the same encoder shares them.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -12,7 +11,7 @@ namespace {
 
 constexpr const char* kSharedKeys =
     "deberta-v2-buckets64";                              // share_att_key: the tables use the layers' own projections
-constexpr const char* kOwnKeys = "deberta-v2-own-keys";  // the tables use projections that nothing else needs
+constexpr const char* kOwnKeys = "deberta-v2-own-keys";  // the tables use projections that are not needed otherwise
 
 class FoldingRuns : public RunObserver {
  public:

@@ -1,4 +1,4 @@
-// Every tiny checkpoint at every hidden state and logit, over every backend, text by text and as one ragged batch.
+// Compares all hidden states and logits of every tiny checkpoint with transformers, on every backend, text by text and as one batch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace peruse::testing {
 namespace {
 
-// float32 rounding of the reference run itself; a wrong term shows at 1e-2 or more. Relative above 1.
+// float32 rounding of transformers' run; a wrong term shows at 1e-2 or more. Relative above 1.
 constexpr float kTolerance = 1e-5f;
 
 void ExpectNear(std::span<const float> actual, std::span<const float> expected, const std::string& what) {
@@ -39,7 +39,7 @@ struct Parameter {
 
 void PrintTo(const Parameter& parameter, std::ostream* out) { *out << parameter.golden.name; }
 
-// The one case that Peruse refuses: no released checkpoint has talking heads.
+// Peruse rejects only this case: no released checkpoint has talking heads.
 constexpr std::string_view kRefused = "deberta-v1-talking-heads";
 
 std::vector<Parameter> Parameters() {
@@ -61,7 +61,7 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     expected_ = golden.Expected();
     texts_ = GoldenTexts(golden, expected_);
     ASSERT_GE(texts_.size(), 3u);
-    // An odd chunk size: chunks end within elements, rows and tensors.
+    // With an odd size, chunks end within elements, rows and tensors.
     auto model = LoadModel(golden.Config(), golden.Weights(), golden.Options(), *backend_, 997);
     ASSERT_TRUE(model.ok()) << model.status().message();
     model_ = std::move(*model);
@@ -79,7 +79,7 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
   void ExpectGolden(int32_t s, const GoldenText& text) const {
     const RaggedBatch& batch = model_->batch();
     const int32_t hidden = model_->config().hidden_size;
-    // With the enhanced mask decoder the last layer runs otherwise; the goldens hold the ordinary output.
+    // The goldens contain the ordinary output of the last layer, not that of the enhanced mask decoder.
     const int32_t last = GetParam().golden.Options().enhanced_mask_decoder ? model_->config().num_hidden_layers : -1;
     for (const OutputId output : OutputsOf(*model_, OutputKind::kHidden)) {
       const std::span<const float> states = model_->output(output).values;

@@ -1,4 +1,3 @@
-// Outputs that a run keeps on request, and the rows that it scores.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +109,7 @@ TEST_F(InspectionTest, AnOutputThatTheModelHasNotIsRefusedByName) {
 }
 
 TEST(DiagonalConcentrationTest, BandOverTheRest) {
-  // 6 x 6 uniform: of 36 cells, two are five off the diagonal.
+  // 6 x 6 uniform: two of 36 cells are five positions off the diagonal.
   const std::vector<float> uniform(36, 1.0f / 6);
   EXPECT_NEAR(DiagonalConcentration(uniform, 6, 6), 34.0 / 2, 1e-5);
   std::vector<float> wide(6 * 8, 100.0f);

@@ -1,5 +1,4 @@
-// The conformance vectors of the specifications of models that read labels (gliner.md Part G, gliclass.md Part F): checkpoints
-// whose weights follow a formula, and numbers that the Python packages computed from them.
+// Models that read labels: checkpoints whose weights follow a formula, and results of the Python packages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,11 +13,10 @@ namespace {
 
 constexpr double kTolerance = 2e-5;  // relative
 
-// How the weights of a checkpoint are made: value k of a tensor is amplitude * sin(0.5 (k mod 1009) + sum of its name's bytes mod
-// 1000), plus 1 of a norm's weights.
+// Value k of a tensor is amplitude * sin(0.5 (k mod 1009) + sum of its name's bytes mod 1000), plus 1 for weights of a norm.
 struct Filling {
-  std::vector<std::string> encoders;  // parts of names of tensors with the amplitude 0.1
-  double amplitude;                   // of the others
+  std::vector<std::string> encoders;  // parts of the names of tensors with amplitude 0.1
+  double amplitude;                   // of all other tensors
   std::vector<std::string> norms;     // ends of names
 };
 
@@ -68,7 +66,7 @@ struct Case {
   std::string config;
   Head head;
   Filling filling;
-  std::vector<std::vector<int32_t>> labels;  // read by themselves
+  std::vector<std::vector<int32_t>> labels;  // encoded separately
   std::vector<int32_t> ids;
   HeadInputs inputs;
 };
@@ -130,7 +128,7 @@ std::string GlinerConfig(const std::string& mode, const std::string& fields) {
 
 const std::vector<int32_t> kFirst = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4};
 const std::vector<int32_t> kLast = {0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 4};
-// The pairs in the vectors: (0, 0), (0, 2), (2, 1), (4, 0).
+// The expected pairs: (0, 0), (0, 2), (2, 1), (4, 0).
 const size_t kTold[] = {0, 2, 7, 11};
 
 const std::vector<int32_t> kWords = {7, 9, 10, 11, 12};

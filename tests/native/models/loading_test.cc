@@ -1,4 +1,4 @@
-// Broken or unsuitable files: one clear typed error each, and the library stays usable.
+// Broken or unsuitable files give one typed error each, and the library stays usable.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -57,7 +57,7 @@ class Checkpoint {
   std::string File() const {
     return File([](const TensorInfo&) { return true; });
   }
-  // All floats as `dtype`, one in each of the named tensors set to the value.
+  // A file with all tensors as `dtype`, and one odd value in each of the named tensors.
   std::string FileWith(const std::map<std::string, float>& odd, const std::string& dtype) {
     SafetensorsWriter writer;
     for (const TensorInfo& t : tensors) {
@@ -103,7 +103,7 @@ class LoadingTest : public ::testing::Test {
   }
 
   void TearDown() override {
-    // Whatever happened, a sound checkpoint still loads into the same backend and runs.
+    // A valid checkpoint still loads into the same backend and runs.
     auto model = Checkpoint(kConvBert).Load(*backend_);
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(Logits(**model).size(), 3u);
@@ -140,7 +140,7 @@ TEST_F(LoadingTest, EveryMissingAndMisshapenTensorInOneMessage) {
                "convbert.encoder.layer.1.intermediate.dense.weight [32, 48] instead of [48, 32]");
 }
 
-// As DataParallel, torch.compile and trainers that hold the model in a member save it.
+// DataParallel, torch.compile and some trainers save such prefixes.
 TEST_F(LoadingTest, AWrapperBeforeEveryNameIsLeftOut) {
   for (const char* wrapper : {"module.", "_orig_mod.", "model."}) {
     Checkpoint checkpoint(kConvBert);
@@ -178,7 +178,7 @@ TEST_F(LoadingTest, WeightsThatAreNotFloats) {
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "deberta.embeddings.LayerNorm.bias I16");
 }
 
-// For every kind of tensor and every chunk size: 1 splits elements, 997 rows.
+// For every kind of tensor. Chunks of 1 byte split elements, chunks of 997 bytes split rows.
 TEST_F(LoadingTest, WeightsThatAreNotFiniteAreRefusedByName) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -204,7 +204,7 @@ TEST_F(LoadingTest, WeightsThatAreNotFiniteAreRefusedByName) {
   expect(kDeberta, "deberta.encoder.rel_embeddings.weight");
 }
 
-// The largest number for a bias, and a weight that adds to it or takes from it: with one sign of the two the sum is infinite.
+// The largest float as bias, and a weight that adds to it or subtracts from it: one of the sums is infinite.
 TEST_F(LoadingTest, ARunThatOverflowsIsAnError) {
   int overflows = 0;
   for (const float weight : {3e38f, -3e38f}) {
@@ -348,7 +348,7 @@ TEST_F(LoadingTest, BadShards) {
   ExpectStatus(torn->EndShard(), StatusCode::kTruncatedFile, "within tensor");
 }
 
-// DeBERTa's own position projections are needed only to fold the table: what is stored is as without them.
+// DeBERTa's own position projections are only needed to fold the table.
 TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
   const auto held = [&](const char* name) {
     const auto model = Checkpoint({name, "DebertaV2ForSequenceClassification", "", 0}).LoadOnly(*backend_);
@@ -385,7 +385,7 @@ TEST_F(LoadingTest, BadInputsLeaveTheModelUsable) {
 TEST_F(LoadingTest, ABatchThatNoMemoryCouldHoldIsRefused) {
   auto loaded = Checkpoint(kDeberta).Load(*backend_);
   ASSERT_TRUE(loaded.ok());
-  const std::vector<int32_t> ids(5000000, 1);  // relative positions only: any length
+  const std::vector<int32_t> ids(5000000, 1);  // relative positions do not limit the length
   const ModelInput input = {ids, {}};
   ExpectStatus((*loaded)->Begin({&input, 1}), StatusCode::kOutOfMemory, "5000000 tokens");
 }

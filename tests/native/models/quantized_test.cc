@@ -1,5 +1,4 @@
-// dtype q8 over every tiny checkpoint: each backend against the reference backend's q8, and q8 checkpoints on disk
-// against quantising while loading.
+// dtype q8 for every tiny checkpoint: compares each backend with the reference backend's q8, and q8 files with quantising at load.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace peruse::testing {
 namespace {
 
 // Every layer of a tiny checkpoint is shallow, so its activations have 13 bits. Measured: at most 0.0006, and 0.046.
-constexpr double kMeanSquare = 0.005;  // of the mean square of what quantising does
-constexpr double kWorst = 0.1;         // of the worst
+constexpr double kMeanSquare = 0.005;  // relative to the mean square of the quantisation error
+constexpr double kWorst = 0.1;         // relative to the largest quantisation error
 
 Result<std::shared_ptr<const LoadedModel>> Load(const GoldenCase& golden, const std::string& weights, Backend& backend,
                                                 std::optional<Precision> precision) {
@@ -126,7 +125,7 @@ struct Checkpoint {
   std::vector<Tensor> tensors;
 };
 
-// What q8 holds as int8 of what lies row by row in the file.
+// Whether q8 stores the tensor as int8, with the rows of the file.
 bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (!name.ends_with(".weight")) return false;
@@ -163,7 +162,7 @@ TEST_P(QuantizedTest, ACheckpointOnDiskGivesTheSameBits) {
   for (const Checkpoint::Tensor& t : checkpoint.tensors) {
     if (IsQuantizable(t.name, t.shape)) names.push_back(t.name);
   }
-  ASSERT_GE(names.size(), 7u);  // the words, and six linears of a layer
+  ASSERT_GE(names.size(), 7u);  // token embeddings, and six linear layers
   EXPECT_EQ(EncodedBy(golden), names);
   for (size_t i = 0; i < names.size(); ++i) checkpoint.Quantize(names[i], i % 2 == 0);
   for (const BackendUnderTest& under_test : BackendsUnderTest()) {

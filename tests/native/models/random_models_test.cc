@@ -1,5 +1,5 @@
-// Models of random shapes, families, options and texts, computed by every backend and compared: what no list of cases thinks of.
-// A run draws a few, always the same; npm run test:kernels draws others, for the given time, in every build.
+// Compares all backends on models of random shapes, families, options and texts. Each run draws a few, always the same; npm run
+// test:kernels draws others, for a given time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,8 +23,7 @@ constexpr int32_t kVocabulary = 40;
 constexpr int32_t kPositions = 80;
 constexpr int32_t kLongest = 70;
 
-// Twice golden_test.cc's, because the shapes are up to four times as wide: float32's rounding over two layers, of values that a layer
-// norm has just brought to about 1. A wrong term shows at 1e-2 or more.
+// Twice golden_test.cc's tolerance, because the shapes are up to four times as wide. A wrong term shows at 1e-2 or more.
 constexpr double kTolerance = 2e-5;
 
 int32_t DivisorOf(int32_t number, Random& random) {
@@ -40,14 +39,14 @@ constexpr const char* kFamilies[] = {"bert",       "electra",    "roberta",    "
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
-// config.json. Not so narrow that a row may be nearly constant, which a layer norm would blow up.
-// `deep`: so wide that q8 has 8 bits for most activations (kShallowDepth).
+// Returns a config.json. Wide enough that rows are not nearly constant, which layer norm would amplify. `deep`: so wide that q8 uses 8 bits
+// for most activations (kShallowDepth).
 std::string DrawConfig(const std::string& family, Random& random, bool deep = false) {
   const int32_t heads = deep ? 4 : random.Int(1, 4);
   const bool halves = family == "convbert";
   const int32_t head_size = deep ? random.Int(49, 60) : random.Int((15 + heads) / heads, 33);
   const bool modern = family == "modernbert";
-  const bool rotates = modern || family == "nomic_bert" || family == "gte";  // which needs heads of even width
+  const bool rotates = modern || family == "nomic_bert" || family == "gte";  // these need heads of even width
   const int32_t hidden = heads * head_size * (halves || rotates ? 2 : 1);
   const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
   const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);
@@ -101,7 +100,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   if (family == "deberta") return json + "}";
   if (random.Chance(60)) {
     const int32_t buckets = random.Int(2, 40);
-    // At this one the logarithm's scale is infinite, and the family refuses it.
+    // The logarithm's scale is infinite there, and the family rejects it.
     const bool refused = buckets / 2 == furthest - 1;
     number("position_buckets", refused ? buckets + 2 : buckets);
   }
@@ -115,8 +114,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   return json + "}";
 }
 
-// A checkpoint for the configuration and the head: whatever tensors its program asks for, at random. Values keep the rows' size.
-// `half`: they are representable as half.
+// Returns a checkpoint with random values for all tensors of the program. `half`: half precision can represent them.
 std::string DrawWeights(const std::string& config_json, Head head, Random& random, bool half = false) {
   ConfiguredFamily configured = ReadFamily(config_json).value();
   const ModelConfig& config = configured.config;
@@ -138,7 +136,7 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
     if (!written.insert(tensor.names[0]).second) continue;
     int64_t count = 1;
     for (const int64_t size : tensor.shape) count *= size;
-    // By the whole word: vocab_transform.weight ends in "orm.weight" too, and with values around 1 all its units would be alike.
+    // Compares whole words: vocab_transform.weight also ends in "orm.weight".
     const bool is_norm = tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight") ||
                          tensor.names[0].ends_with(".norm.weight");
     const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / tensor.shape[0])));
@@ -211,7 +209,7 @@ void ExpectSame(const Outputs& actual, const Outputs& expected) {
 
 class RandomModels : public ::testing::Test {
  protected:
-  // With --gtest_shuffle each repetition has a seed of its own.
+  // With --gtest_shuffle each repetition has its own seed.
   void ForEach(const std::function<void(const std::string& config, Head head, Random& random)>& check,
                bool deep = false) {
     const auto seed = static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
@@ -282,7 +280,7 @@ TEST_F(RandomModels, DeepLayersAgreeInQ8) {
 
 #if !defined(PERUSE_GPU_TESTS)
 
-// To the bit: whatever the number of threads, and whatever else is in the batch.
+// Results are bit-identical for any number of threads and any other texts in the batch.
 TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
   constexpr Precision kPrecisions[] = {Precision::kF32, Precision::kF16, Precision::kQ8};
   ForEach([&](const std::string& config, Head head, Random& random) {
@@ -295,7 +293,7 @@ TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
     const Outputs expected = Compute(**right, texts);
     for (int32_t threads = 2; threads <= 4; ++threads) {
       Result<std::unique_ptr<Backend>> several = CreateXnnpackBackend(threads);
-      if (!several.ok()) break;  // a build without threads
+      if (!several.ok()) break;  // the build does not have threads
       auto model = LoadModel(config, weights, options, **several, 10007);
       ASSERT_TRUE(model.ok()) << model.status().message();
       SCOPED_TRACE(std::to_string(threads) + " threads");

@@ -1,4 +1,4 @@
-// The bucket tables of DeBERTa v2 (make_log_bucket_position), read off the reference implementation.
+// Bucket tables of DeBERTa v2 (make_log_bucket_position), computed by transformers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -42,8 +42,8 @@ TEST(LogBucketTest, Buckets8Of32) {
   for (int32_t distance = 0; distance < 34; ++distance) EXPECT_EQ(LogBucket(distance, 8, 32), expected[distance]);
 }
 
-// At max_position - 1 the quotient is exactly 1; one rounding error more and ceil gives a bucket too many.
-// MPNetEncoder.relative_position_bucket of transformers 4.57, 32 buckets over 128, at key - query = -distance.
+// MPNetEncoder.relative_position_bucket of transformers 4.57, 32 buckets over 128, for key - query = -distance. At max_position - 1 the
+// quotient is exactly 1; with one more rounding error ceil would return a bucket too many.
 TEST(T5BucketTest, Buckets32Of128) {
   const std::pair<int32_t, int32_t> expected[] = {
       {0, 0},   {1, 1},   {7, 7},   {8, 8},    {11, 8},   {12, 9},   {15, 9},    {16, 10},   {22, 10},  {23, 11},
@@ -67,9 +67,9 @@ TEST(RelativeRowTest, BucketedRowsAreClampedToTheTable) {
   const Index::Distances v3 = {.buckets = 256, .max_position = 512, .rows = 512};
   EXPECT_EQ(Row(v3, 0), 256);
   EXPECT_EQ(Row(v3, 511), 511);
-  EXPECT_EQ(Row(v3, 512), 511);  // bucket 256: past the table
+  EXPECT_EQ(Row(v3, 512), 511);  // bucket 256 is beyond the table
   EXPECT_EQ(Row(v3, -511), 1);
-  EXPECT_EQ(Row(v3, -512), 0);  // only beyond the trained range, as in the reference
+  EXPECT_EQ(Row(v3, -512), 0);  // only beyond the trained range, as in transformers
   EXPECT_EQ(Row(v3, -100000), 0);
 }
 

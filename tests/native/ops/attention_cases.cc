@@ -7,7 +7,7 @@
 namespace peruse::testing {
 namespace {
 
-constexpr int32_t kReach = 160;  // distances that the tables of the cases tell apart
+constexpr int32_t kReach = 160;  // distances for which the tables of the cases have rows
 constexpr int32_t kSlots = 2 * kReach + 1;
 
 int32_t Bucket(Slots slots, int32_t distance) {
@@ -71,7 +71,7 @@ void Biased(CaseProgram& p, const OpCase& c) {
   Finish(p, c, op);
 }
 
-// `kernel`: the window.
+// `kernel` is the window.
 void Windowed(CaseProgram& p, const OpCase& c) {
   ops::Attention op = Arguments(p, c);
   op.window = c.kernel;
@@ -96,7 +96,7 @@ void AddAttentionCases(Cases& cases) {
     cases.push_back({.operation = "Attention", .write = Plain, .lengths = {length}, .cols = 16, .heads = 1});
   }
   cases.push_back({.operation = "Attention", .write = Plain, .lengths = {70}, .cols = 260, .heads = 2});
-  // Texts shorter than the window, equal to it, and of several tiles; windows of one key, odd ones, and ModernBERT's.
+  // Texts shorter than the window, equal to it, and of several tiles; windows of one key, of odd sizes, and ModernBERT's.
   for (int32_t window : {0, 1, 9, 64}) {
     const auto add = [&](OpCase c) {
       c.operation = "WindowedAttention";

@@ -17,7 +17,7 @@ constexpr int32_t kMarginAfter = 8;
 constexpr float kSentinel = -12345.678f;
 constexpr Extent kTokenRows = {Domain::kTokens, 1};
 
-// FNV-1a of the name: every case has its own numbers, the same everywhere.
+// FNV-1a of the name, so that each case has its own random numbers.
 uint32_t Seed(const OpCase& c) {
   uint32_t hash = 2166136261u;
   for (char letter : c.name()) hash = (hash ^ static_cast<uint8_t>(letter)) * 16777619u;
@@ -41,7 +41,7 @@ HostMatrix CaseProgram::Take(HostMatrix made) {
 HostMatrix CaseProgram::Random(int32_t rows, int32_t cols, bool by_token, float scale, float offset) {
   HostMatrix matrix{rows, cols, Filled(rows, cols, 0), by_token};
   if (given_ != nullptr) return matrix;
-  // Uniform in [-1, 1); the same on every platform.
+  // Uniform in [-1, 1), the same on every platform.
   for (float& value : matrix.values) {
     const float uniform = static_cast<float>(static_cast<int32_t>(random_() >> 8) - (1 << 23)) / (1 << 23);
     value = uniform * scale + offset;
@@ -77,7 +77,7 @@ Value CaseProgram::Tokens(int32_t cols, float scale) {
 Value CaseProgram::Tokens(HostMatrix made) {
   const HostMatrix matrix = Take(std::move(made));
   if (!case_.strided_in) return Input(kTokenRows, {Domain::kOne, matrix.cols}, matrix.values);
-  // NaN around strided inputs shows any use of it.
+  // NaN around strided inputs reveals any use of it.
   const int32_t width = matrix.cols + kMarginBefore + kMarginAfter;
   std::vector<float> wide = Filled(matrix.rows, width, std::numeric_limits<float>::quiet_NaN());
   for (int64_t r = 0; r < matrix.rows; ++r) {
@@ -127,7 +127,7 @@ void CaseProgram::WatchBlock() {
 
 Value CaseProgram::Output(Extent rows, Extent cols) {
   WatchBlock();
-  // A width that depends on the batch has margins that do so too.
+  // If the width depends on the batch, so do the margins.
   Extent width = cols;
   if (case_.strided_out && cols.domain == Domain::kOne) width.factor += kMarginBefore + kMarginAfter;
   if (case_.strided_out && cols.domain != Domain::kOne) width.factor += 1;
@@ -148,7 +148,7 @@ struct CaseRun {
     const auto& [weight, bias] = p.linears_[i];
     Result<Weight> linear = backend.CreateLinear(p.program_.linears[i]);
     PERUSE_CHECK(linear.ok());
-    // In pieces of three rows, the bias last.
+    // Writes pieces of three rows, the bias last.
     EncodedBuffer buffer;
     const auto width = static_cast<size_t>(weight.cols);
     for (int32_t row = 0; row < weight.rows; row += 3) {
@@ -163,7 +163,7 @@ struct CaseRun {
   void WriteConstant(Backend& backend, const HostMatrix& matrix) {
     Result<Tensor> constant = backend.CreateConstant(matrix.rows, matrix.cols);
     PERUSE_CHECK(constant.ok());
-    // In two pieces, as a file arrives.
+    // Writes two pieces, as a file arrives.
     const size_t first = static_cast<size_t>(matrix.rows / 2) * static_cast<size_t>(matrix.cols);
     const std::span<const float> values(matrix.values);
     PERUSE_CHECK(backend.WriteConstant(*constant, 0, values.first(first)).ok());

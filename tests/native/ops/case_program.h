@@ -1,4 +1,3 @@
-// A conformance case as a program, its operands, and its run on a backend.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +14,18 @@ struct HostMatrix {
   int32_t rows = 0;
   int32_t cols = 0;
   std::vector<float> values;
-  bool by_token = false;  // a row belongs to a token of the batch (and not: a weight, a table)
+  bool by_token = false;  // each row belongs to a token of the batch
 
   float at(int64_t row, int64_t col) const { return values[static_cast<size_t>(row * cols + col)]; }
 };
 
-// Builder of a case's program. Operands are random, and the same for every call.
+// Builds the program of a conformance case. Operands are random, and the same in every call.
 class CaseProgram {
  public:
-  // `given` are the operands in order; null means random ones.
+  // `given` are the operands in order; null means random operands.
   CaseProgram(const OpCase& c, const std::vector<HostMatrix>* given);
 
-  // A row for each token: random within [-scale, scale) and the case's offset, or these.
+  // Adds an operand with a row per token: random in [-scale, scale) plus the case's offset, or given values.
   Value Tokens(int32_t cols, float scale = 1);
   Value Tokens(HostMatrix matrix);
   Value Constant(int32_t rows, int32_t cols, float offset = 0, float scale = 1);
@@ -34,16 +33,16 @@ class CaseProgram {
   NormArgs Norm(int32_t width);
   ops::Embed::Lookup Lookup(int32_t rows, int32_t cols, const std::vector<int32_t>& index);
   IndexId Indices(const Index& index, std::vector<int32_t> values);
-  // Results, surrounded by a sentinel that must not change.
+  // Adds a result, surrounded by sentinels that must not change.
   Value Output(Extent rows, Extent cols);
   Value Output(Extent rows, int32_t cols) { return Output(rows, Extent{Domain::kOne, cols}); }
   template <typename AnyOp>
   void Add(const AnyOp& op) {
     program_.ops.push_back(op);
   }
-  // The next ops::Input; its values are those of Tokens(cols).
+  // The number of the next ops::Input; its values are those of Tokens(cols).
   int32_t NextInput() const { return static_cast<int32_t>(inputs_.size()); }
-  // Takes the operand without making a value of it.
+  // Returns the next operand without making a value of it.
   HostMatrix Operand(int32_t cols);
   void Bring(std::vector<float> values) { inputs_.push_back(std::move(values)); }
 
@@ -54,7 +53,7 @@ class CaseProgram {
   friend struct Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
   friend struct Expected RunReference(const OpCase& c, const std::vector<HostMatrix>& operands);
 
-  // A value filled with the sentinel of which only the columns [first, first + cols) may be written.
+  // A value filled with sentinels. Only the columns [first, first + cols) may be written.
   struct Watched {
     Value value;
     int32_t first;
@@ -75,11 +74,11 @@ class CaseProgram {
   Program program_;
   std::vector<std::vector<float>> inputs_;
   std::vector<HostMatrix> constants_;
-  std::vector<std::pair<HostMatrix, HostMatrix>> linears_;  // weight, bias
+  std::vector<std::pair<HostMatrix, HostMatrix>> linears_;  // pairs of weight and bias
   std::vector<HostMatrix> tables_;
   std::vector<std::vector<int32_t>> indices_;
   std::vector<Watched> watched_;
-  std::vector<size_t> outputs_;  // of watched_
+  std::vector<size_t> outputs_;  // indices into watched_
   std::vector<Value> results_;
 };
 
@@ -87,12 +86,12 @@ std::vector<HostMatrix> MakeOperands(const OpCase& c);
 
 struct Outcome {
   Status status;
-  std::vector<HostMatrix> outputs;  // the output; then probabilities or kernels, if the case wants them
-  std::string stray_write;          // where something outside the outputs was written; empty if nowhere
+  std::vector<HostMatrix> outputs;  // the output; then probabilities or kernels, if the case requests them
+  std::string stray_write;          // describes a write outside the outputs, if there was one
 };
 Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
 
-// The reference results, and the error bound of a float32 backend for each cell of each output.
+// Reference results, and the error bound of a float32 backend for each cell of each output.
 struct Expected {
   std::vector<HostMatrix> outputs;
   std::vector<std::vector<double>> bounds;

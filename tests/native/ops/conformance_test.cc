@@ -1,4 +1,4 @@
-// Every backend against the reference, over the one list of cases and at random shapes; and each text's independence of its batch.
+// Compares every backend with the reference backend, on the list of cases and on random shapes, and each text alone with the batch.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -26,7 +26,7 @@ struct Subject {
 std::shared_ptr<Backend> CreateReference() { return CreateReferenceBackend(); }
 std::shared_ptr<Backend> CreateXnnpack() { return CreateXnnpackBackend(1).value(); }
 
-// One for all cases: starting threads takes longer than a case does, and a used backend must do as well as a new one.
+// Shared by all cases: starting threads takes longer than a case.
 [[maybe_unused]] std::shared_ptr<Backend> SharedXnnpackWithThreads() {
   static const std::shared_ptr<Backend> backend = CreateXnnpackBackend(3).value();
   return backend;
@@ -44,7 +44,7 @@ const Subject kSubjects[] = {
 #endif
 };
 
-// The cell that is furthest beyond its bound, or nearest to it.
+// Describes the cell that exceeds its bound by most, or is nearest to it.
 std::string WorstCell(const HostMatrix& got, const HostMatrix& want, const std::vector<double>& bounds, bool* passed) {
   double worst = -1;
   size_t cell = 0;
@@ -52,7 +52,7 @@ std::string WorstCell(const HostMatrix& got, const HostMatrix& want, const std::
     // Equal infinities count as equal, because their difference is NaN.
     const bool equal = got.values[i] == want.values[i];
     const double error = equal ? 0 : std::fabs(double{got.values[i]} - want.values[i]);
-    // The reference is rounded to float32 on its way out.
+    // The reference result is rounded to float32.
     const double bound = bounds[i] + std::fabs(want.values[i]) * 6e-8;
     double ratio = error == 0 ? 0 : error / bound;
     if (std::isnan(ratio)) ratio = std::numeric_limits<double>::infinity();

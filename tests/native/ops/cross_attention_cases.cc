@@ -4,7 +4,7 @@
 namespace peruse::testing {
 namespace {
 
-// `out`: rows that are attended to.
+// `out` is the number of keys.
 template <bool kOverQueries>
 void Write(CaseProgram& p, const OpCase& c) {
   const Value query = p.Tokens(c.cols);

@@ -19,7 +19,7 @@ void Write(CaseProgram& p, const OpCase& c) {
 
 }  // namespace
 
-// `kernel`: how many tables are added up. One text: rows depend on their place in these indices, not on their text.
+// `kernel` is the number of tables. One text: rows depend on their position in these indices, not on their text.
 void AddEmbedCases(Cases& cases) {
   for (int32_t tables : {1, 2, 3})
     cases.push_back({.operation = "Embed", .write = Write, .lengths = {23}, .cols = 21, .kernel = tables});

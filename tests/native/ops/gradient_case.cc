@@ -84,7 +84,7 @@ void GradientCase::PlaceValues() {
   }
 }
 
-// Huge values leave a difference without correct digits, and a corner lacks a derivative.
+// Huge values would leave differences without correct digits, and corners do not have a derivative.
 void GradientCase::TameOperands() {
   for (const Value* value : InputsOf(op())) {
     const ops::Matrix& x = numbers_(*value);

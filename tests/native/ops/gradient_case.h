@@ -1,4 +1,3 @@
-// A conformance case in double precision, with gradients: its operands, its results, and what the reference says of both.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ bool HasGradient(const OpCase& c);
 
 class GradientCase {
  public:
-  // extra: the loss has a part in probabilities and kernels too.
+  // extra: the loss also depends on probabilities and kernels.
   explicit GradientCase(const OpCase& c, bool extra = true);
 
   // A matrix that the results depend on, or its gradient.
@@ -26,7 +25,7 @@ class GradientCase {
     std::string name;
     ops::Matrix values;
     ops::Matrix gradient;
-    std::vector<float> table;  // an embedding table holds floats: they are `values`, rounded, before each Loss
+    std::vector<float> table;  // an embedding table contains floats: `values`, rounded before each Loss
     int32_t table_id = -1;
   };
   std::vector<Operand>& operands() { return operands_; }
@@ -63,7 +62,7 @@ class GradientCase {
   ops::Numbers numbers_;
   ops::Gradients gradients_;
   std::vector<Operand> operands_;
-  std::vector<ops::Matrix> factors_;  // by result
+  std::vector<ops::Matrix> factors_;  // one per result
 };
 
 }  // namespace peruse::testing

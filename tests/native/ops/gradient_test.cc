@@ -1,4 +1,3 @@
-// Every operation's gradient against central differences of its meaning, over the list of cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +15,7 @@ const std::vector<OpCase>& GradientCases() {
     for (const OpCase& c : AllCases()) {
       if (HasGradient(c)) found.push_back(c);
     }
-    // No backend runs a concatenation, so the list of cases lacks it.
+    // Backends never run concatenations, so the list of cases does not have one.
     found.push_back({.operation = "Concat",
                      .write =
                          [](CaseProgram& p, const OpCase& c) {
@@ -33,15 +32,15 @@ const std::vector<OpCase>& GradientCases() {
 
 class Gradients : public ::testing::TestWithParam<size_t> {};
 
-// Each operand moves along random directions; what the loss then does is the gradient's part in them. The difference is exact to h^2
-// and to 1e-16 / h of the loss; of a gradient that is wrong in one cell, the direction shows all of it.
+// Moves each operand along random directions and compares the change of the loss with the gradient. The difference is exact up to h^2, and
+// 1e-16 / h of the loss; a gradient that is wrong in one cell shows in every direction.
 TEST_P(Gradients, AgreeWithCentralDifferences) {
   const OpCase& oc = GradientCases()[GetParam()];
   GradientCase c(oc);
   c.Differentiate();
   std::mt19937 random(3);
   for (GradientCase::Operand& operand : c.operands()) {
-    const bool table = operand.table_id >= 0;  // floats, of which an embedding is a linear function: any step will do
+    const bool table = operand.table_id >= 0;  // an embedding is linear in its table, so any step is exact
     const double h = table ? 1.0 / 1024 : 1e-6;
     const ops::Matrix& values = operand.values;
     const auto cells = static_cast<size_t>(values.rows) * static_cast<size_t>(values.cols);

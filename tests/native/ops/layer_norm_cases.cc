@@ -33,7 +33,7 @@ void AddLayerNormCases(Cases& cases) {
       cases.push_back({.operation = name, .write = write, .lengths = {4}, .cols = cols});
     cases.push_back(
         {.operation = name, .write = write, .lengths = kRagged, .cols = 37, .strided_in = true, .strided_out = true});
-    // The variance of values that hardly differ: one pass of squares would lose all of it.
+    // Nearly equal values: computing the variance from a sum of squares would lose all digits.
     cases.push_back({.operation = name, .write = write, .lengths = {3}, .cols = 100, .offset = 1000});
   }
   for (int32_t cols : {1, 37, 768}) {

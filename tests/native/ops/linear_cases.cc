@@ -40,7 +40,7 @@ void AddFloatCases(Cases& cases) {
       c.write = normed ? Normed : Plain;
       cases.push_back(c);
     };
-    // Odd widths, widths of one, just below, at and just above the tile widths 8 and 16; one to seven rows.
+    // Widths of one, odd widths, and widths around the tile widths 8 and 16; one to seven rows.
     for (int32_t out : {1, 3, 7, 8, 9, 15, 16, 17, 33}) add({.lengths = {5}, .cols = 31, .out = out});
     for (int32_t rows = 1; rows <= 7; ++rows) add({.lengths = {rows}, .cols = 16, .out = 24});
     for (int32_t in : {1, 2, 5, 64}) add({.lengths = kRagged, .cols = in, .out = 12});
@@ -51,7 +51,7 @@ void AddFloatCases(Cases& cases) {
     add({.lengths = kOneRow, .cols = 64, .out = 96, .groups = 4});
     add({.lengths = {250}, .cols = 700, .out = 210});
     add({.lengths = {3}, .cols = 3072, .out = 100});
-    // Depths of whole tiles: of every shape on a GPU, in slices, for rows and columns that fill none.
+    // Depths of whole tiles, in all GPU tile shapes and with slices, for rows and columns that do not fill a tile.
     add({.lengths = {100}, .cols = 768, .out = 210, .strided_in = true});
     add({.lengths = {250}, .cols = 1024, .out = 68, .strided_out = true});
     add({.lengths = {530}, .cols = 16, .out = 900});

@@ -8,7 +8,7 @@ namespace {
 
 void WriteFrom(CaseProgram& p, const OpCase& c, bool reverse) {
   const Value gates = p.Tokens(4 * c.cols);
-  // As large as torch.nn.LSTM begins with. Much larger ones make a long sequence chaotic: it then multiplies any rounding.
+  // Weights in the range of torch.nn.LSTM's initial ones. With larger weights a long sequence would amplify rounding errors.
   const Value recurrent = p.Constant(c.cols, 4 * c.cols, 0, 1 / std::sqrt(static_cast<float>(c.cols)));
   const Value bias = p.Constant(1, 4 * c.cols);
   p.Add(ops::Lstm{gates, recurrent, bias, reverse, p.Output({Domain::kTokens, 1}, c.cols)});

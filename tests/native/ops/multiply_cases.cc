@@ -10,7 +10,6 @@ void Write(CaseProgram& p, const OpCase& c) {
   p.Add(ops::Multiply{x, y, p.Output({Domain::kTokens, 1}, c.cols)});
 }
 
-// The fused form of a gate.
 void Gate(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols, 3);
   const Value y = c.broadcast ? p.Constant(1, c.cols) : p.Tokens(c.cols);

@@ -1,5 +1,5 @@
-// The conformance list: which operations, at which shapes, every backend must pass. A case is data, and a program of one
-// operation is made of it. The cases of an operation are in the file of its name.
+// The list of conformance cases that every backend must pass. A case is data, and is turned into a program with one operation. The cases of
+// an operation are in the file of its name.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@ class CaseProgram;
 // How distances map to slots (see ops::Attention).
 enum class Slots {
   kExact,      // one slot for each distance
-  kClamped,    // DeBERTa v1 with a short span: distances past 4 share a slot
-  kLogBucket,  // DeBERTa v2 and v3: ever longer runs of distances share a slot
-  kScrambled,  // no order at all; what the operation allows, if no model asks for it
+  kClamped,    // DeBERTa v1 with a short span: larger distances than 4 share a slot
+  kLogBucket,  // DeBERTa v2 and v3: longer runs of distances share a slot
+  kScrambled,  // random; operations allow it, although models do not use it
 };
 
 struct OpCase {
-  const char* operation;                                 // what its name begins with
-  void (*write)(CaseProgram& program, const OpCase& c);  // makes the program
-  std::vector<int32_t> lengths;                          // of the texts; the rows are their sum
-  int32_t cols = 0;                                      // of the input x, query or values
-  int32_t out = 0;                                       // outputs of a linear or a convolution
+  const char* operation;  // first part of the name
+  void (*write)(CaseProgram& program, const OpCase& c);
+  std::vector<int32_t> lengths;  // of the texts; their sum is the number of rows
+  int32_t cols = 0;              // of the input x, query or values
+  int32_t out = 0;               // outputs of a linear layer or a convolution
   int32_t groups = 1;
   int32_t heads = 1;
   int32_t kernel = 0;  // taps
   Activation activation = Activation::kNone;
   bool strided_in = false;   // inputs are column blocks of wider matrices
-  bool strided_out = false;  // and so is the output
+  bool strided_out = false;  // the output is a column block, too
   bool position_key = false;
   bool position_query = false;
   Slots slots = Slots::kExact;
-  bool extra_output = false;  // probabilities or kernels too
+  bool extra_output = false;  // also request probabilities or kernels
   bool broadcast = false;     // Add: y has one row
-  bool half_weights = false;  // of a linear or a convolution; they are representable as half
-  bool q8 = false;            // int8 weights of a linear or a convolution
-  bool wide_input = false;    // and activations of 13 bits
+  bool half_weights = false;  // half precision can represent all weights of the linear layer or convolution
+  bool q8 = false;            // int8 weights of the linear layer or convolution
+  bool wide_input = false;    // activations of 13 bits
   float offset = 0;           // added to every value of x: a large mean
-  bool by_text = true;        // the first operand is in rows by token, and a result's rows belong to their texts
+  bool by_text = true;        // rows of the first operand belong to tokens, and rows of the result to their texts
 
   int32_t rows() const;
   int32_t longest() const;
@@ -54,9 +54,9 @@ inline const std::vector<int32_t> kRagged = {1, 2, 3, 17};
 using Cases = std::vector<OpCase>;
 using WriteCase = void (*)(CaseProgram& program, const OpCase& c);
 
-// Cases of operations on two matrices of one shape.
+// Adds cases for an operation on two matrices of one shape.
 void AddPairCases(const char* operation, WriteCase write, Cases& cases);
-// Cases of convolutions: columns of wider matrices, and a text that is shorter than the kernel.
+// Adds cases for a convolution: columns of wider matrices, and a text that is shorter than the kernel.
 void AddKernelCases(const char* operation, WriteCase write, Cases& cases);
 
 void AddInputCases(Cases& cases);

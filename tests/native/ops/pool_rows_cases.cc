@@ -6,7 +6,7 @@ namespace {
 
 using Kind = ops::PoolRows::Kind;
 
-// Pools one row, no row, the first rows, the last rows, and all.
+// Pools one row, no rows, the first rows, the last rows, and all rows.
 template <Kind kKind>
 void Write(CaseProgram& p, const OpCase& c) {
   const int32_t rows = c.rows();
@@ -16,7 +16,6 @@ void Write(CaseProgram& p, const OpCase& c) {
   p.Add(ops::PoolRows{x, begins, counts, 1, kKind, p.Output({Domain::kChosen, 1}, c.cols)});
 }
 
-// Pools non-adjacent blocks of wider rows.
 void WriteBlocks(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(3 * c.cols);
   const IndexId begins = p.Indices({.kind = Index::Kind::kChosen}, {0, 1, 5, 3});

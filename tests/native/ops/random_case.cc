@@ -10,12 +10,12 @@
 namespace peruse::testing {
 namespace {
 
-constexpr uint32_t kCases = 40;  // in a run
+constexpr uint32_t kCases = 40;  // number of cases per run
 constexpr int32_t kLongest = 90;
 
 bool Is(const OpCase& c, std::string_view operation) { return std::string_view(c.operation).starts_with(operation); }
 
-// Minimum text length of some operations: enough rows to choose, columns next to an output as wide as the text.
+// Minimum length of a text: some operations need enough rows to choose from, or columns next to an output as wide as the text.
 int32_t LeastLength(const OpCase& c) {
   if (Is(c, "PoolRows")) return 9;
   return Is(c, "MatMulSquare") ? 5 : 1;
@@ -31,7 +31,7 @@ std::vector<int32_t> DrawLengths(const OpCase& c, Random& random) {
   return lengths;
 }
 
-// Changes the shape of the case's operation, weights and activation. Keeps its structure: heads, groups and kernel.
+// Changes the shapes, the weights and the activation of a case, but not heads, groups and kernel.
 OpCase Reshaped(OpCase c, Random& random) {
   c.lengths = DrawLengths(c, random);
   if (c.heads > 1) c.heads = random.Int(1, 5);

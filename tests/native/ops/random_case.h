@@ -6,7 +6,7 @@
 
 namespace peruse::testing {
 
-// Draws a few cases, always the same ones; with --gtest_shuffle each repetition draws others (npm run test:kernels).
+// Draws a few cases, always the same; with --gtest_shuffle each repetition draws others (npm run test:kernels).
 void ForRandomCases(const Cases& cases, const std::function<void(const OpCase& c)>& check);
 
 }  // namespace peruse::testing

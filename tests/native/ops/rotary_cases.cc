@@ -5,7 +5,7 @@
 namespace peruse::testing {
 namespace {
 
-// `kernel`: distance of one token's position from the next.
+// `kernel` is the distance between the positions of adjacent tokens.
 void Angles(CaseProgram& p, const OpCase& c) {
   std::vector<int32_t> positions;
   for (int32_t t = 0; t < c.rows(); ++t) positions.push_back(t * c.kernel);
@@ -24,7 +24,7 @@ void Turn(CaseProgram& p, const OpCase& c) {
 }  // namespace
 
 void AddRotaryCases(Cases& cases) {
-  // Positions far from zero, where a sine that is not reduced exactly shows.
+  // Positions far from zero reveal a sine without exact argument reduction.
   for (int32_t step : {1, 357}) {
     cases.push_back(
         {.operation = "RotaryAngles", .write = Angles, .lengths = {23}, .cols = 64, .kernel = step, .by_text = false});

@@ -1,4 +1,3 @@
-// Runs programs that tests write operation by operation.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ struct ProgramInputs {
 };
 ProgramResult RunProgram(Backend& backend, const Program& program, const Weights& weights, const ProgramInputs& inputs);
 
-// A program whose values have fixed sizes, [rows, cols] each.
+// Builds and runs a program that a test writes operation by operation. Values have fixed sizes [rows, cols].
 class SmallProgram {
  public:
   Value Input(int32_t rows, int32_t cols);

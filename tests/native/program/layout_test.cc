@@ -1,4 +1,4 @@
-// Each layout against its definition, element by element; whole tensors and any part of their units.
+// Compares each layout with its definition, element by element, for whole tensors and parts of them.
 #include "core/program/layout.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct LayoutCase {
   std::vector<int64_t> shape;
   int64_t cols;
   int64_t rows;
-  // The element of the tensor at [row, col] of the parameter, or -1.
+  // Returns the element of the tensor for [row, col] of the parameter, or -1.
   std::function<int64_t(int64_t row, int64_t col)> element;
 };
 
@@ -35,7 +35,7 @@ std::vector<LayoutCase> Cases() {
        1,
        7,
        [](int64_t row, int64_t) { return row < 1 || row > 5 ? -1 : row - 1; }},
-      // Two heads, three parts, channels of two: the file has [head, part, channel].
+      // Two heads, three parts, two channels: the file has the order head, part, channel.
       {"HeadsOutermost",
        layouts::HeadsOutermost{.parts = 3, .width = 2, .first_row = 1},
        {12, 3},

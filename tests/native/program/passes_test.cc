@@ -1,4 +1,3 @@
-// Each pass on a program of a few lines, read as text.
 #include "core/program/passes/passes.h"
 
 #include <gtest/gtest.h>
@@ -147,7 +146,8 @@ TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
   b_.Output(kLogits, x);
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 10u);
-  EXPECT_EQ(PlanMemory(hoisted.load).slots.size(), 1u) << Print(hoisted.load);  // of one layer's products after another
+  EXPECT_EQ(PlanMemory(hoisted.load).slots.size(), 1u)
+      << Print(hoisted.load);  // of the products of one layer after another
 }
 
 TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
@@ -155,7 +155,7 @@ TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
   b_.Output(kLogits, AttendByTable(Words(), table));
   const Hoisted hoisted = HoistConstants(program_);
   const ops::Linear made = All<ops::Linear>(hoisted.load)[0];
-  // The table's product skips the values' part of query, key and value.
+  // The table's product omits the value part of query, key and value.
   EXPECT_EQ(hoisted.load.info(made.out).cols.factor, 8) << Print(hoisted.load);
   EXPECT_TRUE(IsSound(hoisted.load));
 }

@@ -1,4 +1,3 @@
-// A program as text, which `model.program` shows: every kind of operand and size once.
 #include <gtest/gtest.h>
 
 #include "core/program/build.h"

@@ -1,4 +1,3 @@
-// The shape rules of the operations: a program that breaks one is not sound.
 #include <gtest/gtest.h>
 
 #include "core/program/flops.h"
@@ -107,7 +106,7 @@ TEST_F(ShapesTest, FlopsAreThoseOfProducts) {
   batch.Append(2);
   Sizes sizes;
   sizes[Domain::kTokens] = 5;
-  const std::vector<int32_t> distances = {0, 0, 1, 2, 2};  // of texts up to three tokens
+  const std::vector<int32_t> distances = {0, 0, 1, 2, 2};  // for texts of up to three tokens
   const std::span<const int32_t> indices[] = {distances};
   const auto flops = [&](const Op& op) { return Flops(program_, op, batch, sizes, indices); };
   const LinearId weight = Linear({.in = 4, .out = 6, .groups = 2});
@@ -118,7 +117,7 @@ TEST_F(ShapesTest, FlopsAreThoseOfProducts) {
   EXPECT_EQ(flops(attention), 4 * (3 * 3 + 2 * 2) * 6);
   attention.position_key = Constant(3, 6);
   attention.slots = NewIndex({.kind = Index::Kind::kSlots, .distances = {.rows = 3}});
-  // Three slots for the longer text; for the shorter, distances -1 to 1 meet slots 0, 1 and 2.
+  // The longer text reaches three slots; the distances -1 to 1 of the shorter one reach slots 0, 1 and 2.
   EXPECT_EQ(flops(attention), 4 * (3 * 3 + 2 * 2) * 6 + 2 * 3 * 3 * 6 + 2 * 2 * 3 * 6);
 }
 

@@ -1,4 +1,3 @@
-// A model whose logits are given by the test, so that a task's results are exact.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace peruse {
 
 class FakeModel : public Runner {
  public:
-  // `logits_of` gives a text's logits: [labels], or [tokens, 2] when `per_token`.
+  // Returns a text's logits: [labels], or [tokens, 2] if `per_token`.
   using LogitsOf = std::function<std::vector<float>(const ModelInput&)>;
 
   FakeModel(ModelConfig config, bool per_token, LogitsOf logits_of)
@@ -40,7 +39,7 @@ class FakeModel : public Runner {
   Status Finish() override { return OkStatus(); }
 
   const RaggedBatch& batch() const override { return batch_; }
-  // Whatever it is called.
+  // Returns the logits as every output.
   ModelOutput output(OutputId) const override {
     const Domain domain = head_ == Head::kSequenceClassification ? Domain::kSequences : Domain::kChosen;
     size_t rows = static_cast<size_t>(domain == Domain::kSequences ? batch_.sequences() : batch_.rows());
@@ -52,7 +51,7 @@ class FakeModel : public Runner {
   int32_t span_kernel_heads() const override { return 0; }
 
   int runs = 0;
-  std::vector<OutputId> outputs_asked;  // of the last run
+  std::vector<OutputId> outputs_asked;  // outputs that the last run requested
   std::vector<int32_t> logit_rows_asked;
   Status next_status;
 

@@ -8,13 +8,13 @@
 namespace peruse {
 namespace {
 
-// The logits of a row: 0 for token 0, 1 for token 1, ...; the row's number on top of token 5.
+// Logits of a row: 0 for token 0, 1 for token 1, and so on; token 5 gets the row's number in addition.
 class FillMaskTest : public ::testing::Test {
  protected:
   static std::vector<float> Logits(const ModelInput& input) {
     std::vector<float> logits;
     for (const int32_t id : input.ids) {
-      if (id != 4) continue;  // the test asks for rows of masks only
+      if (id != 4) continue;  // the test only requests rows of masks
       for (int token = 0; token < 9; ++token) logits.push_back(token == 5 ? 10.0f : static_cast<float>(token));
     }
     return logits;
@@ -40,7 +40,7 @@ TEST_F(FillMaskTest, ScoresOnlyTheMasks) {
 }
 
 TEST_F(FillMaskTest, KeepsToItsTargets) {
-  // "cats" is no token: [UNK] stands for it. A repeated target counts once.
+  // "cats" is not in the vocabulary and becomes [UNK]. A repeated target counts once.
   const std::string result =
       Run(R"({"inputs": [{"text": "[MASK]"}], "options": {"targets": ["cat", "dog", "cats", "dog"], "top_k": 9}})");
   const size_t cat = result.find("\"token\":8"), dog = result.find("\"token\":6"), unknown = result.find("\"token\":1");

@@ -1,4 +1,3 @@
-// GLiClass: scores against the Python package, and what is refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +14,7 @@ using testing::BackendsUnderTest;
 using testing::Bytes;
 using testing::ReadFixture;
 
-constexpr double kTolerance = 2e-5;  // probabilities, of logits that are exact to 1e-5 or so
+constexpr double kTolerance = 2e-5;  // for probabilities; logits are exact to about 1e-5
 
 std::string Load(Session& session, const std::string& variant, const std::string& config) {
   Status status = session.AddFile("config.json", config);
@@ -117,7 +116,7 @@ TEST(GliClass, RefusesWhatItCannotRead) {
     Session refused(CreateReferenceBackend());
     EXPECT_EQ(Load(refused, "simple", other), std::string("unsupported: config.json: ") + what + " is not supported");
   }
-  // Its softmax runs over all labels that were allocated.
+  // This scorer's softmax includes all allocated labels.
   std::string fixed = ReadFixture("gliclass/hopfield/config.json");
   constexpr std::string_view kDynamic = "\"max_labels_alloc\": \"dynamic\"";
   ASSERT_NE(fixed.find(kDynamic), std::string::npos);

@@ -1,4 +1,3 @@
-// Looking inside through a session: what it gives, what it refuses, and that it costs nothing unless asked for.
 #include "core/tasks/inspector.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +42,7 @@ constexpr std::string_view kAll =
 
 TEST(InspectorTest, TokensSayWhereTheyComeFrom) {
   auto session = Load("tiny/convbert-sequence", CreateReferenceBackend());
-  // An emoji is two UTF-16 units, four bytes.
+  // An emoji has two UTF-16 units and four bytes.
   EXPECT_EQ(Inspect(*session, R"({"inputs":[{"text":"😀 a7","text_pair":"a9"}]})"),
             R"([{"input":0,"value":{"tokens":[)"
             R"({"token":"[CLS]","id":2,"start":0,"end":0,"special":true,"sequence":null},)"
@@ -150,7 +149,7 @@ TEST(InspectorTest, ALookInsideScoresNoVocabulary) {
   EXPECT_EQ(model.outputs_asked, (std::vector<OutputId>{{OutputKind::kHidden, 0}})) << "and not the logits";
 }
 
-// The words of the commands that a run records: every dispatch, buffer and download is in them.
+// Number of command words of a run: they contain every dispatch, buffer and download.
 size_t RecordedWords(Session& session, WebGpuBackend& backend, const Status& started) {
   EXPECT_TRUE(started.ok()) << started.message();
   EXPECT_TRUE(session.BeginStep().value());
@@ -158,7 +157,7 @@ size_t RecordedWords(Session& session, WebGpuBackend& backend, const Status& sta
   const size_t words = backend.commands().size();
   backend.ClearCommands();
   backend.Replayed();
-  (void)session.EndStep();  // nobody has computed the results, so they may be anything
+  (void)session.EndStep();  // the results are not computed, so they may be anything
   return words;
 }
 
@@ -171,11 +170,11 @@ TEST(InspectorTest, CostsNothingUnlessAskedFor) {
   const std::string inputs = R"({"inputs":[{"text":"a1 a7 a3","text_pair":"a2 a5 a9"}])";
   const std::string request = inputs + "}";
   const auto run = [&] { return RecordedWords(*session, backend, session->Start(request)); };
-  const size_t cold = run();  // buffers and pipelines are made
+  const size_t cold = run();  // creates buffers and pipelines
   const size_t warm = run();
   const int32_t dispatches = backend.dispatches();
   EXPECT_LT(warm, cold);
-  // Each part has its own commands, which a plain run lacks.
+  // Each part adds commands to those of a plain run.
   for (const char* part : {"output_attentions", "output_span_kernels", "output_hidden_states"}) {
     const std::string asked = inputs + R"(,"options":{")" + part + R"(":true}})";
     EXPECT_NE(RecordedWords(*session, backend, session->StartInspection(asked)), warm) << part;
@@ -198,7 +197,7 @@ TEST(InspectorTest, TermsAddUpToTheAttention) {
     for (const char* name : {"content_to_content", "content_to_position", "position_to_content"}) {
       EXPECT_NE(json.find("\"" + std::string(name) + "\""), std::string::npos) << json;
     }
-    // [heads, tokens, tokens] each: the map, then the three terms.
+    // Each [heads, tokens, tokens]: the map, then three terms.
     constexpr size_t kHeads = 4, kTokens = 3;
     for (size_t i = 0; i < 4; ++i) ASSERT_EQ(session.array(i).size(), kHeads * kTokens * kTokens) << i;
     EXPECT_TRUE(session.array(4).empty()) << "one layer was asked for";

@@ -1,5 +1,3 @@
-// The tasks that read pairs of texts through a classification head: zero-shot classification, text ranking, multiple
-// choice.
 #include <gtest/gtest.h>
 
 #include "core/tasks/multiple_choice.h"
@@ -11,7 +9,7 @@
 namespace peruse {
 namespace {
 
-// `logits` of the last ordinary token of the input (before the final [SEP]); ids from 5.
+// Returns the `logits` of the input's last ordinary token (before the final [SEP]); ids start at 5.
 FakeModel::LogitsOf ByLastToken(std::vector<std::vector<float>> logits) {
   return [=](const ModelInput& input) { return logits[static_cast<size_t>(input.ids[input.ids.size() - 2] - 5)]; };
 }
@@ -29,7 +27,7 @@ TEST(ZeroShotClassification, SharesTheProbabilityAmongLabels) {
 
 TEST(ZeroShotClassification, MultiLabelJudgesEachByItself) {
   auto tokenizer = WordTokenizer("sport art about");
-  // Entailment first: contradiction is then the last label.
+  // The contradiction is the last label.
   FakeModel model(LabelConfig({"entailment", "neutral", "contradiction"}), false,
                   ByLastToken({{0, 5, 0}, {1.0986123f, 5, 0}}));
   const std::string result =
@@ -146,7 +144,7 @@ TEST(TextRanking, RanksByOneOfSeveralLabels) {
   }
 }
 
-// transformers cuts to min(model_max_length, max_position_embeddings), even if the encoder accepts more.
+// transformers truncates to min(model_max_length, max_position_embeddings), even if the encoder accepts more.
 TEST(TextRanking, CutsAtThePositionsOfTheConfiguration) {
   auto tokenizer = WordTokenizer("low high");
   size_t tokens = 0;

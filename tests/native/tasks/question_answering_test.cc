@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Start and end logits that are `high` at tokens with these ids, else zero.
+// Returns start and end logits that are `high` at tokens with these ids, otherwise zero.
 FakeModel::LogitsOf Peaks(int32_t start_id, int32_t end_id, float high = 10) {
   return [=](const ModelInput& input) {
     std::vector<float> logits(2 * input.ids.size());
@@ -52,7 +52,7 @@ TEST(QuestionAnswering, LongContextsTakeTimeInProportion) {
 TEST(QuestionAnswering, OffsetsCountUtf16Units) {
   Fixture f;
   FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8));
-  // U+1F600 is four bytes, one code point, two UTF-16 units; e with acute is two bytes, one unit.
+  // U+1F600 has four bytes, one code point, two UTF-16 units; e with acute accent two bytes, one unit.
   const std::string result = RunTask<QuestionAnswering>(
       *f.tokenizer, model, "{\"inputs\":[{\"question\":\"who\",\"context\":\"\xF0\x9F\x98\x80 \xC3\xA9 anna\"}]}");
   EXPECT_NE(result.find(R"("start":5,"end":9)"), std::string::npos) << result;
@@ -91,7 +91,7 @@ TEST(QuestionAnswering, AnswersAreNoLongerThanAsked) {
 TEST(QuestionAnswering, EqualTextsOfSeveralWindowsAddUp) {
   Fixture f;
   FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8, 30));
-  // Window: [CLS] who [SEP] + 4 of context + [SEP]; two windows of four words share one.
+  // Window: [CLS] who [SEP] + 4 of the context + [SEP]. Two windows of four words share one.
   const std::string result = RunTask<QuestionAnswering>(
       *f.tokenizer, model,
       R"({"inputs":[{"question":"who","context":"Anna is old the book anna is"}],"options":{"max_seq_len":8,"doc_stride":1}})");
@@ -130,7 +130,7 @@ TEST(QuestionAnswering, TopKGivesDifferentAnswersBestFirst) {
   EXPECT_TRUE(result.starts_with(R"([[{"answer":"anna sewell")")) << result;
 }
 
-// Twice 2^31 - 5 and ten is 2^32, which a 32-bit size_t takes for 0.
+// Twice 2^31 - 5, plus ten, is 2^32, which a 32-bit size_t would take for 0.
 TEST(QuestionAnswering, AHugeTopKGivesEveryAnswer) {
   Fixture f;
   FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 9, 1));

@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// "the" has the logit 0, "dog" ln 3, every other token -ln 3: chances of a half, three quarters and a quarter.
+// "the" has logit 0, "dog" ln 3, every other token -ln 3: probabilities of 1/2, 3/4 and 1/4.
 std::vector<float> Logits(const ModelInput& input) {
   constexpr float kLn3 = 1.0986123f;
   std::vector<float> logits;
@@ -22,7 +22,7 @@ std::string Detect(std::string_view request) {
   return RunTask<ReplacedTokenDetection>(*tokenizer, model, request);
 }
 
-// A score of exactly a half is no replacement, as logits above 0 are in transformers' example. Spans are UTF-16 indices.
+// A score of exactly 1/2 is not a replacement, as in transformers' example. Spans are UTF-16 indices.
 TEST(ReplacedTokenDetection, SaysWhichTokensWereReplaced) {
   const std::string result = Detect(R"({"inputs":[{"text":"the 😀 dog"},{"text":"barked"}]})");
   EXPECT_EQ(result, R"([[{"word":"the","score":0.5,"replaced":false,"index":1,"start":0,"end":3},)"

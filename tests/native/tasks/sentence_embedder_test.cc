@@ -1,4 +1,3 @@
-// Tokenizing texts by a sentence-transformers folder: prompts, limits, lower-casing.
 #include "core/tasks/sentence_embedder.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +37,7 @@ TEST(SentenceEmbedderTest, TheFolderSaysHowMuchIsRead) {
   EXPECT_EQ(Kept({}, Config(9), R"({"model_max_length":11})"), 9u);
   EXPECT_EQ(Kept({}, Config(9), R"({"model_max_length":0})"), 9u);
   EXPECT_EQ(Kept(five, Config(9), R"({"model_max_length":7})"), 5u);
-  five.max_seq_length = 12;  // it goes before both, but not beyond what the model can read
+  five.max_seq_length = 12;  // has priority over other limits, but not over the model's
   EXPECT_EQ(Kept(five, Config(9), R"({"model_max_length":7})"), 12u);
   EXPECT_EQ(Kept(five, Config(9, 10), R"({"model_max_length":7})"), 10u);
 }
@@ -62,7 +61,7 @@ TEST(SentenceEmbedderTest, LowerCaseComesBeforeTheTokenizer) {
   EXPECT_EQ(broken(), StatusCode::kInvalidArgument);
 }
 
-// Tokens of a prompt that is not pooled: [CLS] and the prompt's own; the following [SEP] belongs to the text.
+// Counts the tokens of a prompt that is not pooled: [CLS] and the prompt's own tokens.
 TEST(SentenceEmbedderTest, APromptCountsOrDoesNot) {
   const auto tokenizer = WordTokenizer("query a b", kCased);
   SentenceModules modules;

@@ -1,4 +1,4 @@
-// Folders as sentence-transformers saves them: what they say, and what the library's modules make of a text's tokens.
+// Folders that sentence-transformers saved, and its vectors.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@
 namespace peruse::testing {
 namespace {
 
-constexpr double kTolerance = 1e-5;  // that of the library's own float32 against our sums in double
+constexpr double kTolerance = 1e-5;  // sentence-transformers sums in float32, Peruse in double
 
 struct Case {
   const char* name;

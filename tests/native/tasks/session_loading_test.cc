@@ -1,4 +1,3 @@
-// Rarer ways to load a session, with the tiny checkpoints: shards, an adapter, a folder of sentence-transformers; and the speed probe.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,7 +73,7 @@ TEST(SessionLoading, ShardsThatDoNotFitAreRefused) {
   const std::string config = ReadFixture("sharded/config.json");
   EXPECT_EQ(Open(config)->SetShardIndex("{}").status().code(), StatusCode::kMalformedFile);
 
-  auto cut = Open(config);  // the first shard ends before its end
+  auto cut = Open(config);  // the first shard is incomplete
   ASSERT_TRUE(cut->SetShardIndex(ReadFixture("sharded/model.safetensors.index.json")).ok());
   const std::string shard = ReadFixture("sharded/model-00001-of-00003.safetensors");
   ASSERT_TRUE(cut->FeedWeights(Bytes(shard).first(shard.size() - 1)).ok());
@@ -96,7 +95,6 @@ TEST(SessionLoading, ShardsThatDoNotFitAreRefused) {
   EXPECT_EQ(early.EndShard().code(), StatusCode::kInvalidArgument);
 }
 
-// peft merged the same adapter into the same checkpoint.
 TEST(SessionLoading, AnAdapterIsMergedAsPeftMergesIt) {
   const std::string config = ReadFixture(kWhole + "config.json"), folder = "adapters/linear/";
   auto merged = Open(config);
@@ -125,7 +123,7 @@ TEST(SessionLoading, AnAdapterIsMergedAsPeftMergesIt) {
   EXPECT_GT(moved, 1e-3) << "the adapter changes nothing";
 }
 
-// An adapter for five labels on a base without a head, whose config.json says nothing of labels.
+// An adapter for five labels; the base does not have a head, and its config.json does not mention labels.
 TEST(SessionLoading, AnAdapterHasItsOwnNumberOfLabels) {
   const std::string base = "tiny/deberta-v2-bare/", folder = "adapters/labels/";
   std::string config = ReadFixture(base + "config.json");
@@ -215,7 +213,7 @@ TEST(SessionLoading, AHeadMaskHasANumberForEachHead) {
   EXPECT_NE(first, plain);
   EXPECT_NE(second, plain);
   EXPECT_NE(first, second);
-  // The first list is the first layer's: with a mask of the second layer the first one's result is as it was.
+  // The first list belongs to the first layer. A mask of the second layer does not change the first layer's result.
   const auto hidden = [&](const std::string& mask, size_t layer) {
     EXPECT_TRUE(ToEnd(*session, session->StartInspection(R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"head_mask":)" +
                                                          mask + R"(,"output_hidden_states":true}})"))
@@ -264,7 +262,7 @@ Result<std::vector<float>> Embed(Session& session, const std::string& text, cons
 
 class SentenceSession : public ::testing::TestWithParam<const char*> {};
 
-// texts.json: vectors of sentence-transformers, with its prompts, dimensions and texts that are too long.
+// texts.json contains vectors of sentence-transformers, with prompts, dimensions and too long texts.
 TEST_P(SentenceSession, GivesTheVectorsOfTheLibrary) {
   auto session = OpenSentenceFolder(GetParam());
   const std::string json = ReadFixture("sentence/" + std::string(GetParam()) + "/texts.json");
@@ -309,7 +307,7 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers: name one from -2 to 1");
 }
 
-// The other poolings, of the hidden states that the same call gives without one.
+// Compares the other poolings with the hidden states of the same call without pooling.
 TEST(SentenceSessionErrors, PoolingsOfTheHiddenStates) {
   auto session = OpenSentenceFolder("mean");
   for (const char* layer : {"0", "-1"}) {

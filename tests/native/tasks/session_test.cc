@@ -1,4 +1,3 @@
-// Session end to end with the tiny checkpoints: the order of calls, agreement with the model's own logits, and errors for bad files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +65,7 @@ TEST(Session, LendsItsTokenizerOnceTheWeightsAreThere) {
   const Result<std::string> text = tokenizer->Decode(R"({"ids":[6,7],"skip_special_tokens":true})");
   ASSERT_TRUE(text.ok()) << Describe(text.status());
   EXPECT_EQ(*text, R"("a1 a2")");
-  // The first window is the text cut to the positions in config.json.
+  // The first window is the text, truncated to the positions in config.json.
   std::string words;
   for (int i = 0; i < 2000; ++i) words += " a1";
   const Result<std::string> windows = tokenizer->Encode(R"({"text":")" + words + R"(","truncation":true})");
@@ -87,7 +86,6 @@ TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
       results.push_back(first);
     }
   }
-  // Same labels in the same order: scores agree to rounding, which the golden tests measure.
   const auto labels = [](const std::string& json) {
     std::string found;
     for (size_t at = json.find("LABEL_"); at != std::string::npos; at = json.find("LABEL_", at + 1))
@@ -127,7 +125,7 @@ TEST(Session, ARankersActivationStandsInThreePlaces) {
     Session session(CreateReferenceBackend());
     Checkpoint checkpoint;
     checkpoint.config.replace(checkpoint.config.find('{'), 1, "{" + std::string(config));
-    EXPECT_TRUE(session.AddFile("modules.json", "[]").ok());  // without it the other file does not count
+    EXPECT_TRUE(session.AddFile("modules.json", "[]").ok());  // without modules.json the settings file does not count
     EXPECT_TRUE(session.AddFile("config_sentence_transformers.json", file).ok());
     const std::string loaded = Load(session, checkpoint, R"({"task":"text-ranking"})");
     if (loaded != "ok") return loaded;
@@ -138,7 +136,7 @@ TEST(Session, ARankersActivationStandsInThreePlaces) {
   EXPECT_NE(identity, sigmoid);
   EXPECT_EQ(score("", "{}"), identity) << "several labels";
   EXPECT_EQ(score(R"("sbert_ce_default_activation_function":"torch.Sigmoid",)", "{}"), sigmoid);
-  // The file of newer releases goes first.
+  // The newer file has priority.
   EXPECT_EQ(score(R"("sentence_transformers":{"activation_fn":"torch.Sigmoid"},)",
                   R"({"activation_fn":"torch.nn.modules.linear.Identity"})"),
             identity);
@@ -224,7 +222,7 @@ TEST(Session, BadFilesGiveOneClearErrorEach) {
   bad.weights = "<!doctype html><title>Not found</title>";
   expect(bad, "malformed_file", "");
 
-  bad = Checkpoint();  // the configuration asks for a third layer
+  bad = Checkpoint();  // the configuration requires a third layer
   bad.config.replace(bad.config.find("\"num_hidden_layers\": 2"), 22, "\"num_hidden_layers\": 3");
   expect(bad, "missing_tensor", "encoder.layer.2.");
 

@@ -1,4 +1,3 @@
-// Shared by the tests of Session: files, and a complete request.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 
 namespace peruse {
 
-// Words a0, a1, ... with the ids that the tiny vocabularies have room for.
+// Words a0, a1, ... for all ids of the tiny vocabularies.
 inline std::string Vocabulary() {
   std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (int i = 0; i < 43; ++i) vocab += "a" + std::to_string(i) + "\n";
@@ -20,7 +19,7 @@ inline std::string Describe(const Status& status) {
   return std::string(StatusCodeName(status.code())) + ": " + status.message();
 }
 
-// The parts of the results as they came, or "code: message".
+// Returns all parts of the results, or "code: message".
 inline std::string ToEnd(Session& session, const Status& started) {
   if (!started.ok()) return Describe(started);
   std::string parts;
@@ -35,7 +34,7 @@ inline std::string ToEnd(Session& session, const Status& started) {
   return parts;
 }
 
-// The results of the last step; steps before it may have given nothing.
+// Returns the results of the last step; earlier steps may have returned nothing.
 inline std::string LastParts(const std::string& result) {
   return result.substr(std::min(result.rfind("[{\"input"), result.size()));
 }

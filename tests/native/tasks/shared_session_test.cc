@@ -1,4 +1,4 @@
-// Sessions that share weights: two tasks of one checkpoint, created and destroyed in any order.
+// Two tasks of one checkpoint share weights, and are created and destroyed in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string Load(Session& session, const SharedCase& one, const TaskCase& task) 
   return report.ok() ? *report : Describe(report.status());
 }
 
-// Array values are the only ones of features: they are read here too.
+// Features are only returned as arrays, so this reads them too.
 std::string Answer(Session& session, const TaskCase& task) {
   std::string answer = RunToEnd(session, task.request);
   for (const float value : session.array(0)) answer += " " + std::to_string(value);

@@ -1,4 +1,3 @@
-// Shared by the tests of tasks: a whole-word tokenizer, and a request from JSON to the JSON of its results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +14,7 @@
 
 namespace peruse {
 
-// Words of `vocabulary` (space separated) get ids from 5; [PAD] [UNK] [CLS] [SEP] [MASK] are 0 to 4.
+// Words of `vocabulary` (separated by spaces) get ids from 5; [PAD] [UNK] [CLS] [SEP] [MASK] are 0 to 4.
 inline std::unique_ptr<text::Tokenizer> WordTokenizer(std::string_view vocabulary, std::string_view config = "{}") {
   std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (char c : vocabulary) vocab += c == ' ' ? '\n' : c;
@@ -36,7 +35,7 @@ void Join(T* joined, T whole) {
   *joined = std::move(whole);
 }
 
-// A task that keeps its results, joined by input.
+// A task that stores its results for each input.
 template <typename T>
 class Collecting : public T {
  public:

@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// Logits that softmax makes 0.25 and 0.75, whatever the text.
+// Logits for which softmax returns 0.25 and 0.75, for any text.
 FakeModel::LogitsOf QuarterAndThreeQuarters() {
   return [](const ModelInput&) { return std::vector<float>{0.0f, 1.0986123f}; };
 }
@@ -23,7 +23,7 @@ TEST(TextClassification, GivesTheBestLabelByDefault) {
   EXPECT_EQ(result.find("NEG"), std::string::npos);
 }
 
-// Only empty or blank texts are errors: transformers also answers a text that normalises to nothing.
+// Only empty or blank texts are errors: transformers also accepts a text that normalises to nothing.
 TEST(TextClassification, AnswersATextThatNormalisesToNothing) {
   auto tokenizer = WordTokenizer("good bad");
   FakeModel model(LabelConfig({"NEG", "POS"}), false, QuarterAndThreeQuarters());
@@ -52,7 +52,7 @@ TEST(TextClassification, EqualScoresKeepTheLowerLabelFirst) {
   EXPECT_EQ(result.find("\"C\""), std::string::npos);
 }
 
-// The reference raises KeyError when it needs the name: of the best label, or of all where more than the best is wanted.
+// transformers raises KeyError if it needs the name: of the best label, or of all for top_k above 1.
 TEST(TextClassification, ALabelWithoutANameIsNotNamedByUs) {
   auto tokenizer = WordTokenizer("good bad");
   ModelConfig config = LabelConfig({"NEG", "LABEL_1", "POS"});
@@ -133,7 +133,7 @@ TEST(TextClassification, LongInputsAreSplitIntoBatchesInOrder) {
   }
 }
 
-// Windows of two words; the model is surest of INJECTION where it reads "bad".
+// Windows of two words; the model is surest of INJECTION for "bad".
 struct Guard {
   std::unique_ptr<text::Tokenizer> tokenizer = WordTokenizer("good bad");
   FakeModel model{LabelConfig({"SAFE", "INJECTION"}), false, [](const ModelInput& input) {
@@ -187,7 +187,7 @@ TEST(TextClassification, WindowsRefuseWhatMakesNoSense) {
   Guard guard;
   EXPECT_TRUE(guard.Run(R"("stride":0,"truncation":true)").starts_with("invalid_argument: options truncation and"));
   EXPECT_TRUE(guard.Run(R"("stride":0,"window_label":"BAD")").starts_with("invalid_argument: option window_label"));
-  // Without windows, too: it must not name what is not there.
+  // Also without windows: the label must exist.
   EXPECT_TRUE(guard.Run(R"("window_label":"BAD")").starts_with("invalid_argument: option window_label"));
   EXPECT_TRUE(guard.Run(R"("stride":2)").starts_with("invalid_argument: stride 2"));
   EXPECT_TRUE(RunTask<TextClassification>(*guard.tokenizer, guard.model,

@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// O=0 B-PER=1 I-PER=2 LOC=3; the label of a token is `labels[id - 5]`, with a logit of 9.
+// O=0 B-PER=1 I-PER=2 LOC=3. The label of a token is `labels[id - 5]`, with a logit of 9.
 FakeModel::LogitsOf ByToken(std::vector<size_t> labels) {
   return [=](const ModelInput& input) {
     std::vector<float> logits(4 * input.ids.size());
@@ -64,13 +64,13 @@ TEST(TokenClassification, FirstLabelsTheWholeWord) {
             std::string::npos);
   EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, text + "max\"}}").find(R"("word":"norwich")"),
             std::string::npos);
-  // Half LOC, half O: a tie, which the lower label wins, so nothing is found.
+  // Half LOC, half O: the lower label wins a tie, so no entity is found.
   EXPECT_EQ(RunTask<TokenClassification>(*tokenizer, model, text + "average\"}}"), "[[]]");
   EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, text + "simple\"}}").find(R"("word":"nor")"),
             std::string::npos);
 }
 
-// As in the reference, which raises KeyError as soon as a token has the label.
+// transformers raises KeyError as soon as a token has the label.
 TEST(TokenClassification, ALabelWithoutANameIsNotNamedByUs) {
   auto tokenizer = WordTokenizer(kWords);
   ModelConfig config = Labels();
@@ -96,7 +96,7 @@ TEST(TokenClassification, IgnoreLabels) {
   EXPECT_EQ(result.find("LOC"), std::string::npos);
 }
 
-// "wrote" is O with 0.70, B-PER with 0.04, I-PER with 0.10, LOC with 0.16.
+// Probabilities of "wrote": O 0.70, B-PER 0.04, I-PER 0.10, LOC 0.16.
 TEST(TokenClassification, RecallTakesAnIgnoredLabelOnlyWhereItIsSure) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, [](const ModelInput& input) {
@@ -135,7 +135,7 @@ TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {
   EXPECT_NE(result.find(R"("start":30,"end":35)"), std::string::npos) << result;
 }
 
-// Entities that no later window can change are returned while the rest is being read.
+// Entities that later windows cannot change are returned early.
 TEST(TokenClassification, EntitiesOfALongTextComeOneAfterTheOther) {
   auto tokenizer = WordTokenizer(kWords, R"({"model_max_length": 512})");
   FakeModel model(Labels(), true, ByToken(kLabels));
@@ -192,7 +192,7 @@ TEST(TokenClassification, WindowsFromTheLeftSideAreReadFromTheFront) {
   EXPECT_LT(result.find(R"("start":6)"), result.find(R"("start":30)")) << result;
 }
 
-// A vocabulary that marks no continuations: what follows without a space belongs to the word before it.
+// If the vocabulary does not mark continuations, a token without a preceding space continues the word.
 TEST(TokenClassification, WithoutMarkedContinuationsSpacesPartWords) {
   text::TokenizerFiles files;
   files.emplace("tokenizer.json", R"({"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel",
@@ -225,7 +225,7 @@ TEST(TokenClassification, RefusesBadOptionsByName) {
             std::string::npos);
   EXPECT_TRUE(
       RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
-  // Also if the model has no limit, so that nothing is cut.
+  // Also if the model does not limit the length.
   EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model,
                                          R"({"inputs":[],"options":{"aggregation_strategy":"first","stride":"two"}})")
                 .find("stride"),

@@ -1,4 +1,3 @@
-// A tokenizer without a model: requests and results in JSON, tokens as cells.
 #include "core/api/tokenizer_session.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +43,6 @@ TEST(TokenizerSession, SaysWhatItIs) {
   EXPECT_EQ(empty.Open().status().code(), StatusCode::kNotFound);
 }
 
-// Spans are UTF-16 indices of the token's own text: the emoji has two.
 TEST(TokenizerSession, CellsOfAPair) {
   TokenizerSession session;
   Open(session);

@@ -14,7 +14,7 @@ namespace {
 
 TEST(VectorIndexTest, FindsWhatSortingFinds) {
   std::mt19937 random(5);
-  std::uniform_int_distribution<int> digit(-4, 4);  // Small integers: products are exact, and some are equal.
+  std::uniform_int_distribution<int> digit(-4, 4);  // small integers: products are exact, and some are equal
   for (const size_t width : {1, 3, 16, 37}) {
     for (const size_t rows : {0, 1, 7, 200, 3000}) {
       VectorIndex index(width);

@@ -1,4 +1,3 @@
-// GLiNER: every variant's scores and entities against the Python package, windows, and what is refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +45,7 @@ constexpr const char* kVariants[] = {"markerV0",
                                      "no-separator",
                                      "modernbert",
                                      "modernbert-token"};
-// Probabilities, of logits that are exact to 1e-5 or so.
+// For probabilities; logits are exact to about 1e-5.
 constexpr double kTolerance = 2e-5;
 
 std::string Replaced(std::string text, std::string_view from, std::string_view to) {
@@ -65,7 +64,7 @@ std::string ConfigOf(const std::string& variant) {
   return Replaced(config, "\"encoder_config\": null", "\"encoder_config\": " + ReadFixture("gliner/old/config.json"));
 }
 
-// tokenizer.json without the added token <<SEP>>, which is not the first.
+// Removes the added token <<SEP>>, which is not the first.
 std::string WithoutSeparator(std::string file) {
   const size_t at = file.find("\"<<SEP>>\"");
   if (at == std::string::npos) return file;
@@ -144,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GlinerTest, ::testing::ValuesIn(kVariants), [
   return name;
 });
 
-// A configuration that leaves the markers and the vocabulary to the tokenizer, which has all of them.
+// The configuration leaves the markers and the vocabulary to the tokenizer, which has all of them.
 TEST(Gliner, FindsItsMarkersInTheTokenizer) {
   std::string config = ConfigOf("markerV0");
   for (const char* field : {"\"class_token_index\": ", "\"vocab_size\": "}) {
@@ -175,7 +174,7 @@ std::string Found(Session& session, std::string_view text, std::string_view opti
   return found;
 }
 
-// With a threshold of 0, overlaps and several labels every span is found, regardless of the number of windows.
+// A threshold of 0, overlaps and several labels: finds every span, whatever the number of windows.
 TEST(Gliner, ReadsLongTextsInWindowsThatCutNoSpan) {
   const std::string text = "Anna met a bee in the old mill behind the oak on Monday";  // 13 words
   for (const char* words : {"384", "9", "5"}) {
@@ -184,7 +183,7 @@ TEST(Gliner, ReadsLongTextsInWindowsThatCutNoSpan) {
     ASSERT_EQ(Load(session, "markerV0", config), "ok");
     const std::string found = Found(session, text, R"({"threshold":0,"flat_ner":false,"multi_label":true})");
     const size_t count = static_cast<size_t>(std::count(found.begin(), found.end(), ' '));
-    EXPECT_GE(count, 26u) << words << ": " << found;  // every word with both labels, at least
+    EXPECT_GE(count, 26u) << words << ": " << found;  // at least every word with both labels
   }
 }
 
@@ -218,7 +217,7 @@ TEST(Gliner, RefusesOtherVariantsByName) {
   }
 }
 
-// GLiNER reads represent_spans only for token-level models, and a span encoder only with it.
+// gliner reads represent_spans only for token-level models, and a span encoder only with it.
 TEST(Gliner, ReadsFieldsOfSpansWhereTheReferenceDoes) {
   const std::string represents = "\"represent_spans\": true";
   const std::string encodes = R"("span_encoder_config": {"model_type": "rnn"})";
@@ -278,7 +277,7 @@ TEST(Gliner, ReadsThousandsOfLabels) {
   }
 }
 
-// More words by labels than one reading scores (kMostPairs): some of them are scored in a second one.
+// More words times labels than kMostPairs: the rest is scored by a second reading.
 TEST(Gliner, ScoresManyWordsByManyLabels) {
   std::string labels = "[\"label\"";
   for (int i = 0; i < 299; ++i) labels += ",\"label " + std::to_string(i) + "\"";
@@ -324,7 +323,6 @@ TEST(Gliner, OfABiEncoderNeedsTheLabelsTokenizer) {
             "not_found: the model reads labels by an encoder of their own, and that one's tokenizer was not given");
 }
 
-// Layers that the configuration does not mention are not ignored silently.
 TEST(Gliner, RefusesLayersThatItsConfigurationHasNot) {
   Session fused(CreateReferenceBackend());
   EXPECT_EQ(

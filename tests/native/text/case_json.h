@@ -1,9 +1,7 @@
-// Tokenizer cases as JSON lines, shared by the conformance test and the encode_lines tool.
-//
-// A case: {"text": s} or {"words": [s, ...]}, optional "pair" (s or a list, as the text), "special": false,
-// "truncation": "longest_first" | "only_first" | "only_second", "max_length": n, "stride": n.
-// Its encoding: a list of windows {"ids", "types", "words", "sequences", "special", "offsets"}, offsets flattened to
-// [start, end, start, end, ...] in code points; null for no word and no sequence.
+// Tokenizer cases as JSON lines, for the conformance test and the tool encode_lines. A case is {"text": s} or {"words": [s, ...]}, with
+// optional "pair" (s or a list), "special": false, "truncation": "longest_first" | "only_first" | "only_second", "max_length": n, "stride":
+// n. Its encoding is a list of windows {"ids", "types", "words", "sequences", "special", "offsets"}; offsets are flat [start, end, start,
+// end, ...] in code points; null means no word or no sequence.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Every case of the committed sample must equal tokenizers' result.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -32,7 +31,7 @@ int ForEachLine(const std::string& name, const std::function<void(JsonValue)>& c
   return count;
 }
 
-// The form that JsonWriter gives a value, so that strings can be compared.
+// Returns the value as JsonWriter writes it, so that strings can be compared.
 void ExpectCase(const Tokenizer& tokenizer, JsonValue line) {
   const JsonValue test_case = line.FindMember("case");
   Result<std::string> got = EncodeCase(tokenizer, test_case);
@@ -55,12 +54,12 @@ TEST_P(TokenizerConformance, AgreesWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, TokenizerConformance, testing::ValuesIn(kFixtures),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A tokenizer.json of a few tokens for each part that the fixtures above don't have.
+// A tokenizer.json of a few tokens for each part that the other fixtures lack.
 TEST(TokenizerParts, AgreeWithTheReference) {
   const int count = ForEachLine("parts.jsonl", [](JsonValue line) {
     SCOPED_TRACE(line.FindMember("name").GetString().value_or(""));
     const std::string file = line.FindMember("tokenizer").ToString();
-    // Without that, the class of the tokenizer takes the space before a text away.
+    // Without it, the tokenizer's class removes the space before a text.
     const auto tokenizer =
         Tokenizer::Create({{"tokenizer.json", file}, {"tokenizer_config.json", R"({"add_prefix_space":true})"}});
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();

@@ -1,4 +1,3 @@
-// The committed tokenizers of tests/fixtures/tokenizer.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +12,7 @@ namespace peruse::text {
 
 struct FixtureName {
   const char* name;
-  const char* files[2];  // by their usual names, or null
+  const char* files[2];  // file names, or null
 };
 
 inline constexpr FixtureName kFixtures[] = {{"bert", {"vocab.txt", "tokenizer_config.json"}},

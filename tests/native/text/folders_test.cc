@@ -1,5 +1,5 @@
-// Folders of unusual but real combinations of tokenizer files, and folders as transformers 4 and 5 save them, compared with what
-// transformers' AutoTokenizer makes of them (tests/reference/compare_folders.py and saved_tokenizers.py write the goldens).
+// Unusual combinations of tokenizer files, and folders that transformers 4 and 5 saved, compared with transformers' AutoTokenizer
+// (tests/reference/compare_folders.py and saved_tokenizers.py).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kFolder = "../tokenizer_folders/";
 
-// FNV-1a, as compare_folders.py computes it.
+// FNV-1a, as in compare_folders.py.
 std::string Digest(std::string_view text) {
   uint64_t value = 0xCBF29CE484222325u;
   for (const char byte : text) value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
@@ -65,8 +65,8 @@ class Folders {
     }
   }
 
-  // A file as the golden describes it: JSON, of which "@name" stands for a part; a text; or "@name" of another fixture; or
-  // "part:name", a part alone; or bytes in hexadecimal, or "bytes:name", a part that is.
+  // Returns a file as the golden describes it: JSON in which "@name" refers to a part; a text; "@name" of another fixture; "part:name";
+  // bytes in hexadecimal, or "bytes:name".
   std::string Contents(JsonValue file) const {
     const auto text = file.GetString();
     if (text && text->starts_with("@")) return ReadFixtureFile(std::string(text->substr(1)));
@@ -122,7 +122,7 @@ void CheckCases(const Tokenizer& tokenizer, JsonValue cases, JsonValue folder) {
 
 struct FolderList {
   const char* name;
-  size_t least;  // folders in it
+  size_t least;  // minimum number of folders
 };
 
 class TokenizerFolders : public ::testing::TestWithParam<FolderList> {};

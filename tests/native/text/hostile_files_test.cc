@@ -1,4 +1,3 @@
-// Files that contradict their format, or name what is not supported, give typed errors.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -190,7 +189,7 @@ TEST(HostileFiles, ExpressionsThatTakeLongAreRefused) {
   EXPECT_NE(status.message().find("too long"), std::string::npos) << status.message();
 }
 
-// The numbers of ranges in a set and of empty repetitions must not determine the time, or each of these would take minutes.
+// The numbers of ranges in a set and of empty repetitions must not determine the time.
 TEST(HostileFiles, ExpressionsOfManyPartsAreQuick) {
   const auto split = [](const std::string& expression) {
     return WithModel(kWordPiece, R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":")" + expression +
@@ -253,8 +252,7 @@ TEST(HostileFiles, EveryPrefixOfASentencePieceModelIsAnErrorOrLoads) {
   }
 }
 
-// A character map that is random bytes must not be followed out of its array.
-// Fields that are not known: eight bytes long, which are skipped, and a group, which protobuf has given up.
+// Unknown fields: eight bytes, which are skipped, and a group, which is an error.
 TEST(HostileFiles, OtherFieldsOfASentencePieceModel) {
   const std::string model = ReadFixtureFile("unigram.spm.model");
   const std::string eight_bytes = "\xA1\x06" + std::string(8, 'x'), group = "\xA3\x06\xA4\x06";
@@ -328,7 +326,7 @@ TEST(HostileFiles, AVocabularyWithoutSpecialTokensGetsThem) {
   ASSERT_TRUE(tokenizer.ok());
   const auto windows = (*tokenizer)->Encode("a b");
   ASSERT_TRUE(windows.ok());
-  // As BertTokenizerFast adds them: [UNK] 2, [SEP] 3, [PAD] 4, [CLS] 5, [MASK] 6.
+  // Ids that BertTokenizerFast assigns: [UNK] 2, [SEP] 3, [PAD] 4, [CLS] 5, [MASK] 6.
   EXPECT_EQ((*windows)[0].ids, (std::vector<int32_t>{5, 0, 1, 3}));
 }
 

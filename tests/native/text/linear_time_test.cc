@@ -1,4 +1,4 @@
-// Tokenizing takes linear time for any text, so that pasted text cannot freeze a page.
+// Tokenizing any text takes linear time, so that pasted text cannot freeze a page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kShort = 1 << 14;
 constexpr size_t kTimes = 16;
-constexpr double kAllowed = 100;  // 16 is linear, 256 quadratic; the rest is for logarithms, caches and allocators
+constexpr double kAllowed = 100;  // 16 is linear, 256 quadratic; the limit allows for logarithms, caches and allocators
 
 std::string Letters(size_t bytes) {
   std::string word;
@@ -30,7 +30,7 @@ std::string Repeat(const std::string& part, size_t bytes) {
   return text;
 }
 
-// Processor time, because other programs on the machine should not count; some clocks of it move in milliseconds.
+// Processor time, because other programs should not count. Some of its clocks have a resolution of milliseconds.
 double Seconds(const Tokenizer& tokenizer, const std::string& text) {
   constexpr std::clock_t kEnough = CLOCKS_PER_SEC / 50;
   double best = 1e9;
@@ -56,7 +56,7 @@ TEST_P(LinearTime, HoldsForAnyText) {
     EXPECT_LT(growth, kAllowed) << what << ": " << kTimes << " times the text took " << growth << " times as long";
   };
   expect_linear("one word", Letters(kShort), Letters(kShort * kTimes));
-  // Sentences, letters, spaces, punctuation, an ideograph, a precomposed letter, a combining mark, a lone continuation of a word.
+  // Sentences, letters, spaces, punctuation, an ideograph, a precomposed letter, a combining mark, a continuation alone.
   for (const char* part : {"The quick brown fox, 17 times. ", "a", " ", ".", "\u4e2d", "\u00e9", "\u0301", "##a"}) {
     expect_linear(part, Repeat(part, kShort), Repeat(part, kShort * kTimes));
   }

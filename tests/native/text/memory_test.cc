@@ -1,5 +1,5 @@
-// Tokenizers without memory: one typed error, and everything works again once there is some. In WebAssembly only, where
-// the memory of a module ends; natively the system promises more than it has.
+// Without memory, tokenizers return one typed error, and work again later. Only in WebAssembly: elsewhere the system promises more memory
+// than it has.
 #if defined(__EMSCRIPTEN__)
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace peruse::text {
 namespace {
 
-// Allocates all memory except blocks smaller than `left` bytes.
+// Allocates all memory, except blocks smaller than `left` bytes.
 class Hog {
  public:
   explicit Hog(size_t left) {
@@ -34,7 +34,6 @@ class Hog {
   std::vector<void*> blocks_;
 };
 
-// Plain, growing under normalisation, all one word, and all tokens.
 std::vector<std::string> LargeTexts() {
   std::vector<std::string> texts;
   for (const char* part : {"some words ", "\xEF\xB7\xBA", "x", ". ", "\xED\x95\x9C", "[MASK] "}) {
@@ -51,7 +50,6 @@ TEST(TokenizerMemory, TextsWithoutMemoryAreRefused) {
     const auto tokenizer = LoadFixture(fixture);
     ASSERT_TRUE(tokenizer.ok());
     const auto before = (*tokenizer)->Encode("some words");
-    // Different limits make different stages fail.
     for (size_t left = size_t{32} << 10; left <= (size_t{64} << 20); left *= 4) {
       for (const std::string& text : texts) {
         const Hog hog(left);
@@ -109,7 +107,7 @@ TEST(TokenizerMemory, EveryAllocationOfATextMayFail) {
           ASSERT_EQ(windows.status().code(), StatusCode::kOutOfMemory) << windows.status().message();
           ASSERT_FALSE(is_last);
         } else {
-          ASSERT_EQ((*windows)[0].ids, (*expected)[0].ids);  // of the reserve, or after all
+          ASSERT_EQ((*windows)[0].ids, (*expected)[0].ids);  // from the reserve, or because memory was sufficient
           ASSERT_EQ((*windows)[0].offsets, (*expected)[0].offsets);
         }
       });

@@ -1,4 +1,3 @@
-// The tokenizer's own interface: look-ups, errors, properties of offsets, hostile files.
 #include "core/text/tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +51,7 @@ TEST(Tokenizer, ReadsTheConfiguration) {
   EXPECT_EQ((*(*tokenizer)->Encode("A"))[0].ids, (std::vector<int32_t>{2, 6, 3}));
 }
 
-// AutoTokenizer does not read a config.json without model_type; the model's class determines the tokenizer's.
+// AutoTokenizer ignores a config.json without model_type; here the class of the model determines that of the tokenizer.
 TEST(Tokenizer, ArchitecturesTellTheClass) {
   const auto first_token = [](std::string_view config) {
     const auto tokenizer =
@@ -105,7 +104,7 @@ std::string RandomText(std::mt19937* random) {
   return text;
 }
 
-// Offsets rise, stay inside of the text and on character boundaries; word ids rise without gaps.
+// Offsets ascend, and stay within the text and on character boundaries; word ids ascend without gaps.
 void ExpectSoundEncoding(const std::string& text, const Encoding& encoding) {
   Offset previous{};
   int32_t word = -1;
@@ -130,7 +129,7 @@ void ExpectSoundEncoding(const std::string& text, const Encoding& encoding) {
   }
 }
 
-// The pieces of one word are contiguous, except for white space and removed characters.
+// Pieces of one word are contiguous, except for white space and removed characters.
 void ExpectGaplessWords(const std::string& text, const Encoding& encoding) {
   for (size_t i = 0; i + 1 < encoding.size(); ++i) {
     if (encoding.word_ids[i] < 0 || encoding.word_ids[i] != encoding.word_ids[i + 1]) continue;
@@ -158,7 +157,7 @@ TEST(Tokenizer, OffsetsAreSound) {
   }
 }
 
-// The windows of a truncated text, without special tokens and overlaps, add up to the whole encoding.
+// The windows of a truncated text, without special tokens and overlaps, give the whole encoding.
 TEST(Tokenizer, WindowsAddUpToTheWhole) {
   const auto tokenizer = LoadFixture(kUnigramFixture);
   ASSERT_TRUE(tokenizer.ok());

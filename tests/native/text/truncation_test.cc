@@ -20,7 +20,7 @@ TEST(Truncate, LeavesShortTextsAlone) {
   EXPECT_EQ(Pairs(windows->pair), (Ranges{{0, 4}}));
 }
 
-// The question answering example of the specification: 5 tokens of context in each window, 2 of them shared.
+// Question answering: windows with 5 tokens of the context, of which adjacent windows share 2.
 TEST(Truncate, SlidesOverTheSecond) {
   const auto windows = Truncate(2, true, 24, 7, Truncation::kOnlySecond, 2, TruncationSide::kRight);
   ASSERT_TRUE(windows.ok());

@@ -1,4 +1,4 @@
-// The mappings of core/text against utf8proc, from which their tables were made: every character, every pair that composes.
+// Compares the mappings of core/text with utf8proc, from which the tables come: every character, every pair that composes.
 #include "core/text/unicode.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ char32_t ComposedByUtf8proc(char32_t first, char32_t second) {
 TEST(Unicode, LowerCaseIsUtf8procsBeforeUnicode15) {
   int newer = 0;
   for (char32_t c = 0; c < kEnd; ++c) {
-    if (c == 0x130) continue;  // Becomes two.
+    if (c == 0x130) continue;  // becomes two characters
     const auto expected = static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
     const LowerCase lower = ToLower(c);
     ASSERT_EQ(lower.second, 0U);
@@ -45,7 +45,7 @@ TEST(Unicode, LowerCaseIsUtf8procsBeforeUnicode15) {
     else
       ASSERT_EQ(lower.first, expected) << std::hex << static_cast<uint32_t>(c);
   }
-  EXPECT_EQ(newer, 55);  // Those of Unicode 16 and 17, by hand.
+  EXPECT_EQ(newer, 55);  // those of Unicode 16 and 17
 }
 
 TEST(Unicode, DecompositionsAreUtf8procsOrNone) {
@@ -60,7 +60,7 @@ TEST(Unicode, DecompositionsAreUtf8procsOrNone) {
         ASSERT_EQ(actual, expected) << std::hex << static_cast<uint32_t>(c);
     }
   }
-  EXPECT_EQ(unknown, 136);  // newer than tokenizers' data, which lacks classes for them
+  EXPECT_EQ(unknown, 136);  // newer than tokenizers' data
 }
 
 TEST(Unicode, CombiningClassesAreUtf8procsOrNone) {
@@ -75,7 +75,7 @@ TEST(Unicode, CombiningClassesAreUtf8procsOrNone) {
   EXPECT_EQ(unknown, 108);
 }
 
-// Every character that has a pair, with every character that ends one: whatever composes for either must for both.
+// Combines all first and second characters of composing pairs: both implementations must agree.
 TEST(Unicode, PairsComposeAsUtf8procs) {
   std::vector<char32_t> firsts, seconds;
   for (char32_t c = 0; c < kEnd; ++c) {
@@ -108,12 +108,12 @@ TEST(Unicode, HangulComposes) {
     if (parts.size() == 3) syllable = Compose(syllable, parts[2]);
     ASSERT_EQ(syllable, c);
   }
-  EXPECT_EQ(Compose(0xAC00, 0x11A7), 0U);  // One before the first T: stands for none. utf8proc swallows it.
+  EXPECT_EQ(Compose(0xAC00, 0x11A7), 0U);  // one before the first T; utf8proc composes it
   EXPECT_EQ(Compose(0xAC01, 0x11A8), 0U);
   EXPECT_EQ(Compose(0x1112, 0x1176), 0U);
 }
 
-// All pairs and triples of the classes, each by two of its characters, with the state carried on.
+// All pairs and triples of classes, with two characters for each.
 TEST(Unicode, GraphemesBreakAsUtf8procs) {
   std::vector<char32_t> samples;
   int taken[32] = {};

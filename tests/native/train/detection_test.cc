@@ -1,5 +1,5 @@
-// Replaced-token detection: losses, gradients of every parameter and steps of AdamW of a generator and a discriminator together against
-// PyTorch's (tests/reference/make_pretraining_goldens.py; what is masked and what is sampled are its formulas).
+// Replaced-token detection: losses, gradients and AdamW steps of generator and discriminator, compared with PyTorch
+// (tests/reference/make_pretraining_goldens.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Lesson {
         generator_(*generator_trainee_, *trainee_, pair.disentangled) {
     for (Master& master : trainee_->masters().tensors()) {
       master.trained = trainee_->IsTrainable(master);
-      // A head that the checkpoint lacks has values of a formula.
+      // A formula gives values to heads that the checkpoint lacks.
       for (int64_t i = 0; master.fresh && i < master.size; ++i)
         master.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
     }
@@ -71,7 +71,7 @@ class Lesson {
   Masters& generator() { return generator_trainee_->masters(); }
   Masters& discriminator() { return trainee_->masters(); }
 
-  // The two losses; the gradients are those of L_words + weight L_replaced, the generator's of shared tables not yet added.
+  // Returns both losses. Gradients are those of L_words + weight L_replaced, before the generator's gradients of shared tables are added.
   std::pair<double, double> Run() {
     generator_.ZeroGradients();
     discriminator().ZeroGradients();
@@ -134,7 +134,7 @@ class Detection : public ::testing::TestWithParam<Pair> {
  protected:
   const std::string key_ = std::string("detection/") + GetParam().name;
 
-  // Compares the tensors of one side with `what` of the goldens, which must not have others.
+  // Compares the tensors of one model with `what` in the goldens, which must not contain others.
   template <typename Values>
   void ExpectSide(const char* side, const char* what, Masters& masters, double floor, Values values) {
     const std::string prefix = key_ + "/" + side + "/" + what + "/";
@@ -146,7 +146,7 @@ class Detection : public ::testing::TestWithParam<Pair> {
       ASSERT_TRUE(PretrainingGoldens().Has(key + "/samples")) << key;
       found.insert(key);
       const std::string gradient = key_ + "/" + side + "/gradient/" + NameOf(master) + "/sums";
-      // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
+      // Adam takes full steps even if a gradient is only rounding; such tensors differ.
       if (std::string_view(what) == "weight" && PretrainingGoldens().Floats(gradient)[0] < 1e-6 * largest) continue;
       ExpectSummary(PretrainingGoldens(), key, values(master), master.size,
                     std::string_view(what) == "weight" ? 1e-4 : 1e-5, floor);
@@ -164,7 +164,7 @@ TEST_P(Detection, GradientsOfEveryParameterAgreeWithPyTorch) {
   const std::vector<float> losses = PretrainingGoldens().Floats(key_ + "/losses");
   EXPECT_NEAR(words, losses[0], 1e-5 * words);
   EXPECT_NEAR(replaced, losses[1], 1e-5 * replaced);
-  lesson.Update();  // adds the generator's share to what both have
+  lesson.Update();  // adds the generator's gradients of shared tables
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(PretrainingGoldens(), key_ + "/");
   const auto gradient = [](const Master& master) { return master.gradient; };
   ExpectSide("generator", "gradient", lesson.generator(), floor, gradient);
@@ -188,7 +188,7 @@ TEST_P(Detection, FiveStepsOfAdamWAgreeWithPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Tiny, Detection, ::testing::ValuesIn(kPairs),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// With one table both have its values after an update, to the bit.
+// After an update, both models have bit-identical tables.
 TEST(SharedTables, StayOne) {
   Lesson lesson(kPairs[0], {.learning_rate = 1e-3f, .warmup = 0, .steps = 5});
   lesson.Run();
@@ -205,7 +205,7 @@ TEST(SharedTables, StayOne) {
   EXPECT_EQ(shared, 3);
 }
 
-// Draws have the probabilities of the softmax, are reproducible, and are reflected in the targets.
+// Samples have the probabilities of the softmax, are reproducible, and determine the targets.
 TEST(Generator, DrawsWordsAsProbableAsItSays) {
   const auto trainee = LoadTrainee(CaseOf("electra-masked-lm"), Head::kMaskedLm);
   const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
@@ -245,7 +245,7 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   EXPECT_EQ(again[0].ids, replaced[0].ids);
 }
 
-// Texts that count up, in which a replaced word stands out.
+// In these texts ids count up, so that a replaced token stands out.
 Teacher::Report Pretrain(const Pair& pair) {
   const auto generator = LoadTrainee(CaseOf(pair.generator), Head::kMaskedLm);
   const auto trainee = LoadTrainee(CaseOf(pair.discriminator), Head::kReplacedTokenDetection);
@@ -287,7 +287,8 @@ TEST(PretrainDetection, LearnsAndRepeatsItself) {
   }
 }
 
-// ELECTRA's generator (Clark et al., 2020) has a quarter of the width and the same embeddings; other families' have half of the layers.
+// ELECTRA's generator (Clark et al., 2020) has a quarter of the width and the same embeddings; those of other families have half of the
+// layers.
 TEST(Generator, IsSmallerThanItsModel) {
   const auto made = [](const std::string& name, int32_t hidden_size) {
     const std::string json = CaseOf(name).Config();
@@ -320,7 +321,7 @@ TEST(Generator, IsSmallerThanItsModel) {
 }
 
 TEST(Generator, RefusesAnotherWidthOfWords) {
-  const auto trainee = LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // words of the hidden width
+  const auto trainee = LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // embeddings as wide as hidden states
   const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
   PERUSE_CHECK(discriminator->masters().Allocate().ok());
   EXPECT_EQ(Generator(*trainee, *discriminator, false).Prepare({}, 42).code(), StatusCode::kShapeMismatch);

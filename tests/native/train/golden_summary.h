@@ -1,4 +1,4 @@
-// The models of the training goldens, and comparing tensors with what tests/reference/make_training_goldens.py and make_pretraining_goldens.py keep of them.
+// Compares tensors with the summaries that tests/reference/make_training_goldens.py and make_pretraining_goldens.py store.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::unique_ptr<Trainee> LoadTrainee(const peruse::testing::GoldenCase& golden, 
 
 double LargestGradient(const TensorFile& goldens, const std::string& prefix);
 
-// `within`: of the tensor's largest; `floor`: what may be wrong whatever that is.
+// `within` is relative to the tensor's largest value; `floor` is an absolute error that is always allowed.
 void ExpectSummary(const TensorFile& goldens, const std::string& key, const float* values, int64_t size, double within,
                    double floor);
 

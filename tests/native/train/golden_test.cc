@@ -1,5 +1,5 @@
-// Losses, gradients of every parameter, and 30 steps of AdamW against PyTorch's, for tiny models of every family and head
-// (tests/reference/make_training_goldens.py; the formulas of the labels are its own).
+// Compares losses, gradients and 30 steps of AdamW with PyTorch, for tiny models of every family and head
+// (tests/reference/make_training_goldens.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Lesson {
 
   Masters& masters() { return trainee_->masters(); }
 
-  // The loss of scale-invariant fine-tuning, and the gradients of all masters, from a perturbation that becomes the one that was found.
+  // Returns the loss of scale-invariant fine-tuning and computes all gradients. `perturbation` is the start, and receives the result.
   double RunSift(float weight, std::vector<float>* perturbation) {
     const PerturbedProgram perturbed = trainee_->Perturbed(kLogits).value();
     for (int32_t i = 0; i < batch_.rows() * perturbed.width; ++i) {
@@ -75,7 +75,7 @@ class Lesson {
     return sum;
   }
 
-  // What is dropped out of the longest text, in order of size.
+  // Shapes of all dropout on the longest text, sorted by size.
   std::vector<Shape> DroppedOfLongestText() {
     const auto shorter = [](const GoldenText& a, const GoldenText& b) { return a.ids.size() < b.ids.size(); };
     const GoldenText& text = *std::max_element(texts_.begin(), texts_.end(), shorter);
@@ -160,7 +160,7 @@ TEST_P(ParameterGradients, OfEveryParameterAgreeWithPyTorch) {
   Lesson lesson(golden);
   const double loss = lesson.Run();
   EXPECT_NEAR(loss, Goldens().Floats(golden.name + "/loss")[0], 1e-5 * loss);
-  // A gradient that is zero because its parts cancel (that of a key's bias: a softmax does not see it) is as exact as a sum of these is.
+  // A gradient that is zero because its parts cancel (that of a key's bias) is as exact as these parts.
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(golden.name);
   std::set<std::string> found;
   for (const Master& master : lesson.masters().tensors()) {
@@ -199,13 +199,13 @@ TEST_P(DropoutPlaces, AreThoseOfTheReferenceClasses) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].cols, expected[i].cols);
-    EXPECT_LE(found[i].rows, expected[i].rows);  // rows that no output reads are not computed
+    EXPECT_LE(found[i].rows, expected[i].rows);  // rows that are never read are not computed
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, DropoutPlaces, ::testing::ValuesIn(CasesWith("/dropout")), CaseName);
 
-// The masks of a step are a function of its seed and number, so its loss has differences like any other.
+// The masks of a step are a function of seed and number, so central differences exist.
 TEST(DropoutGradients, AgreeWithCentralDifferences) {
   const StepOptions options = {.dropout = 0.2f, .attention_dropout = 0.2f, .seed = 5, .number = 3};
   for (const GoldenCase& golden : CasesWith("/adamw/losses")) {
@@ -218,7 +218,7 @@ TEST(DropoutGradients, AgreeWithCentralDifferences) {
       const std::vector<float> values(master.values, master.values + master.size);
       const std::vector<float> slope(master.gradient, master.gradient + master.size);
       const double square = std::inner_product(slope.begin(), slope.end(), slope.begin(), 0.0);
-      if (square < 1e-4) continue;        // less than the loss's rounding can tell
+      if (square < 1e-4) continue;        // below the rounding error of the loss
       const double pace = 1e-3 / square;  // a step along the gradient that changes the loss by a thousandth
       double losses[2];
       for (const int side : {0, 1}) {
@@ -228,7 +228,8 @@ TEST(DropoutGradients, AgreeWithCentralDifferences) {
         losses[side] = lesson.Run(options);
       }
       std::copy(values.begin(), values.end(), master.values);
-      // A loss near 1 in float32 arithmetic is good to some 1e-6, so their difference of 2e-3 to a thousandth or two; the rest is curvature.
+      // A loss near 1 is exact to some 1e-6 in float32, so a difference of 2e-3 is exact to one or two thousandths; the remaining tolerance
+      // is for curvature.
       EXPECT_NEAR((losses[1] - losses[0]) / (2 * pace), square, 0.02 * square);
     }
   }
@@ -248,7 +249,7 @@ TEST_P(ThirtySteps, OfAdamWAgreeWithPyTorch) {
   }
   const double largest = LargestGradient(golden.name);
   for (const Master& master : lesson.masters().tensors()) {
-    // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
+    // Adam takes full steps even if a gradient is only rounding; such tensors differ.
     if (Goldens().Floats(golden.name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest) continue;
     ExpectSummary(golden.name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
   }

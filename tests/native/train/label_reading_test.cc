@@ -1,4 +1,3 @@
-// Training a GLiClass: gradients compared with differences of the loss, and a training run from JSON to files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +93,7 @@ class OneText {
 
 class LabelReading : public ::testing::TestWithParam<const char*> {};
 
-// The slope along the gradient is the gradient's length: one number that every parameter has a part in.
+// The slope along the gradient equals the gradient's length, to which all parameters contribute.
 TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
   const auto trainee = Load(GetParam());
   ASSERT_NE(trainee, nullptr);
@@ -117,7 +116,8 @@ TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
         master.values[i] = static_cast<float>(double{values[i]} + by * double{gradient[i]} / length);
       return text.Loss(/*backward=*/false);
     };
-    // Steps that change the loss by at most 0.004: larger ones show its curvature and its kinks. The mean of several hides the rounding of float32.
+    // Steps that change the loss by at most 0.004, because larger steps show curvature and kinks. The mean of several hides float32
+    // rounding.
     const double longest = std::min(4e-3, 2e-3 / length);
     double slope = 0;
     for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6}) {

@@ -1,4 +1,3 @@
-// Every goal, with results computed by hand: weights of examples, losses, and validation metrics.
 #include "core/train/objective.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +58,7 @@ TEST(Objective, SoftLabels) {
   EXPECT_EQ(run.Mass(), 2);
   EXPECT_NEAR(run.Loss(), (kLog2 - 0.25 * std::log(0.75) - 0.75 * std::log(0.25)) / 2, 1e-6);
   const Metrics metrics = run.Validate();
-  EXPECT_EQ(metrics.accuracy, 0.5);  // the second is taken for the first label
+  EXPECT_EQ(metrics.accuracy, 0.5);  // the second text gets the first label
   EXPECT_EQ(metrics.examples, 2);
   EXPECT_EQ(metrics.confusion, (std::vector<int64_t>{1, 0, 1, 0}));
 }
@@ -72,7 +71,7 @@ TEST(Objective, MultiLabel) {
   EXPECT_EQ(run.Mass(), 4);
   // -log 0.75, -log 0.25, -log 0.5, -log 0.75
   EXPECT_NEAR(run.Loss(), -(2 * std::log(0.75) + std::log(0.25) + std::log(0.5)) / 4, 1e-6);
-  // The first label: one hit, one missed. The second: one hit, one wrong.
+  // The first label has one hit and one miss; the second one hit and one false alarm.
   EXPECT_NEAR(run.Validate().f1, 2.0 / 3, 1e-12);
 }
 
@@ -96,7 +95,7 @@ TEST(Objective, Tokens) {
 }
 
 TEST(Objective, Span) {
-  // Start and end of each token. For the first text both are right, for the second only the start.
+  // Start and end of each token. Both are right for the first text, only the start for the second.
   Goals run({Goal::kSpan,
              {{.ids = {1, 2}, .labels = {0, 1}}, {.ids = {1, 2}, .labels = {1, 1}}},
              2,

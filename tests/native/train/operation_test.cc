@@ -1,4 +1,5 @@
-// Forward and backward passes of every operation, compared with the reference in double precision, for the list of cases and random shapes.
+// Compares forward and backward passes of every operation with the reference in double precision, on the list of cases and on random
+// shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +38,7 @@ class CaseTape : public Tape {
   }
 
  private:
-  // Filled with what must not be read.
+  // Filled with NaN, which must not be read.
   Block New(int64_t rows, int64_t cols) {
     memory_.emplace_back(static_cast<size_t>(rows * cols), std::nanf(""));
     return {memory_.back().data(), rows, cols, cols};
@@ -101,8 +102,7 @@ double Largest(const ops::Matrix& m) {
   return largest;
 }
 
-// How much float32 may lose in a layer norm, in addition to the error bound of the result: of x's size when the mean is taken from it, and of the
-// gradient's when its means are.
+// Additional error of a layer norm in float32: of the size of x, because the mean is subtracted, and of the size of the gradient.
 double NormSlack(GradientCase& c) {
   const auto* norm = std::get_if<ops::LayerNorm>(&c.op());
   if (norm == nullptr) return 0;
@@ -140,7 +140,7 @@ const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> found;
     for (const OpCase& c : testing::AllCases()) {
-      // A norm with a residual comes from the pass that fuses.
+      // Only the fusing pass creates a norm with a residual.
       if (testing::HasGradient(c) && std::string(c.operation) != "AddNorm") found.push_back(c);
     }
     return found;

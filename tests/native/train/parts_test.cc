@@ -1,4 +1,3 @@
-// Independent parts of training: products, random numbers, losses, logistic regression.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -112,7 +111,7 @@ TEST(Philox, GivesTheKnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// Number i of a row is word i % 4 of counter i / 4, for any number computed together.
+// Number i of a row is word i % 4 of counter i / 4, whatever the number of words computed together.
 TEST(Dropout, IsPhiloxByPlaceRowAndIndex) {
   const Dropout dropout = {0.25f, (uint64_t{7} << 32) + 5, 3};
   for (int64_t count = 0; count < 75; ++count) {
@@ -140,7 +139,7 @@ TEST(Dropout, DropsItsPartAndKeepsTheMean) {
             std::vector<float>(again.begin(), again.begin() + 1000));
 }
 
-// Losses by central differences of themselves, and against formulas that are written out.
+// Compares gradients with central differences of the losses, and losses with their formulas.
 using Loss = std::function<double(const Block& logits, const Block& gradient)>;
 
 void ExpectGradient(const Loss& loss, int64_t rows, int64_t cols) {
@@ -154,7 +153,7 @@ void ExpectGradient(const Loss& loss, int64_t rows, int64_t cols) {
       logits[i] = value;
       return loss(block, {unused.data(), rows, cols, cols});
     };
-    // By Richardson: exact to h^4.
+    // Richardson extrapolation, exact to h^4.
     const double wide = (at(kept + kStep) - at(kept - kStep)) / (2 * double{kStep});
     const double narrow = (at(kept + kStep / 2) - at(kept - kStep / 2)) / double{kStep};
     logits[i] = kept;
@@ -182,7 +181,7 @@ TEST(Losses, HaveTheirGradients) {
   ExpectGradient([&](const Block& z, const Block& g) { return SquaredError(z, targets, 6, g); }, 2, 3);
   RaggedBatch batch;
   for (const int32_t length : {3, 1, 4}) batch.Append(length);
-  const std::vector<int32_t> starts = {1, 0, 9}, ends = {2, 0, 3};  // 9 is outside of its text
+  const std::vector<int32_t> starts = {1, 0, 9}, ends = {2, 0, 3};  // 9 is beyond the text
   ExpectGradient([&](const Block& z, const Block& g) { return SpanCrossEntropy(z, batch, starts, ends, 3, g); }, 8, 2);
 }
 
@@ -190,7 +189,7 @@ TEST(Losses, AreThoseOfPyTorch) {
   std::vector<float> logits = {1, 2, 0.5f, -1, 0, 3}, gradient(6);
   const Block z = {logits.data(), 2, 3, 3}, g = {gradient.data(), 2, 3, 3};
   const std::vector<int32_t> labels = {0, 2};
-  // torch.nn.functional.cross_entropy of these, plain; with weight [0.5, 2, 1]; with label_smoothing 0.1 too.
+  // torch.nn.functional.cross_entropy of these values: plain; with weight [0.5, 2, 1]; also with label_smoothing 0.1.
   const std::vector<float> weights = {0.5f, 2, 1};
   CrossEntropyOptions options;
   const double first = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(0.5)) - 1;
@@ -229,8 +228,7 @@ TEST(Logistic, FindsTheLineThatSeparates) {
   EXPECT_NEAR(slope, 2, 0.2);
 }
 
-// At the least of a convex function its gradient is zero: here that of the loss of training (CrossEntropy) plus the decay, by label weights
-// and smoothing.
+// The gradient of a convex function is zero at its minimum: here that of CrossEntropy plus decay, with label weights and smoothing.
 TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
   constexpr int64_t kRows = 60, kLabels = 3, kWidth = 4;
   std::vector<float> features = Random(kRows * kWidth, 11);
@@ -266,7 +264,7 @@ TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
   }
 }
 
-// The fit centres and scales features: moved or stretched ones give the same scores.
+// The fit centres and scales features, so moved or scaled features give the same scores.
 TEST(Logistic, DoesNotDependOnTheScaleOfFeatures) {
   constexpr int64_t kRows = 40, kWidth = 6;
   const std::vector<float> features = Random(kRows * kWidth, 21);
@@ -283,7 +281,7 @@ TEST(Logistic, DoesNotDependOnTheScaleOfFeatures) {
   for (size_t i = 0; i < fit.held_out.size(); ++i) EXPECT_NEAR(other.held_out[i], fit.held_out[i], 5e-2);
 }
 
-// A row's held-out score is from a fit without its fold, so random labels are predicted no better than by guessing.
+// The held-out score of a row comes from a fit without its fold, so random labels are predicted at chance level.
 TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
   constexpr int64_t kRows = 60, kWidth = 100;
   const std::vector<float> features = Random(kRows * kWidth, 31);

@@ -1,5 +1,5 @@
-// Masked words: losses, gradients of every parameter and steps of AdamW against PyTorch's, for tiny models of every family
-// (tests/reference/make_pretraining_goldens.py; what is masked is its formula), and the masks that are drawn.
+// Masked language models: losses, gradients and AdamW steps, compared with PyTorch for tiny models of every family
+// (tests/reference/make_pretraining_goldens.py), and the drawn masks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::LargestGradient;
 using testing::LoadTrainee;
 using testing::PretrainingGoldens;
 
-// The masked tokens of the goldens' generator for a text whose first row is row number `row` overall.
+// Masks tokens by the formula of the goldens. `row` is the number of the text's first row in the batch.
 Example MaskedByFormula(const GoldenText& text, int32_t row, int32_t vocabulary) {
   constexpr int32_t kMask = 4;
   Example example = {.ids = text.ids, .types = text.type_ids};
@@ -118,7 +118,7 @@ TEST_P(MaskedWords, FiveStepsOfAdamWAgreeWithPyTorch) {
   }
   const double largest = LargestGradient(PretrainingGoldens(), name + "/gradient/");
   for (const Master& master : lesson.masters().tensors()) {
-    // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
+    // Adam takes full steps even if a gradient is only rounding; such tensors differ.
     if (!master.trained ||
         PretrainingGoldens().Floats(name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest)
       continue;
@@ -171,7 +171,7 @@ TEST(Masking, TakesTheShareThatItShould) {
   }
 }
 
-// 80 % become the mask, 10 % some token, 10 % stay: over 30 000 words the shares are within five deviations.
+// 80 % become the mask, 10 % a random token, 10 % stay: within five deviations over 30,000 tokens.
 TEST(Masking, FollowsTheRecipe) {
   const MaskRecipe recipe = {.mask_id = 4, .vocabulary = 48};
   const Example text = TextOf(202, 1);
@@ -186,7 +186,7 @@ TEST(Masking, FollowsTheRecipe) {
     }
   }
   EXPECT_EQ(masks + same + others, 30000);
-  // One in 48 of the random ones is the mask, and one the word itself.
+  // One in 48 random tokens is the mask, and one the original token.
   EXPECT_NEAR(masks, 24000 + 3000 / 48.0, 5 * std::sqrt(30000 * 0.8 * 0.2));
   EXPECT_NEAR(same, 3000 + 3000 / 48.0, 5 * std::sqrt(30000 * 0.1 * 0.9));
   for (size_t t = 1; t < 201; ++t) EXPECT_NEAR(places[t], 150, 5 * std::sqrt(150.0));
@@ -202,7 +202,7 @@ TEST(Masking, IsDrawnAnewAndRepeatsItself) {
   EXPECT_NE(first.ids, Masked(text, recipe, 43, 3, 5).ids);
 }
 
-// Texts that count up: a masked word is told by its neighbours.
+// In these texts ids count up, so that neighbours determine a masked token.
 Example CountingText(int32_t number) {
   Example text;
   const int32_t length = 8 + number % 5;
@@ -236,7 +236,7 @@ const GoldenCase& CaseOf(const std::string& name) {
 }
 
 TEST(PretrainMaskedWords, LearnsWhatIsEasy) {
-  for (const char* name : {"convbert-masked-lm", "deberta-v2-masked-lm"}) {  // which know how far words are apart
+  for (const char* name : {"convbert-masked-lm", "deberta-v2-masked-lm"}) {  // models with relative positions
     SCOPED_TRACE(name);
     const auto trainee = LoadTrainee(CaseOf(name), Head::kMaskedLm);
     TeachOptions options;

@@ -1,4 +1,3 @@
-// Teaching from the first example to the saved file, with tiny models and a task that is easy to see through.
 #include "core/train/teacher.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +32,7 @@ std::unique_ptr<Trainee> Load(const GoldenCase& golden, Head head, const std::ve
   return std::move(*trainee);
 }
 
-// Texts of random tokens; the label is 1 where token 7 stands first.
+// A text of random tokens. The label is 1 if it begins with token 7.
 Example TextOf(uint32_t number) {
   Example example;
   const uint32_t length = 3 + number * 5 % 7;
@@ -101,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Methods,
                            return text;
                          });
 
-// Large enough that every operation is split between threads.
+// Wide enough that every operation is split between threads.
 constexpr const char* kWide[] = {
     R"({"model_type": "convbert", "vocab_size": 500, "hidden_size": 128, "embedding_size": 64, "num_hidden_layers": 2,
         "num_attention_heads": 4, "intermediate_size": 256, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 2})",
@@ -112,7 +111,7 @@ constexpr const char* kWide[] = {
     R"({"model_type": "mpnet", "vocab_size": 500, "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 256, "max_position_embeddings": 66, "relative_attention_num_buckets": 32})"};
 
-// Trains with this number of threads and returns the losses, then every value of the model.
+// Trains with this number of threads, and returns the losses and all parameters.
 std::vector<double> LearntBy(int32_t threads, const char* config, TeachOptions options) {
   auto trainee = Trainee::Create(config, Head::kSequenceClassification, {"a", "b"});
   EXPECT_TRUE(trainee.ok()) << trainee.status().message();
@@ -147,7 +146,7 @@ TEST(Threads, LearnTheSameToTheBit) {
     for (const TeachOptions& options : {full, lora, head, disturbed}) {
       const std::vector<double> alone = LearntBy(1, config, options);
       for (const int32_t threads : {2, 5}) {
-        // Not EXPECT_EQ, which would print all of them.
+        // EXPECT_EQ would print all values.
         EXPECT_TRUE(LearntBy(threads, config, options) == alone)
             << config << " by " << threads << " threads, method " << static_cast<int>(options.method);
       }
@@ -172,7 +171,7 @@ TEST(Teacher, ChangesNothingElse) {
   }
 }
 
-// Training on cached features of the layer below equals training with that layer frozen.
+// Training on cached features equals training with the layers below frozen.
 TEST(Teacher, LearnsTheSameFromKeptFeatures) {
   TeachOptions options;
   options.method = Method::kLayers;
@@ -180,7 +179,7 @@ TEST(Teacher, LearnsTheSameFromKeptFeatures) {
   options.dropout = options.attention_dropout = 0;
   const auto trainee = Load(CaseOf("bert-sequence"), Head::kSequenceClassification, {"a", "b"});
   const Lesson kept = Teach(*trainee, Goal::kSingleLabel, options, 16, 0);
-  options.batch_tokens = 20;  // parts of other sizes
+  options.batch_tokens = 20;  // parts of different sizes
   const auto again = Load(CaseOf("bert-sequence"), Head::kSequenceClassification, {"a", "b"});
   const Lesson parts = Teach(*again, Goal::kSingleLabel, options, 16, 0);
   ASSERT_EQ(kept.report.losses.size(), parts.report.losses.size());
@@ -208,7 +207,7 @@ std::string Contents(Exporter& exporter, const std::string& name) {
   }
 }
 
-// Trains briefly, saves, and loads: inference must give the same logits.
+// Trains briefly, saves and loads the model: inference must give the same logits.
 void ExpectReadBack(const GoldenCase& golden, Method method) {
   const auto trainee = Load(golden, Head::kSequenceClassification, {"a", "b", "c", "d"});
   TeachOptions options;
@@ -270,7 +269,7 @@ TEST(Exporter, WritesAdaptersThatModelsMerge) {
   }
 }
 
-// Clean and disturbed passes together: it learns, and its loss is above the plain one by the divergence.
+// The model learns, and the loss exceeds the plain loss by the divergence.
 TEST(Sift, LearnsWhatIsEasy) {
   for (const char* name : {"convbert-sequence", "deberta-v2-sequence"}) {
     const auto trainee = Load(CaseOf(name), Head::kSequenceClassification, {"five", "seven"});

@@ -1,4 +1,3 @@
-// Number of threads that a test can use: one in wasm builds without threads.
 #pragma once
 
 #include <cstdint>

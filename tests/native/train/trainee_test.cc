@@ -1,4 +1,3 @@
-// Loading models for training: shards, and checkpoints that do not fit.
 #include "core/train/trainee.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +98,7 @@ TEST(Trainee, WhatDoesNotFitIsNamed) {
                 return true;
               }),
               StatusCode::kMalformedFile, "layer.0.output.dense.bias\" holds NaN or infinity");
-  // A head of another number of labels is no error: it starts at random.
+  // A head with a different number of labels is not an error: it starts at random.
   auto trainee = NewTrainee();
   ASSERT_TRUE(Load(*trainee, Changed([&](TensorInfo& info, std::string&) {
                 return !info.name.starts_with("classifier.");
@@ -124,7 +123,7 @@ std::unique_ptr<Trainee> WithLabels(const std::vector<std::string>& labels) {
   return std::move(*trainee);
 }
 
-// As many labels as the model has, but others: its classifier knows nothing of them.
+// Different labels of the same number: the classifier starts at random.
 TEST(Trainee, OtherLabelsMakeANewClassifier) {
   const auto own = NewTrainee();
   std::vector<std::string> labels = own->config().id2label;

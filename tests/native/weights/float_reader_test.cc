@@ -51,7 +51,7 @@ TEST(EmbeddingTableTest, EveryStorageReadsBackWhatItCanHold) {
       std::vector<float> sum(4, 10.0f);
       table.AddRow(row, sum);
       for (size_t c = 0; c < 4; ++c) {
-        // int8: half a step of the row's scale.
+        // int8 is exact to half a step.
         const float tolerance = storage == DType::kI8 && row == 0 ? 0.5f : 0.0f;
         EXPECT_NEAR(sum[c] - 10.0f, values[static_cast<size_t>(row) * 4 + c], tolerance);
       }

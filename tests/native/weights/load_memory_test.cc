@@ -1,4 +1,4 @@
-// Loading takes the memory of the weights and little more: at most 1.25 times their size, plus 16 MB.
+// Loading takes at most 1.25 times the size of the weights, plus 16 MB.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,14 +31,14 @@ int64_t BytesInUse() {
 #if defined(PERUSE_ADDRESS_SANITIZER)
   return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes());
 #elif defined(__EMSCRIPTEN__)
-  return static_cast<int64_t>(emscripten_get_heap_size());  // never shrinks: the peak itself
+  return static_cast<int64_t>(emscripten_get_heap_size());  // never shrinks, so this is the peak
 #else
   const struct mallinfo2 info = mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd);
 #endif
 }
 
-// About 200 MB: six layers of ConvBERT-base width and 20,000 words, in F32.
+// About 200 MB: six layers of ConvBERT-base width and 20,000 tokens, in F32.
 constexpr std::string_view kConfig =
     R"({"model_type":"convbert","vocab_size":20000,"num_hidden_layers":6,"hidden_size":768,"embedding_size":768})";
 
@@ -47,7 +47,7 @@ struct Entry {
   std::vector<int64_t> shape;
 };
 
-// The tensors of kConfig, spelled out: the test must not trust the binder.
+// The tensors of kConfig, written out independently of the code under test.
 std::vector<Entry> Tensors() {
   std::vector<Entry> tensors;
   const auto linear = [&](const std::string& name, int64_t in, int64_t out) {
@@ -85,7 +85,7 @@ int64_t Elements(const Entry& entry) {
   return elements;
 }
 
-// A file in parts: bytes, followed by a number of bytes of weights.
+// A part of a file: some bytes, then a number of bytes of weights.
 struct Part {
   std::string bytes;
   int64_t weights = 0;
@@ -110,7 +110,7 @@ std::vector<Part> Safetensors() {
   return {{testing::LittleEndian(header.size(), 8) + header, bytes}};
 }
 
-// In the legacy form, with the words tied to a decoder that this task does not need.
+// The legacy form. Token embeddings are tied to a decoder that the task does not need.
 std::vector<Part> Pytorch() {
   std::vector<std::pair<std::string, std::string>> dict;
   std::vector<Part> parts(1);
@@ -170,7 +170,7 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
   const int64_t held = (*model)->report.weight_bytes;
   EXPECT_GE(bytes, 190'000'000);
   if (GetParam().precision == Precision::kF32) {
-    EXPECT_GE(held, bytes);  // F32 in, F32 stored: nothing can be smaller
+    EXPECT_GE(held, bytes);  // both are F32
     EXPECT_LE(static_cast<double>(held), 1.02 * static_cast<double>(bytes));
   } else {
     EXPECT_LE(static_cast<double>(held), 0.27 * static_cast<double>(bytes));  // a quarter, plus scales and norms
@@ -179,7 +179,7 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
   RecordProperty("peak_over_held_percent", static_cast<int>(100 * (peak - before) / held));
 }
 
-// The smaller ones first: wasm's heap keeps what it has grown to.
+// Smaller models first, because wasm's heap never shrinks.
 INSTANTIATE_TEST_SUITE_P(Cases, LoadMemoryTest,
                          ::testing::Values(LoadMemoryCase{"q8", Precision::kQ8, Safetensors},
                                            LoadMemoryCase{"q8_pytorch", Precision::kQ8, Pytorch},

@@ -1,4 +1,3 @@
-// Adapters merged while loading a checkpoint, compared with peft's results.
 #include "core/weights/lora.h"
 
 #include <gtest/gtest.h>
@@ -227,7 +226,7 @@ TEST(LoraAdapterTest, DoraAndBiasesHaveAllTheirTensors) {
   EXPECT_TRUE(read("lora_bias", {{"a.lora_B.bias", {3}}}).ok());
 }
 
-// The time grows with the number of modules, and the message names a few.
+// Time is proportional to the number of modules, and the message names a few of them.
 TEST(LoraMergerTest, ManyUnknownModules) {
   constexpr int kModules = 20000;
   SafetensorsWriter writer;

@@ -1,4 +1,3 @@
-// A checkpoint in PyTorch files loads to the same model as the same tensors in safetensors.
 #include <gtest/gtest.h>
 
 #include "tests/native/models/backends.h"

@@ -1,4 +1,3 @@
-// PyTorch files: torch.save's files are read bit for bit; broken or hostile files give clear errors.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -110,7 +109,7 @@ TEST(PytorchTest, NamesThatNoStateDictNeedsAreRefusedByName) {
     ExpectError(ParsePickle(PickleDict({{"a", call}})), StatusCode::kUnsupported, module + "." + name);
     ExpectError(Parse(LegacyFile(call, {})), StatusCode::kUnsupported, module + "." + name);
   }
-  // Nothing that a file says goes raw into a message.
+  // Messages never contain raw text of a file.
   ExpectError(ParsePickle(PickleGlobal("a\x1B[31m\xFF", "b")), StatusCode::kUnsupported, "a?[31m?.b");
 }
 
@@ -141,7 +140,7 @@ TEST(PytorchTest, BrokenPickles) {
       {"N\x87", "is not there"},
       {"](N\x85"
        "e",
-       ""},  // sound, but no dictionary
+       ""},  // valid, but not a dictionary
       {"NNa", "no list"},
       {"NNNs", "no dictionary"},
       {"}NNs", "neither text nor integer"},
@@ -237,7 +236,7 @@ TEST(PytorchTest, PossibleTensors) {
   EXPECT_TRUE(ParseTensor(4, {0}, {1}).ok());
   EXPECT_TRUE(ParseTensor(4, {0, kHuge, kHuge}, {1, kHuge, 1}).ok());
   EXPECT_TRUE(ParseTensor(3, {}, {}).ok());
-  // A dimension of one element may have any stride, also next to a gathered one.
+  // A dimension of one element may have any stride, also in a tensor that is gathered.
   EXPECT_TRUE(ParseTensor(0, {1, 2, 2}, {kHuge, 1, 2}).ok());
   EXPECT_TRUE(ParseTensor(0, {1, 4}, {kHuge, 1}).ok());
 }
@@ -275,7 +274,7 @@ TEST(PytorchTest, Storages) {
               "persistent id");
   ExpectError(ParsePickle(two(FourFloats(), PickleStorage("FloatStorage", "1", 4))), StatusCode::kMalformedFile,
               "no data for tensor \"b\"");
-  // A storage that claims more than memory: nothing is allocated before its bytes come.
+  // A storage claims more than the memory; its memory must not be allocated before its bytes arrive.
   ExpectError(Parse(PytorchFile(PickleDict({{"a", PickleTensor(PickleStorage("FloatStorage", "0", int64_t{1} << 50), 0,
                                                                {1 << 20, 2}, {2, 4})}}),
                                 {std::string(100, 'x')})
@@ -301,7 +300,7 @@ TEST(PytorchTest, AVisitorThatDoesNotWantATensorGetsNothingOfIt) {
   EXPECT_EQ(picky.bytes[1], kFourFloats.substr(4, 8));
 }
 
-// The file of OneTensor() with `change` in its hand while it is written.
+// Writes the file of OneTensor(); `change` may change the archive.
 std::string Archive(const std::function<void(ZipWriter&)>& add) {
   ZipWriter zip;
   add(zip);
@@ -336,7 +335,7 @@ TEST(PytorchTest, ZipVariants) {
   ExpectError(Parse(with({.flags = 0x0809})), StatusCode::kUnsupported, "encrypted");
   ExpectError(Parse(with({.damaged = true})), StatusCode::kMalformedFile, "damaged");
   ExpectError(Parse(with({.sized = true, .damaged = true})), StatusCode::kMalformedFile, "damaged");
-  // Missing zip64 sizes: no field, a field with one size, a field longer than the header says.
+  // Missing zip64 sizes: no field, a field with one size, a field longer than the header.
   const std::string field = Zip64Extra(0x77777777);
   for (const std::string& extra :
        {std::string(), std::string(4, 0), LittleEndian(1, 2) + LittleEndian(8, 2) + "12345678",
@@ -345,7 +344,7 @@ TEST(PytorchTest, ZipVariants) {
     file.replace(18, 8, std::string(8, '\xFF'));
     ExpectError(Parse(file), StatusCode::kMalformedFile, "a record of unknown size");
   }
-  // A size that is not the record's.
+  // A size that differs from the record's.
   std::string longer = with({.sized = true, .extra = Zip64Extra(0x123456789)});
   longer.replace(18, 8, std::string(8, '\xFF'));
   ExpectError(Parse(longer), StatusCode::kMalformedFile, "should have 4886718345 bytes");

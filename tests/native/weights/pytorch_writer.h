@@ -1,4 +1,4 @@
-// Makes PyTorch files for tests, sound or broken: pickles instruction by instruction, and the archives around them.
+// Writes valid or broken PyTorch files: pickles, instruction by instruction, and archives.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline std::string LittleEndian(uint64_t value, int bytes) {
   return text;
 }
 
-// ---- Pickles: what pushes a value, to be put together ---------------------------------------------------------------
+// Pickle instructions that push a value:
 
 inline std::string PickleText(const std::string& text) { return "X" + LittleEndian(text.size(), 4) + text; }
 inline std::string PickleInt(int64_t value) { return "\x8A\x08" + LittleEndian(static_cast<uint64_t>(value), 8); }
@@ -55,9 +55,7 @@ inline std::string PickleDict(const std::vector<std::pair<std::string, std::stri
 }
 inline std::string PickleFile(const std::string& value) { return "\x80\x02" + value + "."; }
 
-// ---- Archives -------------------------------------------------------------------------------------------------------
-
-// The extra field of zip64 in a local header: both sizes (section 4.5.3 of PKWARE's APPNOTE).
+// The zip64 extra field in a local header: both sizes (section 4.5.3 of PKWARE's APPNOTE).
 inline std::string Zip64Extra(uint64_t size) {
   return LittleEndian(1, 2) + LittleEndian(16, 2) + LittleEndian(size, 8) + LittleEndian(size, 8);
 }
@@ -69,9 +67,9 @@ class ZipWriter {
     uint16_t method = 0;
     bool wide = false;                      // a descriptor with sizes of 64 bits
     bool sized = false;                     // sizes and checksum in the header, no descriptor
-    bool zip64 = false;                     // of a sized record: its sizes are in an extra field
-    bool damaged = false;                   // its checksum is wrong
-    std::string extra = std::string(4, 0);  // of the local header
+    bool zip64 = false;                     // sizes of a `sized` record are in an extra field
+    bool damaged = false;                   // wrong checksum
+    std::string extra = std::string(4, 0);  // in the local header
   };
 
   void Add(const std::string& name, const std::string& content) { Add(name, content, Options()); }
@@ -95,7 +93,7 @@ class ZipWriter {
     ++records_;
   }
 
-  // With the end records of a file that needs 64 bits.
+  // Adds the end records of a file that needs 64 bits.
   std::string File() const {
     return body_ + directory_ + "PK\6\6" + LittleEndian(44, 8) + std::string(44, 0) + "PK\6\7" + std::string(16, 0) +
            End();
@@ -114,7 +112,7 @@ class ZipWriter {
   uint64_t records_ = 0;
 };
 
-// A file of this pickle and these storages, keyed "0", "1", ...
+// A file with this pickle, and these storages with keys "0", "1", ...
 inline std::string PytorchFile(const std::string& value, const std::vector<std::string>& storages = {}) {
   ZipWriter zip;
   zip.Add("archive/data.pkl", PickleFile(value));
@@ -124,7 +122,7 @@ inline std::string PytorchFile(const std::string& value, const std::vector<std::
   return zip.File();
 }
 
-// The same in the form before 1.6. Each storage has elements of 4 bytes.
+// The same in the format before 1.6. Storage elements have 4 bytes.
 inline std::string LegacyFile(const std::string& value, const std::vector<std::string>& storages,
                               const std::string& machine = PickleDict({{"little_endian", "\x88"}})) {
   std::string file = "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19." + PickleFile(PickleInt(1001)) +

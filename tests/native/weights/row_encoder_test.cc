@@ -66,7 +66,7 @@ TEST(RowEncoderTest, ARowBecomesIntegersAndAScaleHoweverItsBytesArrive) {
 }
 
 TEST(RowEncoderTest, HalvesGiveTheBitsOfTheirFloats) {
-  // Every value of kValues is a half.
+  // Half precision can represent all of kValues.
   SafetensorsWriter writer;
   writer.Add("linear", {3, 3}, kValues, "F16");
   TensorRecorder halves, floats;
@@ -101,8 +101,8 @@ TEST(StoredFormatTest, EncodesWhatEveryHeadReadsByRows) {
   const std::vector<TensorInfo> tensors = {
       Tensor("bert.embeddings.word_embeddings.weight", {8, 4}, DType::kBF16),
       Tensor("bert.encoder.layer.0.attention.self.query.weight", {4, 4}),
-      Tensor("bert.encoder.layer.0.output.dense.weight", {4, 4}, DType::kI8),  // encoded already
-      Tensor("bert.encoder.layer.0.intermediate.dense.weight", {4, 5}),        // misshapen
+      Tensor("bert.encoder.layer.0.output.dense.weight", {4, 4}, DType::kI8),  // already encoded
+      Tensor("bert.encoder.layer.0.intermediate.dense.weight", {4, 5}),        // wrong shape
       Tensor("bert.encoder.layer.0.attention.self.query.bias", {4}),
       Tensor("bert.embeddings.position_embeddings.weight", {4, 4}),
       Tensor("bert.pooler.dense.weight", {4, 4}),

@@ -56,7 +56,7 @@ TEST(SafetensorsTest, TensorsAreDeliveredInFileOrderWhateverTheHeaderOrder) {
   EXPECT_EQ(recorder.bytes[1], "bc");
 }
 
-// As safetensors' save_model writes tied tensors.
+// safetensors' save_model writes tied tensors like this.
 TEST(SafetensorsTest, OtherNamesOfATensorAreInTheMetadata) {
   const std::string header =
       R"({"__metadata__":{"format":"pt","tied":"first","also":"first","lost":"nowhere","second":"first"},)"
@@ -154,7 +154,7 @@ TEST(SafetensorsTest, OverlapsHolesAndDuplicates) {
 }
 
 TEST(SafetensorsTest, AHugeTensorIsOnlyAPromise) {
-  // A terabyte that never comes: nothing may be allocated for it.
+  // A terabyte that never arrives; its memory must not be allocated.
   Recorder recorder;
   const std::string header = R"({"t":{"dtype":"U8","shape":[1099511627776],"data_offsets":[0,1099511627776]}})";
   ExpectError(Parse(SafetensorsFile(header, "12"), recorder), StatusCode::kTruncatedFile, "2 of 1099511627776");

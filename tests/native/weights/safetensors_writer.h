@@ -1,4 +1,3 @@
-// Makes safetensors files for tests, sound or broken.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Records the tensors that a weights parser delivers.
 #pragma once
 
 #include <gtest/gtest.h>

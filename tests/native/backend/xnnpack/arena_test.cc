@@ -8,7 +8,6 @@
 namespace peruse::xnnpack {
 namespace {
 
-// A run that grows, shrinks and grows past the first block.
 void Use(Arena& arena) {
   for (int64_t i = 0; i < 20; ++i) {
     const int64_t mark = arena.size();
@@ -41,7 +40,7 @@ TEST(ArenaTest, BuffersAreAlignedApartAndMayBeOverread) {
   ASSERT_TRUE(arena.Push(1));
   for (int64_t i = 0; i < 2; ++i) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.data(i)) % kAlignment, 0u);
-    std::memset(arena.data(i), 0, 1 + kOverread);  // a sanitizer would see a fault
+    std::memset(arena.data(i), 0, 1 + kOverread);  // the address sanitizer would find an overrun
   }
   EXPECT_GE(arena.data(1) - arena.data(0), kOverread);
 }

@@ -1,4 +1,4 @@
-// A hash of int8 results: the same in every build and on every machine.
+// Hashes of int8 results, which are the same in every build and on every machine.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,7 @@ class Hash {
   uint32_t value_ = 2166136261u;
 };
 
-// In [-1, 1), of the generator's upper bits; with now and then a large one, as activations have.
+// Random numbers in [-1, 1), and sometimes a large one, as activations have.
 inline std::vector<float> Numbers(size_t count, uint32_t seed) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ inline std::vector<float> Numbers(size_t count, uint32_t seed) {
   return values;
 }
 
-// Hash of quantised rows. web/src/quantize/quantize_row.ts must have the same.
+// web/src/quantize/quantize_row.ts must have the same hash.
 inline constexpr uint32_t kRowsHash = 3548240406u;
 inline uint32_t HashRows() {
   Hash hash;
@@ -48,7 +48,6 @@ inline uint32_t HashRows() {
   return hash.value();
 }
 
-// Hash of quantised linear layers without an activation function.
 inline constexpr uint32_t kLinearsHash = 1811759082u;
 inline uint32_t HashLinears() {
   Hash hash;

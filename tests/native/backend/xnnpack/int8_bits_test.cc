@@ -5,7 +5,7 @@
 namespace peruse::testing {
 namespace {
 
-// Natively and in wasm alike; tests/node/int8_bits.test.ts does the same in the build with relaxed SIMD.
+// tests/node/int8_bits.test.ts does the same in the build with relaxed SIMD.
 TEST(Int8BitsTest, ResultsAreTheSameOnEveryMachine) {
   EXPECT_EQ(HashRows(), kRowsHash);
   EXPECT_EQ(HashLinears(), kLinearsHash);

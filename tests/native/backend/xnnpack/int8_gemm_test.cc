@@ -1,4 +1,4 @@
-// Every int8 path against the plain integer sum. Paths that this machine lacks run over the instruction's definition.
+// Compares every int8 path with the plain integer sum. Paths that this machine lacks run with the definition of the instruction.
 #include "core/backend/xnnpack/int8_gemm.h"
 
 #include <gtest/gtest.h>
@@ -193,7 +193,7 @@ TEST(Int8GemmTest, RowsQuantiseByTheRule) {
         }
         std::vector<int16_t> expected(values.size());
         const float scale = QuantizeRow(std::span<const float>(values), InputLevels(k, wide), expected.data());
-        const int64_t rows = 1 + round % kInt8TileRows;  // the last of so many, behind zeros
+        const int64_t rows = 1 + round % kInt8TileRows;
         const int64_t lane = rows - 1;
         std::vector<float> block(static_cast<size_t>(lane * k), 0.0f);
         block.insert(block.end(), values.begin(), values.end());

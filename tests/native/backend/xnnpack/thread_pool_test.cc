@@ -10,7 +10,7 @@ namespace {
 
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
 
-// More threads than processors, and many short jobs: helpers come late, sleep and wake in every order.
+// More threads than processors, and many short jobs, so that helpers come late, sleep and wake in every order.
 TEST(ThreadPoolTest, CallsEveryIndexOnce) {
   for (const int32_t threads : {2, 3, 8}) {
     const ThreadPool pool = ThreadPool::Create(threads).value();
@@ -28,7 +28,6 @@ TEST(ThreadPoolTest, CallsEveryIndexOnce) {
   }
 }
 
-// A job's writes are visible to the caller and to the next job.
 TEST(ThreadPoolTest, WritesAreSeen) {
   const ThreadPool pool = ThreadPool::Create(4).value();
   std::vector<int64_t> values(1000, 0);
