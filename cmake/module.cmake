@@ -15,7 +15,7 @@ set(peruse_weights_file "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.c
 set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
 list(REMOVE_ITEM peruse_binding_files ${peruse_teach_file} ${peruse_tokenizer_file})
 
-# Links a library and the given files into the module `target` with the given file name.
+# Links a library and the given files into a module.
 function(peruse_module target name library)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library})
@@ -27,22 +27,22 @@ function(peruse_module target name library)
     -sMODULARIZE=1
     -sEXPORT_ES6=1
     -sEXPORT_NAME=createPeruse
-    -sENVIRONMENT=web,worker    # In Node too: TypeScript loads the file and starts the threads, so the loader is the same everywhere.
+    -sENVIRONMENT=web,worker    # in Node, too: TypeScript loads the file and starts the threads
     -sUSE_ES6_IMPORT_META=0
     -sFILESYSTEM=0
-    -sDYNAMIC_EXECUTION=0       # Works under a Content-Security-Policy without 'unsafe-eval'.
+    -sDYNAMIC_EXECUTION=0       # for a Content-Security-Policy without 'unsafe-eval'
     -sALLOW_MEMORY_GROWTH=1
     -sINITIAL_MEMORY=16MB
-    -sMEMORY_GROWTH_GEOMETRIC_STEP=0.05  # Grows by 5 %: most memory holds weights, and a larger step would stay unused.
+    -sMEMORY_GROWTH_GEOMETRIC_STEP=0.05  # memory grows by 5 %: it mostly holds weights, so more would stay unused
     -sMAXIMUM_MEMORY=4GB
     -sSTACK_SIZE=1MB
-    -sABORTING_MALLOC=0         # malloc returns null instead of aborting.
+    -sABORTING_MALLOC=0         # malloc returns null instead of aborting
     -sWASM_BIGINT=1
     -sEXPORTED_RUNTIME_METHODS=HEAPU8
   )
   if(PERUSE_THREADS)
-    # The caller sets the option pthreadPoolSize, the number of threads in addition to the calling one. They start before the module is ready.
-    # PThread is exported because disposing of a model ends its threads, which would otherwise keep the memory.
+    # The caller sets pthreadPoolSize, the number of threads without the calling one; they start before the module is ready. Disposing of a
+    # model uses PThread to end its threads, which would otherwise keep the memory.
     target_link_options(${target} PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth
       -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread
       --js-library "${CMAKE_SOURCE_DIR}/bindings/start_helper.js")
@@ -52,7 +52,7 @@ endfunction()
 
 peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files})
 if(PERUSE_VARIANT STREQUAL "simd")
-  # Optimized for size, because pages load it for the tokenizer only. The engine has the same files optimized for speed.
+  # Optimized for size, because pages load it only for the tokenizer. The engine has the same files, optimized for speed.
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
   add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files} core/api/option_reader.cc core/api/tokenizer_session.cc)
   target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
@@ -64,8 +64,7 @@ if(PERUSE_VARIANT STREQUAL "simd")
   peruse_module(peruse_webgpu peruse-webgpu peruse_webgpu_backend ${peruse_binding_files})
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
 endif()
-# The training module is built twice: for every page, and for pages with shared memory. Both use the same arithmetic, so their results are
-# bit-identical.
+# Training exists in two builds, with and without shared memory. Their results are bit-identical.
 if(PERUSE_VARIANT MATCHES "^simd")
   string(REPLACE "simd" "teach" peruse_teach_name "${PERUSE_VARIANT}")
   peruse_module(peruse_teach "peruse-${peruse_teach_name}" peruse_train ${peruse_teach_file} ${peruse_weights_file})
