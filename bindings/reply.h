@@ -37,7 +37,6 @@ inline std::string Failure(const Status& status) {
   return json;
 }
 
-// Returns {"ok": true, "<key>": value}. `value` is JSON.
 inline std::string Success(std::string_view key, std::string_view value) {
   return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
 }
@@ -72,7 +71,6 @@ class Staging {
     return reinterpret_cast<uintptr_t>(data_);
   }
 
-  // Frees the buffer if it is larger than `bytes`.
   void FreeAbove(uint32_t bytes) {
     if (capacity_ <= bytes) return;
     std::free(std::exchange(data_, nullptr));

@@ -21,7 +21,6 @@ namespace {
 
 class SessionBinding {
  public:
-  // Uses the CPU.
   explicit SessionBinding(int threads) {
     Result<std::unique_ptr<Backend> > backend = CreateXnnpackBackend(threads);
     if (backend.ok()) {
@@ -103,7 +102,6 @@ class SessionBinding {
   std::string Start(uint32_t bytes) {
     return With(bytes, [&] { return Started(session_->Start(staging_.Text(bytes))); });
   }
-  // The model's tokenizer; null before the weights are loaded.
   std::unique_ptr<TokenizerBinding> Tokenizer() const {
     Result<TokenizerSession> session = session_ ? session_->Tokenize() : Result<TokenizerSession>(failure_);
     return session.ok() ? std::make_unique<TokenizerBinding>(std::move(*session)) : nullptr;

@@ -34,7 +34,6 @@ class OptionReader {
     if (!Member(name).exists()) return;
     Read(name, range..., &value->emplace());
   }
-  // Reads a required string.
   void ReadText(std::string_view name, std::string* value);
 
   JsonValue Member(std::string_view name) const { return object_.FindMember(name); }

@@ -18,7 +18,6 @@ class ResultWriter : public JsonWriter {
  public:
   using JsonWriter::JsonWriter;
 
-  // A member of an object: text, boolean or number.
   struct Field {
     enum Kind { kText, kBool, kInt, kDouble };
     Field(std::string_view key, std::string_view value) : name(key), kind(kText), text(value) {}
@@ -39,7 +38,6 @@ class ResultWriter : public JsonWriter {
   void Array(std::span<const float> values, const std::vector<int64_t>& dims);
   // Row-major. Keeps `values` until the host has read them.
   void Array(std::vector<float> values, const std::vector<int64_t>& dims);
-  // The arrays, in the order of the calls of Array().
   const std::vector<std::span<const float>>& arrays() const { return arrays_; }
 
  private:

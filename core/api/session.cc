@@ -13,9 +13,7 @@
 namespace peruse {
 namespace {
 
-// Prefix of the file names of a label encoder's tokenizer.
 constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
-// The config.json in an adapter's folder.
 constexpr std::string_view kAdapterModelConfig = "adapter/config.json";
 // How often a task may copy a text, or part of it, in addition to its tokens.
 constexpr size_t kRequestCopies = 4;
@@ -289,7 +287,6 @@ Status Session::Relabel(int32_t labels) {
   return OkStatus();
 }
 
-// Requires that an announced adapter has been fed.
 Status Session::ExpectWeights(std::string_view call) const {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, call));
   return adapter_ ? InvalidArgument(std::string(call) + " was called before the adapter was whole") : OkStatus();

@@ -78,19 +78,16 @@ class Session {
   Status Start(std::string_view request);
   // After FinishWeights: returns the model's tokenizer, with the model's length limit.
   Result<TokenizerSession> Tokenize() const;
-  // Replaces Start, for an inspection.
   Status StartInspection(std::string_view request);
   // The program of the head's outputs; nullptr before Open.
   const Program* program() const;
   Result<bool> Step();
-  // The halves of Step (Task::BeginStep).
   Result<bool> BeginStep();
   Result<bool> EndStep();
   // Returns the results since the last call (Run::Take), and their float arrays, which are valid until the next step or request. Taking the
   // last results ends the request.
   Result<std::string> Take();
   std::span<const float> array(size_t index) const { return run_ ? run_->array(index) : std::span<const float>(); }
-  // Sum of Task::tokens_read() over all requests.
   int64_t tokens_read() const { return tokens_read_ + (run_ ? run_->task().tokens_read() : 0); }
 
  private:
@@ -135,7 +132,6 @@ class Session {
   std::string ranking_activation_;  // TaskContext's
   std::string ranking_prompt_;
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and for classifiers in folders with modules
-  // For a model with a label encoder.
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;
   std::unique_ptr<Run> run_;              // the last request

@@ -114,7 +114,6 @@ Status TokenizerSession::ReadTruncation(const OptionReader& reader, text::Encode
     return InvalidArgument("options max_length and stride say how to cut a text: they need truncation");
   }
   if (has_length) return OkStatus();
-  // Without a limit the text is not truncated, as in tasks.
   options->max_length = max_length_.value_or(0);
   if (!max_length_) options->truncation = text::Truncation::kNone;
   return OkStatus();

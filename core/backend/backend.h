@@ -88,7 +88,6 @@ class Backend {
   RunObserver* observer_ = nullptr;
 };
 
-// Errors: kUnsupported if the layer's format cannot store it.
 Status CheckSpec(const LinearSpec& spec);
 // Checks that `rows` are whole rows in the layer's format, and within the layer.
 void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows);

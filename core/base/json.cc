@@ -104,7 +104,6 @@ struct PlainAllocator {
   static void Free(void* block) { ::operator delete(block); }
 };
 
-// Builds nodes from parse events. Returning false stops the parser.
 class TreeBuilder {
  public:
   explicit TreeBuilder(std::vector<Node>* nodes) : nodes_(*nodes) {}
@@ -170,7 +169,6 @@ class TreeBuilder {
     return !out_of_memory_;
   }
 
-  // Makes the last `nodes` values children of the value before them.
   bool Close(uint32_t count, size_t nodes) {
     --depth_;
     Node& parent = open_[open_.size() - nodes - 1];

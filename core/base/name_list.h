@@ -1,4 +1,3 @@
-// Collects the first few names for a message, and counts the others.
 #pragma once
 
 #include <string>

@@ -28,7 +28,6 @@ inline constexpr int32_t kMaxTypes = 1 << 16;
 inline constexpr int32_t kMaxLabels = 1 << 16;
 inline constexpr int32_t kMaxKernel = 1 << 10;
 
-// Defaults that depend on the family.
 struct ConfigDefaults {
   int32_t vocab_size = 30522;
   int32_t hidden_size = 768;
@@ -41,7 +40,6 @@ struct ConfigDefaults {
   float layer_norm_eps = 1e-12f;
 };
 
-// The family's names of common fields.
 struct ConfigFields {
   std::string_view hidden_size = "hidden_size";
   std::string_view num_hidden_layers = "num_hidden_layers";
@@ -71,7 +69,6 @@ struct LabelPrompt {
   bool only_places = false;  // the input contains only the markers of labels
 };
 
-// The second encoder of a model that encodes labels separately.
 struct LabelEncoder {
   int32_t vocab_size = 0;
   int32_t type_vocab_size = 0;
@@ -115,7 +112,6 @@ struct ModelConfig {
   bool reads_labels() const { return !prompt.marker.empty(); }
 };
 
-// Reads the common fields. Errors stay in the reader.
 ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields);
 
 void SetLabels(std::vector<std::string> id2label, ModelConfig* config);
@@ -124,7 +120,6 @@ void SetLabels(std::vector<std::string> id2label, ModelConfig* config);
 // such a file loads, and only results that need the name fail.
 Result<std::string_view> LabelName(const ModelConfig& config, size_t label);
 
-// Requires that num_attention_heads divides hidden_size.
 void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config);
 
 }  // namespace peruse

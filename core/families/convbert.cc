@@ -82,7 +82,6 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
                               .AddBias({self + "key_conv_attn_layer.bias"}, {half, 1}, 0));
   const Value conv_attn = b.Multiply(span_key, query);
 
-  // conv_kernel_layer, a softmax, and the convolution
   const Value logits = b.Linear(conv_attn, b.Weights(self + "conv_kernel_layer", half, heads_ * kernel_size_));
   const auto [convolved, kernels] = b.SpanConv(logits, conv_out, heads_);
   b.Output({OutputKind::kSpanKernel, layer}, kernels);

@@ -24,7 +24,6 @@ Stack LinearsOf(Build& b, const std::vector<std::string>& names, int32_t in, int
 Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value projected, Value angles,
                       int32_t window = ops::Attention::kAllKeys);
 
-// Tensor names of a post-norm layer, and which linear layers have a bias.
 struct PostNormLayer {
   std::vector<std::string> projection;  // queries, keys, values: one tensor, or three
   std::string attention_output;

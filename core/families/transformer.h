@@ -9,7 +9,6 @@
 
 namespace peruse {
 
-// Values of position_embedding_type.
 enum class PositionType : uint8_t { kAbsolute, kRelativeKey, kRelativeKeyQuery };
 PositionType ReadPositionType(ConfigReader& reader);
 
@@ -57,7 +56,6 @@ struct RelativePositions {
   IndexId slots;  // of the bias
 };
 
-// Tensor names of a feed-forward layer.
 struct FeedForwardNames {
   std::string intermediate;
   std::string output;
@@ -104,11 +102,9 @@ inline Value MaskHeads(Build& b, int32_t layer, Value context) {
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
                       Value context, Value x);
 
-// Builds a BertLayer and names its outputs.
 Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
                    int32_t layer, Value x);
 
-// Builds BertEncoder's layers, and names all outputs.
 Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value embeddings,
                   LayerNames (*names)(int32_t layer) = BertLayer);
 

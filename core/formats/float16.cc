@@ -1,4 +1,3 @@
-// float16: IEEE 754 half precision, half the memory of float32.
 #include <cmath>
 #include <cstring>
 

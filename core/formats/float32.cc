@@ -1,4 +1,3 @@
-// float32: the weights of most checkpoints.
 #include <cstring>
 
 #include "core/formats/weight_format.h"

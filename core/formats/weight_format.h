@@ -61,7 +61,6 @@ class WeightFormat {
 
 const WeightFormat& FormatOf(Precision precision);
 const Precision* FindPrecision(std::string_view dtype);
-// Lists the names of all formats for messages: "f32", "f16" or "q8".
 std::string PrecisionNames();
 
 const WeightFormat& Float32Format();

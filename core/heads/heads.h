@@ -24,7 +24,6 @@ enum class Head : uint8_t {
   kEntities,
 };
 
-// Returns for example "sequence classification", for messages.
 std::string_view HeadName(Head head);
 
 // norm(activation(dense(x))) of some rows, before a classifier. Layers with empty names are omitted.
@@ -88,7 +87,6 @@ struct DiscriminatorHead {
   Activation activation = Activation::kNone;
 };
 
-// Sizes of the encoder that determine the sizes of a head.
 struct HeadSizes {
   int32_t hidden = 0;
   int32_t embedding = 0;

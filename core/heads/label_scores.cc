@@ -21,7 +21,6 @@ Value Project(Build& b, Value x, const std::string& name, const LabelHead& head,
 
 Value Normalized(Build& b, Value x, const LabelHead& head) { return head.normalize ? b.Normalize(x, kShortest) : x; }
 
-// Pools the tokens of a text to one row.
 Value PoolTokens(Build& b, Value hidden, const LabelHead& head) {
   const Index first = {.kind = Index::Kind::kFirst};
   if (head.pooling == Pooling::kFirst) return b.SelectRows(hidden, first);

@@ -72,7 +72,6 @@ class ModelLoader {
  private:
   ModelLoader(ConfiguredFamily family, const ModelOptions& options, Backend& backend);
   Status BuildProgram(const ModelOptions& options);
-  // Shares the weights of `other` that this model needs.
   void Share(const LoadedModel& other);
   void ReportSharedTensors(const LoadedModel& other);
   void HoldLinears();

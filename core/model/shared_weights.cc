@@ -7,7 +7,6 @@ namespace {
 
 using Tensors = std::vector<size_t>;
 
-// Counts weight and bias of a linear layer as one parameter.
 bool IsOf(const ParameterId& id, ParameterId::Kind kind) {
   return id.kind == kind || (kind == ParameterId::Kind::kWeight && id.kind == ParameterId::Kind::kBias);
 }

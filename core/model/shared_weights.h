@@ -22,7 +22,6 @@ class LinearHold {
 };
 using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // by linear layer of the program
 
-// The weights of a model, from which another model can copy handles.
 struct HeldWeights {
   const Parameters& parameters;
   const Weights& weights;

@@ -22,13 +22,11 @@ class StoredFormat {
   // Errors: those of ReadFamily; kUnsupported if the checkpoint is already quantised, or cannot be stored in `precision`.
   static Result<StoredFormat> Create(std::string_view config_json, Precision precision);
 
-  // Returns config.json with a quantization_config.
   const std::string& config_json() const { return config_json_; }
   // Returns the format of each tensor, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
   Result<std::vector<const WeightFormat*>> Choose(std::span<const TensorInfo> tensors) const;
 
  private:
-  // How a program uses a tensor.
   struct Use {
     const WeightFormat* format = nullptr;  // null if a program reads floats
     std::vector<int64_t> shape;

@@ -1,4 +1,3 @@
-// Activation functions, and their names in configurations.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,6 @@
 namespace peruse::ops {
 namespace {
 
-// Whether a position table has one row for each bucket.
 bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
   if (!table.valid()) return true;
   if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;

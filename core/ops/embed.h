@@ -6,7 +6,6 @@
 
 namespace peruse::ops {
 
-// out[t] = sum over the lookups of table[index[t]], out [tokens, width]
 struct Embed {
   static constexpr const char* kName = "embed";
   static constexpr bool kByRow = false;

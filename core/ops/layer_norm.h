@@ -1,4 +1,3 @@
-// Layer norm (Ba et al., 2016).
 #pragma once
 
 #include <array>

@@ -15,7 +15,6 @@
 
 namespace peruse::ops {
 
-// A row-major matrix, or a block of its columns.
 struct Matrix {
   double* data = nullptr;
   int32_t rows = 0;
@@ -32,7 +31,6 @@ struct LinearValues {
   std::unique_ptr<double[]> scale;   // [out, WeightFormat::RowScales]; empty for float formats
 };
 
-// All values of a program for one batch.
 struct Numbers {
   std::vector<Matrix> values;                         // by Value
   std::vector<const LinearValues*> linears;           // by LinearId
@@ -46,7 +44,6 @@ struct Numbers {
   std::span<const int32_t> operator()(IndexId id) const { return indices[static_cast<size_t>(id.id)]; }
 };
 
-// The gradients of the loss with respect to a program's values and parameters.
 struct Gradients {
   struct Linear {
     double* weight = nullptr;  // [out, in / groups]
@@ -73,7 +70,6 @@ void AddProjectGradient(const double* x, const LinearValues& linear, const doubl
 void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out);
 // Calls visit(row t, tap, source) if the source row, t + tap - (taps - 1) / 2, is in the text of t.
 void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit);
-// Returns cell(row, column) of every cell of a matrix.
 std::vector<double> ForEachCell(const Matrix& matrix, const std::function<double(int32_t, int32_t)>& cell);
 
 // Error bounds: the largest difference of float32 from double. Every factor is derived; never loosen one to pass a test.

@@ -22,7 +22,6 @@ struct RotaryAngles {
   auto Outputs() { return std::array{&out}; }
 };
 
-// Returns f_j for a head of `head_dim` columns.
 float RotaryFrequency(const RotaryAngles& op, int32_t j, int32_t head_dim);
 
 // Computes the operation in float32, for all backends. Rows of `out` are `stride` floats apart.

@@ -31,7 +31,6 @@ std::vector<double> Kernels(const SpanConv& op, const Numbers& n) {
   return kernels;
 }
 
-// Calls visit(t, column, weight, value) for each product of the sums.
 void ForEachProduct(const SpanConv& op, const Numbers& n, const std::vector<double>& kernels,
                     const std::function<void(int32_t, int32_t, double)>& visit) {
   const Matrix& values = n(op.values);

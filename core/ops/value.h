@@ -66,7 +66,6 @@ struct ValueInfo {
   int32_t constant = -1;  // number of a matrix that the backend keeps between runs; -1 if the value is computed
 };
 
-// The number of a packed linear layer (Program::linears).
 struct LinearId {
   int32_t id = -1;
 

@@ -49,7 +49,6 @@ inline constexpr int32_t kFirstMask = 1;
 
 class Build {
  public:
-  // `precision` applies to linear layers that do not request float32.
   Build(Program& program, Parameters& parameters, Precision precision)
       : program_(program), parameters_(parameters), precision_(precision) {}
 
@@ -90,13 +89,11 @@ class Build {
   Value ConstantRow(const std::string& name, int32_t cols) {
     return NewConstant(1, cols, {.names = {name}, .shape = {cols}});
   }
-  // Declares name [cols, rows] and stores it transposed.
   Value TransposedConstant(const std::string& name, int32_t rows, int32_t cols);
   // Declares name of any shape, and stores its elements in order as [rows, cols].
   Value ReshapedConstant(const std::string& name, std::vector<int64_t> shape, int32_t rows, int32_t cols) {
     return NewConstant(rows, cols, {.names = {name}, .shape = std::move(shape)});
   }
-  // Declares a scalar and repeats it in every column.
   Value ScalarRow(const std::string& name, int32_t cols) {
     return NewConstant(1, cols, {.layout = layouts::Repeated{cols}, .names = {name}});
   }
@@ -148,13 +145,11 @@ class Build {
   Value Concat(Value x, Value y);
   // Computes cosines and sines by token position, [tokens, head_dim]. Sets the positions and the result of `args`.
   Value RotaryAngles(ops::RotaryAngles args, int32_t head_dim);
-  // Rotates each head of x by `angles`.
   Value Rotate(Value x, Value angles);
   // x y^T; y has one row per element of its domain.
   Value MatMul(Value x, Value y);
   // One direction of an LSTM; gates are [rows, 4 * width].
   Value Lstm(Value gates, Value recurrent, Value bias, bool reverse);
-  // Returns the columns [first, first + count) of x, without copying.
   Value Columns(Value x, int32_t first, int32_t count);
   // Splits x into N blocks of columns of equal width.
   template <size_t N>

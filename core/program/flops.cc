@@ -5,7 +5,6 @@
 namespace peruse {
 namespace {
 
-// Quantities of a run that costs depend on.
 struct Run {
   const Program& program;
   const RaggedBatch& batch;

@@ -21,7 +21,6 @@ int32_t Slot(const Index& index, int32_t distance) {
   return std::clamp(Bucket(how, distance) + index.offset, 0, how.rows - 1);
 }
 
-// Appends the integers that `index` has for one text.
 void AppendText(const Index& index, const ModelInput& text, int32_t start, std::vector<int32_t>& values) {
   const auto length = static_cast<int32_t>(text.ids.size());
   switch (index.kind) {
@@ -89,7 +88,6 @@ int32_t BlockOfWidth(Index::BlocksBy by, int32_t width) {
   return 0;
 }
 
-// Appends integers that are computed from a head's inputs.
 void AppendForHead(const Index& index, const HeadInputs& head, const Sizes& sizes, std::vector<int32_t>& values) {
   const auto tokens = static_cast<size_t>(sizes(kTokenCount));
   switch (index.kind) {

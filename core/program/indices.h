@@ -45,7 +45,6 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance);
 class BatchIndices {
  public:
   void Fill(const Program& program, const BatchInputs& inputs);
-  // Indexed by IndexId.
   std::span<const std::span<const int32_t>> views() const { return views_; }
 
  private:

@@ -22,7 +22,6 @@ struct TableSpec {
   bool words = false;  // token embeddings; kQ8 stores them as int8 by row
 };
 
-// One matrix of the parameters.
 struct ParameterId {
   enum class Kind : uint8_t {
     kWeight,    // of a linear layer: [out, in / groups]

@@ -52,7 +52,6 @@ std::string Text(const Program& program, LinearId id) {
   return text + ", " + FormatOf(spec.precision).name() + "]";
 }
 
-// Returns the attributes of an operation as text.
 template <typename AnyOp>
 std::string Details(const AnyOp& op) {
   std::string text;

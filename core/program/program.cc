@@ -26,7 +26,6 @@ ValueRefs OutputsOf(Op& op) {
 
 namespace {
 
-// Whether two values share an element.
 bool Overlap(const Program& program, Value a, Value b) {
   const ValueInfo& x = program.info(a);
   const ValueInfo& y = program.info(b);

@@ -94,7 +94,6 @@ inline bool IsByRow(const Op& op) {
 // Returns whether all operands and results have valid shapes (Fits in core/ops), and no result shares memory with an operand.
 bool IsSound(const Program& program);
 
-// Prints one line per operation.
 std::string Print(const Program& program);
 
 }  // namespace peruse

@@ -16,7 +16,6 @@ bool IsWordCharacter(char32_t c) {
 
 bool IsPythonSpace(char32_t c) { return text::IsSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
-// Returns the end of the word characters from `begin` on.
 size_t SkipWord(std::string_view text, size_t begin) {
   while (begin < text.size()) {
     size_t end = begin;

@@ -12,7 +12,6 @@ namespace peruse {
 // character except white space is a word of its own.
 std::vector<text::Offset> SplitWords(std::string_view text);
 
-// Words [first, last] with a label.
 struct EntityCandidate {
   int32_t first;
   int32_t last;

@@ -44,7 +44,6 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
 
  private:
   Status CheckPooling();
-  // Tokenizes a text for kSentence.
   Result<text::Encoding> ReadSentence(size_t input);
 
   const SentenceEmbedder* sentence_;

@@ -42,7 +42,6 @@ class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProp
   Status FindTargets();
   // Returns the id of a target; -1 if it normalises to an empty text.
   Result<int32_t> TargetId(const std::string& target) const;
-  // Returns the best tokens for the mask at `position`.
   std::vector<MaskProposal> Proposals(const Reading& reading, int32_t position, std::span<const float> logits) const;
 
   std::vector<int32_t> targets_;  // ascending; empty means the whole vocabulary

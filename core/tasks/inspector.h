@@ -61,7 +61,6 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
 
  private:
   std::vector<InspectedToken> Tokens(const text::Encoding& tokens) const;
-  // Returns the requested layer numbers in [0, count).
   std::vector<int32_t> Layers(int32_t count) const;
   Status CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const;
   std::vector<double> Concentrations(std::span<const float> maps, int32_t tokens) const;

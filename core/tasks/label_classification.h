@@ -20,7 +20,6 @@ class LabelClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // Tokenizes a text together with the labels.
   Result<Reading> Read(size_t input) const;
 
   LabelReader reader_;

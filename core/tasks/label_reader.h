@@ -12,10 +12,8 @@
 
 namespace peruse {
 
-// A session's cache of label vectors.
 class LabelVectors {
  public:
-  // Returns nullptr if the label is not cached.
   const std::vector<float>* Find(std::string_view label) const {
     const auto found = vectors_.find(label);
     return found == vectors_.end() ? nullptr : &found->second;
@@ -32,17 +30,14 @@ class LabelVectors {
   std::map<std::string, std::vector<float>, std::less<>> vectors_;
 };
 
-// The labels of one request.
 class LabelReader {
  public:
   explicit LabelReader(const TaskContext& context)
       : tokenizer_(context.labels_tokenizer), model_(context.model), kept_(context.label_vectors) {}
 
-  // Whether the model encodes labels separately.
   bool needed() const { return model_.config().label_encoder.has_value(); }
   // Returns the readings of labels that are not cached. They precede all texts. `labels` must outlive the reader.
   Result<std::vector<Reading>> Start(std::span<const std::string> labels);
-  // Stores the vector of a reading that Start returned.
   void Collect(const Reading& reading, std::span<const float> vector);
   // Returns the vectors of the labels [first, first + count). Precondition: all labels have been encoded.
   std::span<const float> vectors(size_t first, size_t count) const {

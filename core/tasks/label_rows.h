@@ -16,7 +16,6 @@ std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> l
 // Finds the rows of labels and text. `words` is empty if there is no separator token.
 HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids);
 
-// Requests scores of the text (word 0) with each label.
 void PairTextWithLabels(size_t labels, HeadLists* head);
 
 }  // namespace peruse

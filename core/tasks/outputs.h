@@ -13,7 +13,6 @@
 
 namespace peruse {
 
-// Inputs of a head (HeadInputs).
 struct HeadLists {
   std::vector<int32_t> words, word_tokens, labels, label_tokens, pair_first, pair_second;
   int32_t second_segment = 0;

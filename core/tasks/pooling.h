@@ -17,7 +17,6 @@ std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<cons
 std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
                               DenseActivation activation);
 
-// Divides x by max(length of x, 1e-12).
 void NormalizeVector(std::span<float> x);
 
 }  // namespace peruse

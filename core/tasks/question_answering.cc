@@ -29,7 +29,6 @@ std::vector<float> CandidateProbabilities(const text::Encoding& window, std::spa
   return probabilities;
 }
 
-// Lower-cases answers to compare them.
 std::string Folded(std::string_view text) {
   std::string folded;
   for (size_t at = 0; at < text.size();) {

@@ -64,7 +64,6 @@ class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<An
   // Returns the best spans of a window. `start` and `end` are probabilities for each of its tokens.
   std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,
                               std::span<const float> end) const;
-  // Returns the byte range of a span in the context.
   text::Offset SpanBytes(const text::Encoding& window, const Span& span) const;
   void AddCandidate(std::string_view context, text::Offset bytes, float score);
   // Returns up to top_k answers to the question, best first.

@@ -13,7 +13,6 @@
 namespace peruse {
 namespace {
 
-// Describes the tensors of a dense layer.
 Parameters DenseParameters(const SentenceStep& step) {
   Parameters parameters;
   const auto add = [&](const char* name, int32_t rows, int32_t cols, std::vector<int64_t> shape) {

@@ -13,7 +13,6 @@ enum class PoolingMode : uint8_t { kCls, kMean, kMax, kMeanSqrtLength, kWeighted
 
 enum class DenseActivation : uint8_t { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
 
-// A step after the pooling.
 struct SentenceStep {
   enum class Kind : uint8_t { kDense, kNormalize };
   Kind kind = Kind::kNormalize;

@@ -70,7 +70,6 @@ class Task {
   explicit Task(const TaskContext& context)
       : tokenizer_(context.tokenizer), model_(context.model), outputs_(context.model) {}
 
-  // The requested outputs (outputs.h).
   virtual std::vector<OutputId> Wanted() const { return {kLogits}; }
   // Processes a reading's outputs, `outputs_.Get(id, text)`. Called in the order of Enqueue.
   virtual Status Collect(const Reading& reading, size_t text) = 0;
@@ -113,7 +112,6 @@ class Task {
   int64_t tokens_read_ = 0;
 };
 
-// A task with its types of request and result.
 template <typename RequestType, typename ResultType>
 class TaskOf : public Task {
  public:

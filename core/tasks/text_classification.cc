@@ -11,7 +11,6 @@ namespace {
 constexpr std::string_view kLongTextAdvice =
     "pass truncation: true to read only its beginning, or stride to read it in windows";
 
-// Returns the byte range from the first token of the text to the last.
 text::Offset Covered(const text::Encoding& tokens) {
   text::Offset covered = {INT32_MAX, 0};
   for (size_t t = 0; t < tokens.size(); ++t) {

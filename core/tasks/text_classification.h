@@ -48,12 +48,9 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // Limits a number of tokens by the folder's own limit, if any.
   int32_t Limited(int32_t tokens) const;
-  // Returns the function that the configuration implies.
   ScoreFunction DefaultFunction() const;
   Status CheckWindows() const;
-  // Combines the scores of a text's windows.
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
   const SentenceEmbedder* const sentence_;  // computes the logits unless null

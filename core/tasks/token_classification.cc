@@ -24,7 +24,6 @@ Tag ParseTag(std::string_view label) {
   return {false, label};
 }
 
-// Returns the part after the first hyphen, or the whole label.
 std::string_view GroupName(std::string_view label) {
   const size_t hyphen = label.find('-');
   return hyphen == std::string_view::npos ? label : label.substr(hyphen + 1);
@@ -34,7 +33,6 @@ size_t ArgMax(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-// Returns the window's first byte in the text.
 int32_t Begin(const text::Encoding& window) {
   for (size_t t = 0; t < window.size(); ++t) {
     if (!window.special_tokens_mask[t]) return window.offsets[t].start;

@@ -30,7 +30,6 @@ struct TokenClassificationRequest {
   bool windows = false;
 };
 
-// A labelled token, word or group.
 struct Entity {
   std::string label;
   float score = 0;

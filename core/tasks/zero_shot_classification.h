@@ -24,7 +24,6 @@ struct ZeroShotScores {
   std::vector<float> scores;
 };
 
-// Sorts labels by `scores`, which are in the order of the labels.
 ZeroShotScores BestLabels(const std::vector<std::string>& labels, std::vector<float> scores);
 
 class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
@@ -42,7 +41,6 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status FindEntailment();
   // Returns one hypothesis per label, each short enough to leave space for the text.
   Result<std::vector<std::string>> Hypotheses() const;
-  // Converts the logits of one text, [candidates, labels], to scores.
   std::vector<float> Scores() const;
 
   size_t entailment_ = 0;      // a column of the logits

@@ -46,7 +46,6 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
     std::vector<int32_t> rows;  // of the labels
     int32_t first_label = 0;
   };
-  // A text's words and their concatenated tokens.
   struct Words {
     std::vector<text::Offset> bytes;
     std::vector<int32_t> ids;
@@ -61,7 +60,6 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   // For a model that encodes labels separately: returns groups of labels without tokens.
   std::vector<Prompt> EmptyPrompts() const;
   Result<Words> ReadWords(std::string_view text) const;
-  // Returns the end of the window that begins with word `first`.
   size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
   Status EnqueueText(size_t input, const Words& words, std::span<const Prompt> prompts);
   // Enqueues the window of words [first, end) after a prompt, in as many readings as its pairs need.

@@ -36,7 +36,6 @@ Status NoMemory() { return OutOfMemory("no memory for the added tokens"); }
   return true;
 }
 
-// Returns the start of the white space that ends at `end`.
 size_t SpaceBefore(std::string_view text, size_t end) {
   while (end > 0) {
     size_t start = end;
@@ -166,7 +165,6 @@ bool AddedTokens::StandsAlone(std::string_view text, size_t begin, size_t end) c
   return end == text.size() || !(CharClasses(DecodeUtf8(text, &end)) & kWordClass);
 }
 
-// Returns the longest token at `begin`, or -1.
 int32_t AddedTokens::LongestAt(std::string_view text, size_t begin, const Matcher& matcher, size_t* end,
                                size_t* steps) const {
   int32_t state = Trie::kRoot, found = matcher.has_nothing ? matcher.trie.Value(Trie::kRoot) : Trie::kNone;

@@ -103,7 +103,6 @@ class AlignedEditor {
     if (change > 0) return Insert(c);
     ReplaceAndDrop(c, static_cast<size_t>(-change));
   }
-  // Skips `count` old characters.
   void Drop(size_t count) {
     for (; count > 0 && cursor_ < end_; --count) {
       cursor_ += static_cast<size_t>(Utf8Length(static_cast<unsigned char>(from_.text[cursor_])));

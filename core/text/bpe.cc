@@ -159,7 +159,6 @@ Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
 }
 
 void Bpe::MergeShort(std::vector<Symbol>* symbols) const {
-  // merges[i] is the merge of symbols i and i + 1.
   const Merge* merges[kShortWord];
   size_t count = symbols->size();
   for (size_t i = 0; i + 1 < count; ++i) merges[i] = FindMerge((*symbols)[i].id, (*symbols)[i + 1].id);

@@ -47,11 +47,9 @@ class Bpe final : public Model {
 
   Bpe(Vocabulary vocabulary, BpeOptions options);
   Status AddMerge(std::string_view left, std::string_view right, uint32_t rank);
-  // Returns the merge of two neighbours, or nullptr.
   const Merge* FindMerge(int32_t left, int32_t right) const;
   Status Split(std::string_view word, std::vector<Symbol>* symbols) const;
   bool IsPlain() const { return options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty(); }
-  // Whether the vocabulary has a byte token for each byte of `text`.
   bool HasBytes(std::string_view text) const;
   // AddBytes and MergeLong return false if memory runs out.
   [[nodiscard]] bool AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* symbols) const;

@@ -28,7 +28,6 @@ struct Encoding {
       true};  // for each sequence: whether it is empty or white space (a text may also lack tokens for other reasons)
 
   size_t size() const { return ids.size(); }
-  // Reserves memory for `count` tokens. Returns false if memory runs out.
   [[nodiscard]] bool Reserve(size_t count);
   // Append and Resize never exceed the reserved size.
   void Append(int32_t id, int32_t type_id, int32_t word_id, int8_t sequence_id, uint8_t special, Offset offset);

@@ -10,7 +10,6 @@
 
 namespace peruse::text {
 
-// Part of a template: a sequence, or special tokens.
 struct TemplatePart {
   int8_t sequence_id;  // 0 for the text, 1 for the pair, -1 for special tokens
   int32_t type_id;

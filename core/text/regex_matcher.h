@@ -33,7 +33,6 @@ class RegexMatcher {
 
   // MatchAt for a program with is_run.
   size_t RunOfSet(size_t begin);
-  // Returns the end of the match from step `start` on, at text position `begin`.
   size_t Run(int32_t start, size_t begin, int32_t depth);
   // Adds the thread at `start` to `list`, and all threads that it reaches without consuming a character.
   void AddThread(int32_t start, size_t at, int32_t depth, std::vector<int32_t>* list);

@@ -117,7 +117,6 @@ RegexParser::Node RegexParser::ParseInside(int depth, RegexNode::Kind kind, bool
   node->kind = kind;
   node->negated = negated;
   if (kind == RegexNode::Kind::kBehind) {
-    // Look-behind is limited to one character.
     if (inside->kind == RegexNode::Kind::kSequence && inside->children.size() == 1) {
       inside = std::move(inside->children[0]);
     }

@@ -41,7 +41,6 @@ class RegexParser {
   Node ParseGroup(int depth);
   Node ParseInside(int depth, RegexNode::Kind kind, bool negated);
   Node ParseEscape();
-  // Parses the quantifiers of `atom`. Returns nullptr if they are not supported.
   Node ParseQuantifier(Node atom);
   bool ParseInterval(uint32_t* least, uint32_t* most);
   bool ParseNumber(uint32_t* number);

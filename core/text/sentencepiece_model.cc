@@ -10,7 +10,6 @@
 namespace peruse::text {
 namespace {
 
-// Field numbers of sentencepiece_model.proto.
 enum ModelField { kPieces = 1, kTrainerSpec = 2, kNormalizerSpec = 3 };
 enum PieceField { kPiece = 1, kScore = 2, kType = 3 };
 enum TrainerField { kModelType = 3, kUnkId = 40, kUnkPiece = 45 };

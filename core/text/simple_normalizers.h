@@ -27,7 +27,6 @@ class StripNormalizer final : public Normalizer {
   bool left_, right_;
 };
 
-// Removes combining marks (general category M).
 class StripAccentsNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
@@ -50,7 +49,6 @@ class ReplaceNormalizer final : public Normalizer {
   std::string content_;
 };
 
-// Prepends a string to text that is not empty.
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}

@@ -25,7 +25,6 @@ struct Segments {
   void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }
 };
 
-// Adds the pieces that `behavior` makes from `segments`.
 void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, PieceList* list);
 
 // Splits each piece of `list` that is not an added token. `find(text, begin, end, segments)` appends the segments of the piece [begin, end)

@@ -98,18 +98,14 @@ class Tokenizer {
   friend class TokenizerLoader;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
 
-  // Splits `text` into words and added tokens.
   Status SplitIntoWords(std::string_view text, PieceList* list, PieceList* scratch) const;
-  // Returns the string of a token of `word`, which starts at `offset` of `text`.
   std::string_view CalledText(std::string_view text, std::string_view word, bool is_added, const ModelToken& token,
                               Offset offset) const;
   // Appends the tokens of `text`. Numbers words from 0, or gives all tokens the same `word_id` if it is >= 0.
   Status EncodeSequence(std::string_view text, int32_t word_id, SequenceEncoding* out) const;
   Result<SequenceEncoding> EncodeInput(std::span<const std::string_view> words, bool is_split,
                                        int8_t sequence_id) const;
-  // The number of tokens that max_length leaves for text and pair.
   Result<size_t> RoomForText(bool has_pair, const EncodeOptions& options) const;
-  // `pair` may be null.
   Result<std::vector<Encoding>> EncodeAll(std::span<const std::string_view> text,
                                           const std::span<const std::string_view>* pair, bool is_split,
                                           const EncodeOptions& options) const;

@@ -11,7 +11,6 @@ namespace peruse::text {
 
 struct TokenizerConfig;
 
-// Older vocabulary files that a class can be built from.
 enum class VocabularyFiles : uint8_t { kNone, kWordPiece, kByteLevel, kSentencePiece, kXlmRoberta, kCamembert };
 
 // Attributes that name a special token, in transformers' order.

@@ -18,7 +18,6 @@ Status Bad(std::string_view file, std::string_view field, const char* what) {
   return MalformedFile(std::string(file) + ": " + Excerpt(field) + " " + what);
 }
 
-// Reads an optional flag. null counts as missing.
 Status ReadFlag(JsonValue root, std::string_view name, std::optional<bool>* flag) {
   const JsonValue value = root.FindMember(name);
   if (!value.exists() || value.IsNull()) return OkStatus();
@@ -35,7 +34,6 @@ Status ReadFlag(JsonValue root, std::string_view name, bool* flag) {
   return OkStatus();
 }
 
-// Reads a string as it is, or an object with `parse`.
 template <typename Parse>
 Result<TokenEntry> ReadToken(JsonValue json, std::string_view file, std::string_view name, const Parse& parse) {
   if (!json.IsString()) {

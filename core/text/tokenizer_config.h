@@ -28,7 +28,6 @@ struct TokenEntry {
   }
 };
 
-// The special token of an attribute: absent, null, or named.
 struct NamedToken {
   bool is_given = false;
   std::optional<TokenEntry> entry;

@@ -55,7 +55,6 @@ Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& c
   return Unsupported("tokenizer_class \"" + std::string(type.name) + "\" without a tokenizer.json is not supported");
 }
 
-// Converts older vocabulary files, as transformers does.
 Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                     SpecialTokens* special, Tokenizer::Parts* parts) {
   std::vector<ListedToken> listed;

@@ -145,7 +145,6 @@ class TrieBuilder {
 
 namespace {
 
-// Packs eight bytes of a key into an integer with the same order.
 uint64_t SortPart(std::string_view key, size_t begin) {
   uint64_t part = 0;
   for (size_t i = begin; i < begin + 8; ++i)
@@ -194,7 +193,6 @@ Result<Trie> Trie::Create(const Entries& entries) {
     return compared != 0 ? compared < 0 : a.index < b.index;
   };
   if (!MergeSort(&order, is_before)) return no_memory();
-  // Keeps the last of equal keys.
   Entries sorted;
   if (!TryReserve(&sorted, entries.size())) return no_memory();
   for (const SortItem& item : order) {

@@ -37,7 +37,6 @@ struct Lengths {
   size_t text, pair;
 };
 
-// Returns the lengths of text and pair after truncation by kLongestFirst.
 Lengths LongestFirst(size_t text, size_t pair, size_t limit) {
   size_t shorter = std::min(text, pair);
   size_t longer = shorter > limit ? shorter : std::max(shorter, limit - shorter);

@@ -11,7 +11,6 @@ inline constexpr std::string_view kCategoryNames[] = {"Lu", "Ll", "Lt", "Lm", "L
                                                       "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"};
 inline constexpr size_t kCategories = 30;
 
-// Returns the index of the category in kCategoryNames.
 uint8_t CategoryOf(char32_t c);
 
 // Returns a bit for each category that "L" or "Nd" includes; 0 for unknown names.

@@ -8,7 +8,6 @@
 namespace peruse::text {
 namespace {
 
-// A new character and its change (AlignedEditor::Apply).
 struct Change {
   char32_t c;
   int32_t change;

@@ -24,7 +24,6 @@ class Vocabulary {
   // kMalformedFile for a negative or absurdly large id, or for two different tokens with the same id.
   static Result<Vocabulary> Create(const VocabularyEntries& entries, bool keep_repeated = false);
 
-  // Number of ids that have a token.
   int32_t size() const { return count_; }
   // One more than the largest id.
   int32_t id_limit() const { return static_cast<int32_t>(spans_.size()); }

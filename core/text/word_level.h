@@ -1,4 +1,3 @@
-// Makes each word one token; words outside the vocabulary are unknown.
 #pragma once
 
 #include <string>

@@ -11,7 +11,6 @@ namespace {
 using simd::Floats;
 namespace hn = simd::hn;
 
-// Number of elements whose squares one thread adds.
 constexpr int64_t kPiece = 1 << 16;
 
 // Returns the sum of squares: float over short runs, double over the sums of runs.
@@ -30,7 +29,6 @@ double Squares(const float* x, int64_t count) {
   return sum;
 }
 
-// The update of one element of a tensor.
 struct Change {
   float scale;  // factor of the gradient
   float beta1, beta2;

@@ -9,7 +9,6 @@ namespace {
 
 using simd::Floats;
 
-// The rows of position tables that the distances of a text use.
 struct Reach {
   int64_t first = 0;
   int64_t count = 0;
@@ -20,7 +19,6 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
   return {*least, *most - *least + 1};
 }
 
-// One head of one text.
 class Head {
  public:
   // `products` and `memory` belong to the calling thread.
@@ -127,7 +125,6 @@ class Head {
     }
   }
 
-  // Converts gradients of attention weights to gradients of scores.
   void ReturnSoftmax(const float* weights, float* gradients) {
     double mean = 0;
     for (int64_t j = 0; j < length_; ++j) mean += double{weights[j]} * double{gradients[j]};

@@ -65,7 +65,6 @@ float Dot(const float* x, const float* y, int64_t count) {
   return sum;
 }
 
-// Returns the kernels of all tokens, [tokens, heads * taps], in scratch memory.
 Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block logits = t.value(op.logits);
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};

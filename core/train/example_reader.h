@@ -44,7 +44,6 @@ class ExampleReader {
 
   // Reads one example. Question answering and pre-training append one example per window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
-  // Returns the goal that fits all examples so far.
   Goal goal() const { return goal_; }
   // Returns the number of texts that max_length truncated; then of entities without tokens (truncated, or only white space).
   int64_t cut() const { return cut_; }

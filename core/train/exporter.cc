@@ -38,7 +38,6 @@ std::string FamilyOfClass(std::string_view name) {
   return "";
 }
 
-// Returns config.json with the members that training determines.
 std::string ConfigJson(const ExportRequest& request, const Family& family, const ModelConfig& config) {
   JsonMembers own;
   std::string name = FamilyOfClass(config.architecture_class);

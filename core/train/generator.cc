@@ -49,7 +49,6 @@ Status Generator::Link() {
   return OkStatus();
 }
 
-// Updates the tables that are computed from others.
 void Generator::Follow() {
   for (Table& table : tables_) {
     const int64_t size = table.own->size;

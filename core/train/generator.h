@@ -36,7 +36,6 @@ class Generator {
   // unless `sampled` gives them, one per masked token.
   Result<double> Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
                          uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced);
-  // Begins a step for these texts and returns the bytes it needs.
   Result<int64_t> Rehearse(std::span<const Example* const> masked, const StepOptions& options);
   // Updates both models by their gradients. Returns the larger norm before clipping; if it is NaN or infinite, nothing changes.
   double Update(AdamW& discriminator);

@@ -28,7 +28,6 @@ void ForEachSource(const ops::PoolRows& op, const Tape& t, const Block& x, int64
   }
 }
 
-// Returns the derivative of the result with respect to one value.
 float Slope(Kind kind, float value, float result, float count) {
   const float sign = value < 0 ? -1.0f : 1.0f;
   switch (kind) {
@@ -144,7 +143,6 @@ class CrossWeights {
       for (int64_t k = 0; k < length_; ++k) values[first + k * step_] /= sum;
     });
   }
-  // Converts gradients of weights to gradients of scores.
   void ToScores(float* gradients) const {
     ForEachLine([&](int64_t first) {
       float mean = 0;

@@ -7,7 +7,6 @@
 namespace peruse::train {
 namespace {
 
-// One group of a linear layer.
 struct Group {
   int64_t in;
   int64_t out;

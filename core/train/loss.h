@@ -19,7 +19,6 @@ struct CrossEntropyOptions {
   const Workers* workers = nullptr;  // threads that share the rows; null means only the calling thread
 };
 
-// Returns the sum of the weights of the rows' labels.
 double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptions& options);
 
 inline double WeightOf(int64_t label, const CrossEntropyOptions& options) {

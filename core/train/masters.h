@@ -75,7 +75,6 @@ class Masters : public CheckpointSink {
   // Before Allocate, callers choose the masters to train.
   std::vector<Master>& tensors() { return masters_; }
   const std::vector<Master>& tensors() const { return masters_; }
-  // Adds LoRA masters for the weight with this number.
   void AddLora(size_t of, int32_t rank, float alpha);
   const std::vector<LoraPair>& lora() const { return lora_; }
   const TensorNames& names() const { return names_; }

@@ -39,7 +39,6 @@ struct Guess {
   int32_t label = 0;
   float score = 0;
 };
-// Returns the label of the largest logit, and its softmax.
 Guess GuessOf(std::span<const float> logits);
 
 // Results of a validation. A metric is NaN if it does not exist for the goal.

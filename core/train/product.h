@@ -8,7 +8,6 @@
 
 namespace peruse::train {
 
-// Element (r, c) is data[r * row_stride + c * col_stride].
 struct Operand {
   const float* data;
   int64_t row_stride;

@@ -69,7 +69,6 @@ void Step::Exchange(DroppedOperand& operand) {
   std::swap(started_[x], operand.started);
 }
 
-// Adds the copy's gradient to the operand's.
 void Step::Return(DroppedOperand& operand) {
   if (!operand.gradient || operand.started == 0) return;
   DropRows(operand.op, Drops::kOperand, operand.gradient);

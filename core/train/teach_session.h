@@ -80,7 +80,6 @@
 
 namespace peruse::train {
 
-// Prefix of the generator's file names.
 inline constexpr std::string_view kGeneratorFolder = "generator/";
 
 class TeachSession {
@@ -113,7 +112,6 @@ class TeachSession {
   void NoteExamples();
   void WriteScores(JsonWriter& writer) const;
   std::vector<std::string> Notices() const;
-  // Returns the model whose weights are being fed.
   Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
   Stage stage_ = Stage::kFiles;

@@ -89,7 +89,6 @@ class Teacher {
   // The trainee must have weights. It and the generator (for kReplaced) must outlive the teacher.
   Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator = nullptr);
 
-  // `example` must fit the goal.
   void Add(Set set, Example example) { sets_[set].push_back(std::move(example)); }
 
   // Errors: kInvalidArgument if there are no examples; kUnsupported if the method cannot train for the goal; kOutOfMemory.
@@ -101,7 +100,6 @@ class Teacher {
 
  private:
   enum class Phase : uint8_t { kFeatures, kFit, kTraining, kValidation, kDone };
-  // Examples that are in memory together.
   using Part = std::vector<const Example*>;
 
   void ChooseTrained();
@@ -173,7 +171,6 @@ class Teacher {
   std::vector<Example> masked_, replaced_;  // texts of an update, and of a part
   double epoch_generator_loss_ = 0;
 
-  // Reused by all parts.
   RaggedBatch batch_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;

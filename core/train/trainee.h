@@ -52,7 +52,6 @@ class Trainee {
   // Marks, for each of Parameters::tensors, a classifier that starts at random because the checkpoint's labels differ.
   std::vector<bool> UsesOfClassifier() const;
 
-  // Whether transformers would train the tensor.
   bool IsTrainable(const Master& master) const {
     return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
   }

@@ -125,7 +125,6 @@ Status Trials::Start(const Training& training) {
   return OkStatus();
 }
 
-// Collects predictions of the finished training run.
 void Trials::Finish() {
   const Training& training = planned_[current_];
   const Teacher::Report& report = teacher_->report();

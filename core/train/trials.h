@@ -20,7 +20,6 @@ namespace peruse::train {
 
 class Trials {
  public:
-  // Accuracy of a method on unseen examples.
   struct Score {
     Method method = Method::kHead;
     int32_t folds = 0;
@@ -56,7 +55,6 @@ class Trials {
   };
 
   int64_t StepsOf(const Training& training) const;
-  // Approximate number of operations of full training.
   double CostOfFull() const;
   // Chooses without a comparison: an embedder's vectors are good enough for the head, and full training of a large model takes long.
   bool FullByRule() const;

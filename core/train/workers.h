@@ -35,7 +35,6 @@ class Workers {
     Split(count, unit, cost, OfPieces<Task>, &task);
   }
 
-  // Calls Products::Run on all threads.
   void Multiply(int64_t m, int64_t n, int64_t k, const Operand& a, const Operand& b, float* c, int64_t c_stride,
                 bool add);
 

@@ -26,7 +26,6 @@
 
 namespace peruse {
 
-// A tensor that Parameters need.
 struct NeededTensor {
   std::string name;  // as in TensorNames, without the prefix
   std::vector<size_t>
@@ -37,7 +36,6 @@ struct NeededTensor {
   bool in_place() const { return uses.empty(); }
 };
 
-// Receives the bytes of one tensor as they arrive.
 class TensorWriter {
  public:
   virtual ~TensorWriter() = default;
@@ -57,7 +55,6 @@ class CheckpointSink {
   virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
   // Whether the sink accepts a tensor of non-float `type`: rows in the format of the parameter, with scales in a second tensor.
   virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
-  // What a tensor of the file contains.
   enum class Content : uint8_t {
     kFloats,
     kEncoded,  // rows in the format of the parameter, without scales
@@ -146,7 +143,6 @@ class Checkpoint : private TensorVisitor {
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;
 
-  // State of the current file:
   std::vector<TensorInfo> tensors_;
   std::vector<Target> targets_;  // one per tensor
   size_t open_ = kNone;

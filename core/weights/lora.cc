@@ -32,7 +32,6 @@ void RemoveAll(std::string* name, std::string_view part) {
   for (size_t at = name->find(part); at != std::string::npos; at = name->find(part, at)) name->erase(at, part.size());
 }
 
-// Strips peft's wrappers from a saved name.
 std::string CheckpointName(std::string_view name) {
   if (name.starts_with(kModelPrefix)) name.remove_prefix(kModelPrefix.size());
   std::string result(name);

@@ -81,7 +81,6 @@ class LoraAdapter : private TensorVisitor {
   // Returns the value of the first matching pattern, or `otherwise`.
   static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
   Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
-  // Moves tensors that are stored whole to tensors_.
   Status TakeWhole();
   Status MakeUpdate(const std::string& module, const Factors& factors);
   Result<double> ScaleOf(std::string_view module, int64_t rank) const;
@@ -131,7 +130,6 @@ class LoraMerger : public TensorVisitor {
   std::unordered_map<std::string_view, Part> part_of_;  // by name without prefix
   std::vector<const LoraTensor*> added_;                // absent from the checkpoint; sent with the first file
 
-  // State of the current file:
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;
   size_t reading_ = static_cast<size_t>(-1);

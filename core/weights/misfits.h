@@ -10,7 +10,6 @@
 
 namespace peruse {
 
-// Returns for example "name [2, 3]".
 std::string Described(const std::string& name, std::span<const int64_t> shape);
 
 struct Misfits {

@@ -28,7 +28,6 @@ class ParameterWriter : public CheckpointSink {
                                              Content content) override;
 
  private:
-  // Allocates the table that a tensor fills.
   Result<EmbeddingTable*> Table(const ParameterTensor& use, DType stored);
   // Writes whole units of a tensor of floats (UnitElements), from unit `first` on.
   Status WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values);
@@ -36,7 +35,6 @@ class ParameterWriter : public CheckpointSink {
   Status WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
                       std::span<const uint8_t> payload);
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
-  // Writes whole rows of a parameter, in the parameter's order.
   Status WriteRows(ParameterId id, int64_t first_row, std::span<const float> rows);
   Status FlushStaged(ParameterId id);
   Result<Weight> Linear(ParameterId id);

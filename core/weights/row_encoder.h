@@ -23,7 +23,6 @@ class RowEncoder : public TensorVisitor {
   // `next` receives the result. It must outlive the encoder.
   RowEncoder(Choose choose, TensorVisitor& next) : choose_(std::move(choose)), next_(next) {}
 
-  // Errors: those of `choose` and `next`.
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   // Errors: kMalformedFile for NaN or infinity in an encoded tensor; kOutOfMemory.
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
@@ -49,7 +48,6 @@ class RowEncoder : public TensorVisitor {
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;  // one per tensor
 
-  // State of the current tensor:
   size_t open_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
   EncodedBuffer buffer_;

@@ -1,4 +1,3 @@
-// Collects the bytes of a tensor into whole rows.
 #pragma once
 
 #include <algorithm>

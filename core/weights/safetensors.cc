@@ -32,7 +32,6 @@ Status BadTensor(const std::string& name, const std::string& what) {
   return Malformed("tensor \"" + name + "\" " + what);
 }
 
-// Reads a size or offset: an integer >= 0.
 std::optional<int64_t> GetCount(JsonValue value) {
   const std::optional<int64_t> count = value.GetInt64();
   return count && *count >= 0 ? count : std::nullopt;

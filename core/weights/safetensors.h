@@ -22,7 +22,6 @@ class SafetensorsParser : public FileParser {
  public:
   static constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the safetensors library
 
-  // `visitor` must outlive the parser.
   explicit SafetensorsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // Errors: kMalformedFile, kUnsupported, or an error of the visitor. After an error every call returns the same error.

@@ -21,7 +21,6 @@ struct PositionProducts {
   int32_t slot_buffer = Recorder::kNoBuffer;
 };
 
-// Sets the parameters of positions that two shaders share.
 template <typename Params>
 void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts& products, Params& params) {
   params.first_head = static_cast<uint32_t>(products.first_head);

@@ -10,7 +10,6 @@ constexpr int64_t kExactFloats = 1 << 24;  // float32 represents integers exactl
 
 bool HasOneGroup(const LinearSpec& spec) { return spec.groups == 1; }
 
-// linear_span_conv.wgsl sums products as floats.
 bool SumsAreExactFloats(const LinearSpec& spec) {
   return HasOneGroup(spec) && !spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats;
 }

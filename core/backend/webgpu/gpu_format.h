@@ -25,7 +25,6 @@ struct GpuFormat {
   std::string_view (*product_shader)(const Limits& limits, bool aligned);
   // Pipeline constants in addition to those of the tile. `wide` is LinearSpec::wide_input.
   Constants (*product_constants)(bool wide);
-  // Pipeline constants of linear_span_conv.wgsl.
   Constants (*span_conv_constants)();
   // Whether linear_span_conv.wgsl computes the layer's logits exactly like a separate product.
   bool (*fuses_span_conv)(const LinearSpec& spec);

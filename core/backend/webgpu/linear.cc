@@ -76,7 +76,6 @@ void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, c
   }
 }
 
-// Returns the tiling of a product whose slices a norm sums.
 Tiling TilingBeforeNorm(Recording& r, const Product& product) {
   const LinearSpec& spec = r.linear(product.weight).spec;
   return PlanTiles(
@@ -88,7 +87,6 @@ Tiling TilingBeforeNorm(Recording& r, const Product& product) {
        .most_bytes = r.recorder().limits().binding_bytes});
 }
 
-// out = norm(product + residual)
 void ProjectAndNormalise(Recording& r, const Product& product, const Recording::View& residual, const NormArgs& norm,
                          Tensor out) {
   const Tiling tiling = TilingBeforeNorm(r, product);

@@ -1,4 +1,3 @@
-// Products with weights.
 #pragma once
 
 #include <initializer_list>
@@ -21,7 +20,6 @@ bool ByFour(const Program& program, Value value);
 // Returns the parameters for a linear layer's weights. `x_by_four` is ByFour of x.
 Weighted WeightedBy(const LinearSpec& spec, bool x_by_four);
 
-// Announces the product's pipelines, one per tile shape.
 void ExpectLinear(Recording& r, const Weighted& by);
 // buffers: x, w, bias, combined operand, out
 void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
@@ -35,7 +33,6 @@ struct Product {
   LinearId weight;
   int32_t cols = 0;  // with one group: number of leading outputs; 0 means all
 };
-// The epilogue of a product.
 struct Combined {
   enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
   Recording::View with;

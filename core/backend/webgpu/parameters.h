@@ -5,7 +5,6 @@
 
 namespace peruse::webgpu {
 
-// The location of a matrix in its buffer, in elements.
 struct Place {
   uint32_t first = 0;
   uint32_t stride = 0;

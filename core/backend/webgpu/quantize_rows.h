@@ -12,7 +12,6 @@ struct QuantizedRows {
   uint32_t slice_words = 0;  // words of a row's slice of a group; for 13-bit integers those of high and low parts
 };
 
-// Quantises `rows` rows of x for a linear layer with int8 weights.
 QuantizedRows QuantizeRows(Recording& r, const Recording::View& x, int32_t rows, const LinearSpec& spec);
 void ExpectQuantizeRows(Recording& r);
 

@@ -55,8 +55,6 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void Replayed() override { replayed_ = true; }
   int32_t dispatches() const override { return recorder_.dispatches(); }
 
-  // The functions below are for operations.
-
   struct View {
     int32_t buffer = Recorder::kNoBuffer;
     Place place;

@@ -24,7 +24,6 @@ class WebGpuBackend : public Backend {
   virtual void ClearCommands() = 0;
   // The host calls this after it has replayed all commands and completed downloads.
   virtual void Replayed() = 0;
-  // Number of dispatches in the current or last run.
   virtual int32_t dispatches() const = 0;
 };
 

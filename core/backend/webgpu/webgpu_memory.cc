@@ -18,7 +18,6 @@ uint64_t RowBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes);
 }
 
-// Returns the bytes of bias and scales.
 uint64_t ColumnBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
          static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales());

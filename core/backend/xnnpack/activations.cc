@@ -31,7 +31,6 @@ inline Floats Erfc(Floats a) {
   const Floats low = Madd(pair(a, 4), a2, pair(a, 2));
   const Floats high = Madd(pair(a, 8), a2, pair(a, 6));
   const Floats log2 = hn::Mul(Madd(high, hn::Mul(a2, a2), low), a);
-  // 2^log2 = e^r * 2^n, with n + 127 in the low bits of `shifted` as in Exp.
   const Floats shift = Set(kExponentShift);
   const Floats shifted = hn::Add(log2, shift);
   const Floats r = hn::Mul(hn::Sub(log2, hn::Sub(shifted, shift)), constant(16));

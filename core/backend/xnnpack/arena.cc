@@ -15,7 +15,6 @@ constexpr int64_t kSmallestBlock = int64_t{1} << 18;
 }  // namespace
 
 AlignedBytes AllocateAligned(int64_t bytes) {
-  // Rejects impossible sizes, which some allocators treat as a bug of the caller.
   constexpr int64_t kLargest = std::min<int64_t>(std::numeric_limits<ptrdiff_t>::max() - kOverread, int64_t{1} << 40);
   if (bytes < 0 || bytes > kLargest) return nullptr;
   void* p = ::operator new(static_cast<size_t>(bytes + kOverread), std::align_val_t{kAlignment}, std::nothrow);

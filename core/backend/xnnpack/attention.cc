@@ -28,12 +28,10 @@ int64_t QueryTile(int64_t length) {
   return RoundUp((length + tiles - 1) / tiles, TileRows());
 }
 
-// The operands in memory. Absent operands have null data.
 struct AttentionBlocks {
   int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
   // Whether a tile reaches fewer keys than the text has.
   bool Bands(int64_t length) const { return BandKeys() < length; }
-  // The maximum number of keys that a tile reaches within the window.
   int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + 2 * int64_t{op->window}; }
 
   const ops::Attention* op;
@@ -136,7 +134,6 @@ class HeadTask {
   int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
   int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
 
-  // Packs the keys [first, end) of the text, and their values.
   void PackKeysAndValues(int64_t first, int64_t end) {
     first_key_ = first;
     key_count_ = end - first;
@@ -161,7 +158,6 @@ class HeadTask {
     const int64_t count = last_run_ - first_run + 1;
     ZeroBias(d_, count, position_keys_);
     ZeroLastPanel(d_, count, position_keys_);
-    // Packs consecutive descending slots together.
     for (int64_t c = 0, end; c < count; c = end) {
       const int64_t slot = runs_.slot(last_run_ - c);
       for (end = c + 1; end < count && runs_.slot(last_run_ - end) == slot - (end - c);) ++end;
@@ -333,7 +329,6 @@ int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
   return RoundUp(PositionRuns::ScratchInts(batch.longest()) * static_cast<int64_t>(sizeof(int32_t)), kAlignment);
 }
 
-// Returns the bytes of workspace that RunAttention needs.
 int64_t AttentionScratch(const AttentionBlocks& blocks, const RaggedBatch& batch, int32_t threads) {
   const Room sizes(blocks, batch.longest());
   return RunTableBytes(blocks, batch) + threads * sizes.total * static_cast<int64_t>(sizeof(float));

@@ -58,7 +58,6 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
   const int64_t rows = BlockRows(x.rows, col_blocks, pool.threads());
   const int64_t row_blocks = (x.rows + rows - 1) / rows;
 
-  // Iterates over panels within a block of rows, so that the rows stay cached.
   const int64_t thread_scratch = PanelScratch();
   pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
     const int64_t first_row = task / col_blocks * rows;

@@ -96,7 +96,6 @@ const Kernel kKernel = kKernels[kChosen];
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
 int ChosenGemmKernel() { return kChosen; }
-// For the benchmark only.
 const char* GemmKernelName(int kernel) {
 #if defined(__wasm__)
   return kernel == 0 ? "4x8 loadsplat" : "6x8 splat";

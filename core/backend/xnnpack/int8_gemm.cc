@@ -88,7 +88,6 @@ using Steps = hn::Vec<decltype(kFourInts)>;
 using Shorts = hn::Vec<decltype(kEightShorts)>;
 constexpr int64_t kStepsAtOnce = 4;
 
-// Rows to quantise into a tile.
 struct FourRows {
   const float* values[kInt8TileRows];
   float inverses[kInt8TileRows];
@@ -122,7 +121,6 @@ Steps Bytes(Shorts first, Shorts second, Part part, int8_t offset) {
   return hn::BitCast(kFourInts, hn::Add(bytes, hn::Set(kSixteenBytes, offset)));
 }
 
-// Interleaves four steps of each of four rows.
 void StoreSteps(const Steps (&rows)[kInt8TileRows], std::byte* out) {
   const auto store = [out](Steps v, int64_t step) {
     hn::StoreU(v, kFourInts, reinterpret_cast<int32_t*>(out + step * kInt8StepBytes));
@@ -137,7 +135,6 @@ void StoreSteps(const Steps (&rows)[kInt8TileRows], std::byte* out) {
   store(hn::InterleaveUpper(kFourInts, even_upper, odd_upper), 3);
 }
 
-// Quantises pairs of 16-bit numbers, from value `at` on.
 void QuantizePairs(const FourRows& rows, int64_t at, std::byte* out) {
   Steps steps[kInt8TileRows];
   for (int64_t r = 0; r < kInt8TileRows; ++r) steps[r] = hn::BitCast(kFourInts, rows.Eight(r, at));

@@ -17,7 +17,6 @@ namespace peruse::xnnpack {
 
 enum class Int8Path : uint8_t { kSdot, kUsdot, kI16 };
 
-// Whether the build contains the kernel, and it computes exactly on this CPU.
 bool Int8PathIsExact(Int8Path path);
 
 // Returns the fastest exact path, always the same.

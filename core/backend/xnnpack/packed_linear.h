@@ -21,7 +21,6 @@ class PackedLinear {
   static Result<std::unique_ptr<PackedLinear>> Create(const LinearSpec& spec);
   virtual ~PackedLinear() = default;
 
-  // Packs rows of W from `first_row` on.
   virtual void WriteRows(int32_t first_row, const EncodedRows& rows) = 0;
   virtual void WriteBias(int32_t first, std::span<const float> values) = 0;
 

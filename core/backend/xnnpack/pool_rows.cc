@@ -10,7 +10,6 @@ namespace {
 using namespace simd;
 using Kind = ops::PoolRows::Kind;
 
-// Adds one row to the result, or takes the maximum.
 void Take(Kind kind, const float* row, int64_t width, float* out) {
   Map2(row, out, out, width, [&](Floats value, Floats so_far) {
     if (TakesSizes(kind)) value = hn::Abs(value);

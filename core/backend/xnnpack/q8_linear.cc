@@ -14,7 +14,6 @@ constexpr int64_t kFloat = sizeof(float);
 constexpr int64_t kRowBlockBytes = 256 << 10;  // bytes of quantised rows that stay in the L2 cache
 constexpr int64_t kColBlock = 64;  // a multiple of Int8TileCols(), and wide enough for the activation function
 
-// Sizes of scratch memory for a run.
 struct Plan {
   Plan(const PackedLinear& weight, int64_t row_count)
       : path(ChosenInt8Path()),

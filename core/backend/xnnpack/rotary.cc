@@ -6,7 +6,6 @@ namespace {
 
 using namespace simd;
 
-// Rotates one head of one row, in pairs of columns from its two halves.
 void RotateHead(const float* x, const float* angles, int64_t half, float* out) {
   const auto rotate = [](Floats a, Floats b, Floats cosine, Floats sine, Floats* first, Floats* second) {
     *first = hn::Sub(hn::Mul(cosine, a), hn::Mul(sine, b));

@@ -10,7 +10,6 @@ namespace {
 
 using namespace simd;
 
-// Computes the softmax over each head's taps in one row. `out` may be `logits`.
 void SoftmaxTaps(const float* logits, int64_t heads, int64_t taps, float* out) {
   for (int64_t h = 0; h < heads; ++h) {
     const float largest = *std::max_element(logits + h * taps, logits + (h + 1) * taps);

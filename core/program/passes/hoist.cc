@@ -7,7 +7,6 @@
 namespace peruse {
 namespace {
 
-// Marks values that only depend on constants.
 std::vector<bool> Fixed(const Program& program) {
   std::vector<bool> fixed(program.values.size());
   for (size_t i = 0; i < fixed.size(); ++i) fixed[i] = program.values[i].constant >= 0;

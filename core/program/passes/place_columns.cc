@@ -22,7 +22,6 @@ bool Place(Program& program, const Uses& uses, Value part, Value whole, int32_t 
   return true;
 }
 
-// Returns the columns of `whole` from first_col on, with the width of x.
 Value ColumnsLike(Program& program, Value x, Value whole, int32_t first_col) {
   ValueInfo info = program.info(whole);
   info.base = program.Root(whole).id;

@@ -15,7 +15,6 @@ struct OpcodeName {
   const char* name;
 };
 
-// Names of rejected instructions in pickle.py.
 constexpr OpcodeName kRefused[] = {
     {'0', "POP"},
     {'1', "POP_MARK"},

@@ -18,7 +18,6 @@
 
 namespace peruse {
 
-// Names that a GLOBAL instruction may use.
 enum class PickleGlobal : uint8_t { kOrderedDict, kRebuildTensor, kRebuildTensorV2, kRebuildParameter, kStorageClass };
 
 struct PickleValue {
@@ -55,7 +54,6 @@ struct PickleStorage {
   int64_t elements = 0;
 };
 
-// A tensor's storage, or a part of it.
 struct PickleStorageView {
   uint32_t storage = 0;
   int64_t first = 0;  // in elements

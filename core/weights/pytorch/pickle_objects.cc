@@ -44,7 +44,6 @@ std::optional<PickleValue> FindGlobal(std::string_view module, std::string_view 
   return value;
 }
 
-// Makes text valid and short enough for a message.
 std::string Printable(std::string_view text) {
   std::string result(text.substr(0, 80));
   for (char& c : result) {

@@ -13,14 +13,12 @@ namespace peruse {
 struct StateTensor {
   TensorInfo info;
   uint32_t storage = 0;  // index into Pickle::storages()
-  // Byte range within the storage.
   uint64_t begin = 0;
   uint64_t end = 0;  // past the last element
   // In elements; empty if elements are consecutive.
   std::vector<int64_t> strides;
 };
 
-// Returns the size in bytes, nullopt on overflow.
 std::optional<uint64_t> StorageBytes(const PickleStorage& storage);
 
 // Finds the dictionary of tensors in a PyTorch pickle, and returns its tensors in order. Errors: kUnsupported if there is no such

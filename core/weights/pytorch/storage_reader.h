@@ -21,7 +21,6 @@ namespace peruse {
 
 class StorageReader {
  public:
-  // `visitor` must outlive the reader.
   explicit StorageReader(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // Finds the tensors and reports them to the visitor. Errors: those of ReadStateDict and of the visitor.
@@ -51,7 +50,6 @@ class StorageReader {
     bool came = false;
   };
 
-  // Splits the tensors of a storage into passing_ and waiting_.
   void Plan(const Storage& storage);
   Status Pass(std::span<const uint8_t> bytes);
   Status Keep(std::span<const uint8_t> bytes);
@@ -62,7 +60,6 @@ class StorageReader {
   std::vector<Storage> storages_;
   std::map<std::string, uint32_t, std::less<>> by_key_;
 
-  // State of the current storage:
   uint32_t current_ = 0;
   uint64_t position_ = 0;
   std::vector<uint32_t> passing_;  // tensors that receive bytes as they arrive, in order

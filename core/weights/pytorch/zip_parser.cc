@@ -17,7 +17,6 @@ constexpr uint32_t kZip64EndSignature = 0x06064B50;
 constexpr uint32_t kZip64LocatorSignature = 0x07064B50;
 constexpr uint32_t kEndSignature = 0x06054B50;
 
-// Sizes without signatures.
 constexpr size_t kLocalHeaderBytes = 26;
 constexpr size_t kCentralEntryBytes = 42;
 constexpr size_t kZip64LocatorBytes = 16;

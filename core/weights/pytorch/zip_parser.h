@@ -59,7 +59,6 @@ class PytorchZipParser : public FileParser {
     uint32_t storage = 0;
   };
 
-  // Collects the next `bytes` bytes.
   void Expect(State state, size_t bytes);
   Status OnCollected();
   Status OnSignature();
