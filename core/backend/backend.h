@@ -37,8 +37,8 @@ struct Weights {
 struct RunInputs {
   const RaggedBatch& batch;
   Sizes sizes;                                        // of the plan's domains
-  std::span<const std::span<const int32_t>> indices;  // by IndexId
-  std::span<const std::span<const float>> matrices;   // by ops::Input::number, row-major
+  std::span<const std::span<const int32_t>> indices;  // indexed by IndexId
+  std::span<const std::span<const float>> matrices;   // indexed by ops::Input::number, row-major
 };
 
 // Is called for each run, and for each operation after it has run, for profiles.

@@ -31,7 +31,7 @@ class ConvBert : public Family {
   Value MixedAttention(Build& b, const ModelConfig& config, int32_t layer, Value x) const;
 
   int32_t kernel_size_ = 9;
-  int32_t num_groups_ = 1;  // of feed-forward layers
+  int32_t num_groups_ = 1;  // number of groups in feed-forward layers
   int32_t heads_ = 0;       // attention heads that are used: num_attention_heads / head_ratio
   SummaryConfig summary_;
 };

@@ -53,7 +53,7 @@ Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions
 struct RelativePositions {
   PositionType type = PositionType::kAbsolute;
   Value bias;     // [slots, heads], shared by all layers; may be invalid
-  IndexId slots;  // of the bias
+  IndexId slots;  // maps distances to rows of `bias`
 };
 
 struct FeedForwardNames {

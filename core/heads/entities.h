@@ -31,7 +31,7 @@ struct EntityHead {
 
   Mode mode = Mode::kMarkerV0;
   int32_t width = 0;
-  int32_t layers = 0;     // of the BiLSTM over the words
+  int32_t layers = 0;     // number of BiLSTM layers over the words
   int32_t max_width = 0;  // maximum words of a span
   WordPooling pooling = WordPooling::kOneToken;
   // Whether labels are vectors (from a bi-encoder) instead of rows of the text.

@@ -47,9 +47,9 @@ class ModelRunner final : public Runner {
   std::vector<int32_t> wanted_;
   RaggedBatch batch_;
   BatchIndices indices_;
-  const Plan* plan_ = nullptr;  // of the last run
+  const Plan* plan_ = nullptr;  // the plan of the last run
   Sizes sizes_;
-  std::vector<FloatBuffer> results_;  // by output of the plan
+  std::vector<FloatBuffer> results_;  // indexed by output of the plan
   std::vector<std::vector<float>> masks_;
   std::vector<std::span<const float>> matrices_;  // label vectors, then masks_, indexed by ops::Input::number
 };

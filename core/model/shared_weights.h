@@ -20,7 +20,7 @@ class LinearHold {
   Backend& backend_;
   const Weight weight_;
 };
-using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // by linear layer of the program
+using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // indexed by linear layer of the program
 
 struct HeldWeights {
   const Parameters& parameters;

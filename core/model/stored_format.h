@@ -36,7 +36,7 @@ class StoredFormat {
 
   std::string config_json_;
   std::vector<std::string> prefixes_;
-  std::map<std::string, Use, std::less<>> uses_;  // by name, without the encoder's prefix
+  std::map<std::string, Use, std::less<>> uses_;  // indexed by name, without the encoder's prefix
 };
 
 }  // namespace peruse

@@ -32,11 +32,11 @@ struct LinearValues {
 };
 
 struct Numbers {
-  std::vector<Matrix> values;                         // by Value
-  std::vector<const LinearValues*> linears;           // by LinearId
-  std::span<const EmbeddingTable> tables;             // by TableId
-  std::span<const std::span<const int32_t>> indices;  // by IndexId
-  std::span<const std::span<const float>> inputs;     // by Input::number
+  std::vector<Matrix> values;                         // indexed by Value
+  std::vector<const LinearValues*> linears;           // indexed by LinearId
+  std::span<const EmbeddingTable> tables;             // indexed by TableId
+  std::span<const std::span<const int32_t>> indices;  // indexed by IndexId
+  std::span<const std::span<const float>> inputs;     // indexed by Input::number
   const RaggedBatch* batch = nullptr;
 
   const Matrix& operator()(Value value) const { return values[static_cast<size_t>(value.id)]; }
@@ -49,9 +49,9 @@ struct Gradients {
     double* weight = nullptr;  // [out, in / groups]
     double* bias = nullptr;    // [out]
   };
-  std::vector<Matrix> values;   // by Value
-  std::vector<Linear> linears;  // by LinearId
-  std::vector<Matrix> tables;   // by TableId
+  std::vector<Matrix> values;   // indexed by Value
+  std::vector<Linear> linears;  // indexed by LinearId
+  std::vector<Matrix> tables;   // indexed by TableId
 
   const Matrix& operator()(Value value) const { return values[static_cast<size_t>(value.id)]; }
   const Linear& operator()(LinearId id) const { return linears[static_cast<size_t>(id.id)]; }

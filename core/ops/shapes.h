@@ -12,9 +12,9 @@ inline constexpr Extent kOneRow = {Domain::kOne, 1};
 inline constexpr Extent kTokenRows = {Domain::kTokens, 1};
 
 struct Shapes {
-  std::span<const ValueInfo> values;    // by Value
-  std::span<const LinearSpec> linears;  // by LinearId
-  std::span<const Index> indices;       // by IndexId
+  std::span<const ValueInfo> values;    // indexed by Value
+  std::span<const LinearSpec> linears;  // indexed by LinearId
+  std::span<const Index> indices;       // indexed by IndexId
 
   const ValueInfo& operator()(Value value) const { return values[static_cast<size_t>(value.id)]; }
   const LinearSpec& operator()(LinearId id) const { return linears[static_cast<size_t>(id.id)]; }

@@ -50,7 +50,7 @@ class BatchIndices {
  private:
   std::span<const int32_t> FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values);
 
-  std::vector<std::vector<int32_t>> values_;  // by index, reused for each batch
+  std::vector<std::vector<int32_t>> values_;  // one list per index, reused for each batch
   std::vector<std::span<const int32_t>> views_;
 };
 

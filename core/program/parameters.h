@@ -31,7 +31,7 @@ struct ParameterId {
   };
 
   Kind kind = Kind::kWeight;
-  int32_t number = 0;  // of the linear layer, constant or table
+  int32_t number = 0;  // number of the linear layer, constant or table
 
   bool operator==(const ParameterId&) const = default;
 };
@@ -49,9 +49,9 @@ struct ParameterTensor {
 };
 
 struct Parameters {
-  std::vector<LinearSpec> linears;      // by LinearId
-  std::vector<ConstantSpec> constants;  // by ValueInfo::constant
-  std::vector<TableSpec> tables;        // by TableId
+  std::vector<LinearSpec> linears;      // indexed by LinearId
+  std::vector<ConstantSpec> constants;  // indexed by ValueInfo::constant
+  std::vector<TableSpec> tables;        // indexed by TableId
   std::vector<ParameterTensor> tensors;
   // Tensor names with these prefixes are errors: they belong to parts that the configuration does not mention, and would be ignored.
   std::vector<std::string> refused;

@@ -50,7 +50,7 @@ struct Program {
   std::vector<Op> ops;  // in execution order
   std::vector<Index> indices;
   std::vector<ProgramOutput> outputs;
-  std::vector<LinearSpec> linears;  // by LinearId
+  std::vector<LinearSpec> linears;  // indexed by LinearId
   std::vector<Value> dropped;       // dropped out in training, as in transformers (core/train/step.h)
   int32_t tables = 0;
   int32_t constants = 0;

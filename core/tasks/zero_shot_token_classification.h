@@ -43,7 +43,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   // A group of labels, and the tokens that precede the text for them.
   struct Prompt {
     std::vector<int32_t> ids;   // tokens before the first word
-    std::vector<int32_t> rows;  // of the labels
+    std::vector<int32_t> rows;  // rows of the labels among these tokens
     int32_t first_label = 0;
   };
   struct Words {
@@ -70,7 +70,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
 
   LabelReader reader_;
   std::vector<std::string> labels_;               // unique
-  std::vector<std::vector<text::Offset>> words_;  // by input
+  std::vector<std::vector<text::Offset>> words_;  // indexed by input
   std::vector<EntityCandidate> candidates_;       // of the current input
   std::vector<float> probabilities_;              // for a window that is scored token by token: [pairs, 3] so far
 };

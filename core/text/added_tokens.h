@@ -80,7 +80,7 @@ class AddedTokens {
 
   std::vector<Entry> entries_;                      // one per content, in order of addition
   std::vector<std::pair<int32_t, int32_t>> by_id_;  // pairs of id and entry
-  Trie ids_;                                        // by content
+  Trie ids_;                                        // indexed by content
   Matcher raw_, normalized_;
   bool splits_special_ = false;
   int32_t listed_id_limit_ = 0;

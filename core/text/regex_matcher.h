@@ -42,7 +42,7 @@ class RegexMatcher {
 
   const RegexProgram& program_;
   std::string_view text_;
-  std::vector<Search> searches_;  // by nesting depth of look-aheads
+  std::vector<Search> searches_;  // indexed by nesting depth of look-aheads
   uint64_t steps_ = 0;
   bool is_too_long_ = false;
 };

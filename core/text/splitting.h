@@ -19,7 +19,7 @@ struct Segment {
 struct Segments {
   std::vector<Segment> list;
   bool failed = false;  // memory ran out
-  Status refusal;       // the search failed
+  Status refusal;       // why the search failed
 
   void Clear() { list.clear(); }
   void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }

@@ -20,7 +20,7 @@ inline constexpr std::string_view kSpecialNames[kSpecialAttributes] = {
     "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
 struct TokenizerClass {
-  std::string_view name;  // without "Fast"
+  std::string_view name;  // name of the class without "Fast"
   VocabularyFiles files = VocabularyFiles::kNone;
   // Whether the class's do_lower_case, strip_accents and tokenize_chinese_chars override those of tokenizer.json's BertNormalizer.
   bool sets_normalizer = false;

@@ -40,7 +40,7 @@ class Unigram final : public Model {
                                 std::vector<ModelToken>* tokens) const;
 
   Vocabulary vocabulary_;
-  std::vector<double> scores_;  // by id
+  std::vector<double> scores_;  // indexed by id
   double unk_score_ = 0;
   int32_t unk_id_ = -1;
   bool byte_fallback_ = false;

@@ -41,7 +41,7 @@ class Vocabulary {
 
   Trie trie_;
   std::string bytes_;        // all tokens, concatenated
-  std::vector<Span> spans_;  // by id
+  std::vector<Span> spans_;  // indexed by id
   int32_t count_ = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace peruse::train {
 
 struct ExportRequest {
-  std::string config_json;  // of the source model
+  std::string config_json;  // config.json of the source model
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kUnspecified;  // for sequence classification
   const TeachOptions* options = nullptr;

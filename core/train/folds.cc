@@ -71,7 +71,7 @@ int32_t FoldCount(size_t examples) {
 }
 
 std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint64_t seed) {
-  std::map<int32_t, int64_t> groups_left;  // by label
+  std::map<int32_t, int64_t> groups_left;  // indexed by label
   const std::vector<std::vector<size_t>> groups = GroupsOf(examples, seed);
   for (const std::vector<size_t>& group : groups) ++groups_left[LabelOf(examples[group[0]])];
   std::vector<bool> held_out(examples.size(), false);

@@ -26,8 +26,8 @@
 namespace peruse::train {
 
 struct Master {
-  std::string name;       // in the program
-  std::string file_name;  // in the checkpoint, or empty
+  std::string name;       // name in the program
+  std::string file_name;  // name in the checkpoint, or empty
   std::string head;       // the head that owns it; empty for the encoder
   std::vector<int64_t> shape;
   int64_t size = 0;

@@ -86,7 +86,7 @@ class Step : private Tape {
   std::vector<DroppedOperand> operands_;
   std::vector<uint8_t> needs_;  // for each root: whether it gets a gradient
   std::vector<Piece> pieces_;
-  std::vector<size_t> order_, near_;  // of pieces, during placement
+  std::vector<size_t> order_, near_;  // numbers of pieces, during placement
   FloatBuffer memory_;
   int64_t bytes_ = 0;
 };

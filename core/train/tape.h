@@ -43,9 +43,9 @@ struct MatrixParameter {
   Block gradient;
 };
 struct HeldParameters {
-  std::vector<LinearParameter> linears;    // by LinearId
-  std::vector<MatrixParameter> constants;  // by ValueInfo::constant
-  std::vector<MatrixParameter> tables;     // by TableId
+  std::vector<LinearParameter> linears;    // indexed by LinearId
+  std::vector<MatrixParameter> constants;  // indexed by ValueInfo::constant
+  std::vector<MatrixParameter> tables;     // indexed by TableId
   Workers* workers = nullptr;              // compute threads
 };
 
@@ -81,8 +81,8 @@ class Tape {
   float* scratch_ = nullptr;
   uint32_t place_ = 0;
   Dropout dropout_;
-  std::vector<Block> values_;     // by Value
-  std::vector<Block> gradients_;  // by Value; data is null for roots without a gradient
+  std::vector<Block> values_;     // indexed by Value
+  std::vector<Block> gradients_;  // indexed by Value; data is null for roots without a gradient
   std::vector<uint8_t> started_;  // for each root: whether its gradient has been written
 };
 

@@ -56,7 +56,7 @@ class Workers {
   void Split(int64_t count, int64_t unit, int64_t cost, Call call, const void* task) const;
 
   xnnpack::ThreadPool pool_;
-  std::vector<Products> products_;  // by thread
+  std::vector<Products> products_;  // indexed by thread
 };
 
 }  // namespace peruse::train

@@ -104,7 +104,7 @@ class Checkpoint : private TensorVisitor {
     size_t needed = kNone;  // index into needed_
     CheckpointSink::Content content = CheckpointSink::Content::kFloats;
   };
-  using Numbers = std::unordered_map<std::string, size_t>;  // by name
+  using Numbers = std::unordered_map<std::string, size_t>;  // indexed by name
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;

@@ -127,7 +127,7 @@ class LoraMerger : public TensorVisitor {
   TensorVisitor& next_;
 
   bool resolved_ = false;
-  std::unordered_map<std::string_view, Part> part_of_;  // by name without prefix
+  std::unordered_map<std::string_view, Part> part_of_;  // indexed by name without prefix
   std::vector<const LoraTensor*> added_;                // absent from the checkpoint; sent with the first file
 
   std::vector<TensorInfo> tensors_;

@@ -13,8 +13,8 @@ namespace peruse {
 std::string Described(const std::string& name, std::span<const int64_t> shape);
 
 struct Misfits {
-  NameList missing;       // of the encoder
-  NameList missing_head;  // of the head
+  NameList missing;       // missing tensors of the encoder
+  NameList missing_head;  // missing tensors of the head
   std::string head;
   NameList misshapen;
   NameList unreadable;  // types that weights cannot have

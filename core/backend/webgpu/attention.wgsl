@@ -28,8 +28,8 @@ struct Params {
   value_stride: u32,
   out_first: u32,
   out_stride: u32,
-  first_head: u32,      // of this dispatch
-  position_stride: u32, // of both position products: this dispatch's heads * slots
+  first_head: u32,      // number of the first head in this dispatch
+  position_stride: u32, // floats per row of both position products: heads of this dispatch * slots
   slots: u32,           // slots of a head in the position products
   first_slot: u32,
   reach: u32,
@@ -55,8 +55,8 @@ struct Params {
 
 var<workgroup> query_tile: array<vec4f, STEP * QUERY_PITCH>;
 var<workgroup> key_tile: array<vec4f, STEP * KEY_PITCH>;      // keys, then values
-var<workgroup> weights: array<vec4f, KEYS * WEIGHT_PITCH>;    // of four queries, by key
-var<workgroup> partial: array<vec4f, LANES * WEIGHT_PITCH>;   // of four queries, by lane
+var<workgroup> weights: array<vec4f, KEYS * WEIGHT_PITCH>;    // weights of four queries, indexed by key
+var<workgroup> partial: array<vec4f, LANES * WEIGHT_PITCH>;   // results of four queries, indexed by lane
 
 // The score of query i and key j of the sequence at row `start`, without the content-to-position term.
 fn position_score(start: u32, head: u32, i: u32, j: u32) -> f32 {
@@ -146,15 +146,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 
   let lane = thread % LANES;
   let four = thread / LANES;      // this thread's group of four queries
-  let d_quad = thread % 4u;       // the columns that this thread loads of a block,
+  let d_quad = thread % 4u;       // the columns that this thread loads of a block
   let place = thread / 4u;        // and the rows
   let column = workgroup.y % blocks * COLUMNS + lane;
   let query_rows = params.query_first + head_first +
                    (start + min(vec4u(first_query + 4u * place) + vec4u(0u, 1u, 2u, 3u), last)) * params.query_stride;
 
-  var context: array<vec4f, 4>;   // by query; every index is a literal
-  var largest = vec4f(LOWEST);    // by query
-  var sums = vec4f();             // by query, over this thread's keys
+  var context: array<vec4f, 4>;   // one per query; every index is a literal
+  var largest = vec4f(LOWEST);    // one per query
+  var sums = vec4f();             // one per query: sum over this thread's keys
   let begin_key = (max(first_query, params.window) - params.window) / KEYS * KEYS;
   let end_key = min(length, first_query + QUERIES + params.window);
   for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {

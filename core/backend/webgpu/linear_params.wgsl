@@ -4,7 +4,7 @@
 struct Params {
   rows: u32,
   depth: u32,            // k
-  width: u32,            // of one group
+  width: u32,            // columns of one group
   x_first: u32,          // element of row 0, group 0
   x_stride: u32,
   x_group: u32,          // elements between groups
@@ -21,7 +21,7 @@ struct Params {
   activation: u32,
   has_bias: u32,
   combine: u32,          // with `other`: none (0), sum (1), product (2)
-  scales_first: u32,     // of int8 weights, in `bias`
+  scales_first: u32,     // first scale of int8 weights, in `bias`
   x_scales_first: u32,   // scales of x's rows for int8 weights, in x
   x_scales_stride: u32,
 }

@@ -24,7 +24,7 @@ struct Params {
   out_first: u32,
   out_stride: u32,
   head_dim: u32,
-  scales_first: u32,      // of int8 weights, in `bias`
+  scales_first: u32,      // first scale of int8 weights, in `bias`
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

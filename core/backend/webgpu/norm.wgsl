@@ -17,7 +17,7 @@ struct Params {
   out_stride: u32,
   has_y: u32,
   slices: u32,
-  slice: u32,  // elements between slices
+  slice: u32,  // number of elements from one slice to the next
   has_slice_bias: u32,
   has_bias: u32,
 }

@@ -18,7 +18,7 @@ struct LinearParams {
   uint32_t out_first, out_stride, out_group;
   Place other;
   uint32_t activation, has_bias, combine;
-  uint32_t scales_first;  // kQ8
+  uint32_t scales_first;  // first scale of the weights; only for kQ8
   Place x_scales;
 };
 
@@ -74,7 +74,7 @@ struct LinearSpanConvParams {
   uint32_t w_stride;
   Place values, out;
   uint32_t head_dim;
-  uint32_t scales_first;  // kQ8
+  uint32_t scales_first;  // first scale of the weights; only for kQ8
 };
 
 struct SpanKernelsParams {

@@ -70,7 +70,7 @@ class Recorder {
   }
   void Download(int32_t buffer, std::span<float> destination);
   void EndRun();
-  int32_t dispatches() const { return dispatches_; }  // of this run
+  int32_t dispatches() const { return dispatches_; }  // number of dispatches in this run
 
   CommandStream& stream() { return stream_; }
   const CommandStream& stream() const { return stream_; }
@@ -92,7 +92,8 @@ class Recorder {
   CommandStream stream_;
   std::vector<Slot> slots_;
   std::map<std::string, uint32_t, std::less<>> shaders_;
-  std::map<std::string, uint32_t, std::less<>> pipelines_;  // by shader name and the bytes of the constants' values
+  std::map<std::string, uint32_t, std::less<>>
+      pipelines_;  // indexed by shader name and the bytes of the constants' values
   int32_t next_buffer_ = 0;
   int64_t run_ = 0;
   int32_t dispatches_ = 0;

@@ -4,7 +4,7 @@
 const THREADS = 64u;
 
 struct Params {
-  columns: u32,      // of x
+  columns: u32,      // number of columns of x
   group_width: u32,  // columns of a group of x
   x_first: u32,
   x_stride: u32,

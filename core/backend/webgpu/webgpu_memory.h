@@ -64,7 +64,7 @@ class Memory {
   Recorder& recorder_;
   std::vector<LinearWeight> linears_;
   std::vector<int32_t> constants_;
-  std::vector<Workspace> workspace_;  // by slot
+  std::vector<Workspace> workspace_;  // indexed by slot
   int64_t weight_bytes_ = 0;
 };
 

@@ -79,7 +79,7 @@ struct Room {
   int64_t values = 0;            // packed [keys, head_dim]
   int64_t scores = 0;            // [kMostQueries, row]
   int64_t position_keys = 0;     // packed [head_dim, runs], runs in descending order of distance
-  int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
+  int64_t key_band = 0;          // [TileRows(), runs]: products of queries and position keys
   int64_t position_queries = 0;  // [runs, head_dim], not packed
   int64_t query_band = 0;        // position queries times keys
   int64_t diagonals = 0;         // for each distance in a tile: the position of its run in query_band

@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-constexpr size_t kMaxNameBytes = 512;  // of module and class, with line ends
+constexpr size_t kMaxNameBytes = 512;  // limit for module and class together, with line ends
 
 struct OpcodeName {
   uint8_t code;
