@@ -111,7 +111,7 @@ void Step::FindLifetimes() {
   const auto count = static_cast<int32_t>(program.ops.size());
   pieces_.clear();
   std::vector<Piece>& pieces = pieces_;
-  order_.assign(program.values.size(), static_cast<size_t>(-1));  // for each root: its piece
+  order_.assign(program.values.size(), static_cast<size_t>(-1));  // for each root: the piece of its value
   near_.assign(program.values.size(), static_cast<size_t>(-1));   // for each root: the piece of its gradient
   for (int32_t i = 0; i < count; ++i) {
     const Op& op = program.ops[static_cast<size_t>(i)];
