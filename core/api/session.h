@@ -135,7 +135,7 @@ class Session {
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;
   std::unique_ptr<Run> run_;              // the last request
-  int64_t tokens_read_ = 0;               // indexed by earlier requests
+  int64_t tokens_read_ = 0;               // sum over earlier requests
   std::unique_ptr<LoraAdapter> adapter_;  // null once it is complete
   // Needed until an adapter is complete: it may change the number of labels, and the model must then be created again.
   std::string adapter_base_;  // config.json
