@@ -31,7 +31,6 @@ def even_embeddings(model):
 
 
 def turn(size, generator):
-    """A random rotation, [size, size]."""
     return torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=generator)).Q.float()
 
 

@@ -38,7 +38,6 @@ def span_loss(output, mask, first, last):
 
 
 def at(STAGES, progress):
-    """The value of the last stage that has begun."""
     return [value for start, value in stages if progress >= start][-1]
 
 
@@ -70,7 +69,6 @@ def without_answer(row):
 
 
 def declined(predictions):
-    """Percentage that the reader declines to answer."""
     return round(100 * sum(none > 1 for _, none in predictions) / len(predictions), 1)
 
 

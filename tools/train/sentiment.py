@@ -50,7 +50,6 @@ class Texts:
         return int(self.args.share * most)
 
     def round(self, number):
-        """(chance of POSITIVE, text) rows."""
         rng, drawn = random.Random(f"{self.args.seed} {number}"), []
         for name, count in LABELLED.items():
             drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], self.count(count))]
@@ -64,7 +63,6 @@ class Texts:
 
 @torch.no_grad()
 def predict(model, items):
-    """Logits [items, 2] in the order of `items`."""
     model.eval()
     logits = np.zeros((len(items), 2), dtype=np.float32)
     for batch in equal_length_batches(items, 8192, 128):
@@ -78,7 +76,6 @@ def accuracy(model, items):
 
 
 def sureness(model, items):
-    """Chance of the better label of every text."""
     return torch.softmax(torch.from_numpy(predict(model, items)), 1).max(1).values.numpy()
 
 

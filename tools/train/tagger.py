@@ -83,7 +83,6 @@ def encode_messages(tokenizer, messages):
 
 
 def grouped(items, rng):
-    """One to four neighbours at a time, joined."""
     texts, index = [], 0
     while index < len(items):
         ids, rows = list(items[index][0][:MAX_PIECES]), [items[index][1][:MAX_PIECES]]
@@ -100,7 +99,6 @@ def grouped(items, rng):
 
 
 class Rounds:
-    """The texts of every round."""
 
     def __init__(self, data_dir, tokenizer, seed, real):
         self.tokenizer, self.seed, self.real = tokenizer, seed, real
@@ -150,7 +148,6 @@ def predict(model, tokenizer, sentences):
 
 
 def measure(model, tokenizer, sentences, name):
-    """Counts by type; see entities.scores()."""
     return scores([sentence.labels for sentence in sentences], predict(model, tokenizer, sentences), name)
 
 

@@ -41,7 +41,6 @@ def padded(texts, hypotheses, vocab):
 
 
 class Batches:
-    """Batches of draws of similar length and about the same number of tokens."""
 
     def __init__(self, source, tokenizer, batch_tokens, rng):
         self.source, self.tokenizer, self.batch_tokens, self.rng, self.queue = source, tokenizer, batch_tokens, rng, []

@@ -33,7 +33,6 @@ def split_heads(x, heads):
 
 
 def forward(self, hidden_states, attention_mask, output_attentions=False, query_states=None, relative_pos=None, rel_embeddings=None):
-    """Of DisentangledSelfAttention, with shared keys and both position terms."""
     heads = self.num_attention_heads
     query, key, value = (split_heads(layer(hidden_states), heads) for layer in (self.query_proj, self.key_proj, self.value_proj))
     position_query, position_key = (split_heads(layer(rel_embeddings), heads) for layer in (self.query_proj, self.key_proj))
@@ -49,7 +48,6 @@ def forward(self, hidden_states, attention_mask, output_attentions=False, query_
 
 
 def get_rel_pos(self, hidden_states, query_states=None, relative_pos=None):
-    """Of DebertaV2Encoder."""
     return bucket_table(hidden_states.shape[1], self.position_buckets, self.max_relative_positions)
 
 

@@ -72,7 +72,6 @@ class Details:
         return [name for name in names if self.part is None or part_of(name) == self.part or name in always]
 
     def column(self, kind):
-        """Names of one kind of a country drawn by weight."""
         while True:
             names = self.rng.choices(self.columns, self.weights)[0][kind]
             if names:

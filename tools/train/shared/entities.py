@@ -24,7 +24,6 @@ class Sentence:
 
 
 def read_conll(path):
-    """(words, tags) of every sentence."""
     words, tags = [], []
     with open_text(path) as file:
         for line in [*file, ""]:

@@ -18,7 +18,6 @@ PIPELINES = {"reader": "question-answering", "sentiment": "text-classification",
 
 
 def answer(run, name, item):
-    """(what the model says, is it right)"""
     if name == "question-answering":
         said = run(question=item["question"], context=item["passage"])["answer"]
         return said, normalise(said) in [normalise(text) for text in item["answers"]]

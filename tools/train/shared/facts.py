@@ -25,7 +25,6 @@ def read_facts():
 
 
 class Words:
-    """Fills templates with words and details."""
 
     def __init__(self, rng):
         self.rng, self.details, self.words = rng, Details("train", rng), word_lists("facts.txt")
@@ -52,7 +51,6 @@ class Words:
 
 
 class Passage:
-    """A passage of some facts of a kind."""
 
     def __init__(self, words, facts):
         self.words, self.fixed, self.text, self.answers = words, {}, "", {}
@@ -61,7 +59,6 @@ class Passage:
             self.add(number, words.filled(sentence, self.fixed))
 
     def add(self, number, sentence):
-        """Adds a sentence, and notes where its answers stand."""
         plain, at = "", 0
         for match in ANSWER.finditer(sentence):
             plain += sentence[at:match.start()]
@@ -106,7 +103,6 @@ class FactMaker:
 
 
 class Facts:
-    """Endless examples, made in pools."""
 
     def __init__(self, part, tokenizer, rng):
         self.maker, self.tokenizer, self.pool = FactMaker(part, rng), tokenizer, []

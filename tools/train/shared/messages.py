@@ -44,7 +44,6 @@ def templates(part):
 
 
 def expand(template, rng):
-    """One of the texts that a template stands for."""
     return expanded(template, rng).replace(",?", rng.choice([",", ""])).replace(":?", rng.choice([":", ""]))
 
 
@@ -88,7 +87,6 @@ def recased(message, rng, chances=(0.54, 0.22, 0.10, 0.05, 0.06, 0.03)):
 
 
 def with_dates(text):
-    """An ordinary text as a message: dates and amounts marked by rule."""
     found = list(RULE_WORD.finditer(text))
     words = [CALENDAR.get(match[0], match[0]) for match in found]
     marked = spans_of(with_details(Sentence(words, ["O"] * len(words))).labels)
@@ -180,7 +178,6 @@ class RealTexts:
 
 
 class MessageMaker:
-    """Messages with details, and ordinary ones, of one part."""
 
     def __init__(self, real, details, rng):
         self.real, self.details, self.rng = real, details, rng

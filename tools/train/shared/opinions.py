@@ -19,7 +19,6 @@ def neither(data_dir, split):
 
 
 def labelled_rows(data_dir):
-    """{set: [(label, text)]} of the training parts."""
     return {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir, "train")}
 
 

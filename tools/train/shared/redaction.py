@@ -56,7 +56,6 @@ class HeldOut:
         self.ordinary = [one for one in (maker.ordinary() for _ in range(3 * count)) if not one.spans][:2 * count]
 
     def measure(self, model, tokenizer):
-        """{threshold: {what: percent}}"""
         found = {limit: {} for limit in LIMITS}
         for name, messages in self.sets.items():
             read = outside(model, tokenizer, [message.text for message in messages])

@@ -14,7 +14,6 @@ AFTER = ["!", "!!", "...", " :)", " :(", ", really", ", to be honest", " I think
 
 
 def everyday_rows():
-    """(label, text) of the remarks that measure the model."""
     lines = (MODELS / "everyday_remarks.tsv").read_text(encoding="utf-8").splitlines()
     return [(int(label), text) for label, text in (line.split("\t") for line in lines if not line.startswith("#"))]
 
@@ -42,7 +41,6 @@ class RemarkMaker:
                 return text
 
     def remark(self):
-        """(value, text)"""
         rng = self.rng
         value = rng.choices((1.0, 0.0, 0.5), (0.44, 0.44, 0.12 if self.by_value[0.5] else 0.0))[0]
         text = self.plain(value)

@@ -60,7 +60,6 @@ class Unanswered:
         return self.shortened(example) if self.rng.random() < self.SHORTENED else example
 
     def sentences(self, context):
-        """[(first token, one past the last)]"""
         cuts = [0, *(np.flatnonzero(np.isin(context, self.ends)) + 1).tolist(), len(context)]
         return [(a, b) for a, b in zip(cuts, cuts[1:]) if b > a]
 
@@ -141,7 +140,6 @@ class Batches:
         self.rng.shuffle(self.queue)
 
     def next(self, max_length):
-        """({input_ids, attention_mask, token_type_ids}, first, last)"""
         if max_length != self.max_length:
             self.queue, self.max_length = [], max_length
         if not self.queue:

@@ -35,7 +35,6 @@ def part_of(key):
 
 
 def sentiment_rows(data_dir, name, split):
-    """Rows of (label, text); label 0 is NEGATIVE (or a con), 1 is POSITIVE (or a pro)."""
     rows = read_lines(Path(data_dir) / "classification" / f"{name}-{split}.{SENTIMENT_SETS[name]}")
     return [(int(label), text) for label, text in (row.split("\t", 1) for row in rows)]
 
@@ -56,7 +55,6 @@ def intent_rows(data_dir, split):
 
 
 def read_squad(path):
-    """Questions of a SQuAD-schema file as flat dictionaries."""
     with open_text(path) as file:
         articles = json.load(file)["data"]
     rows = []
@@ -79,7 +77,6 @@ def reader_rows(data_dir, part):
 
 
 def passages(data_dir, part, names=(*READER_SETS, "fairytaleqa")):
-    """The passages of the reader's sets, each once."""
     rows = reader_rows(data_dir, part)
     return list(dict.fromkeys(row["context"] for name in names for row in rows[name]))
 

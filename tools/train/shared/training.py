@@ -65,7 +65,6 @@ def load_model(model_class, folder, dropout, **config):
 
 
 def save_model(model, tokenizer_dir, out_dir):
-    """A folder in the hub layout."""
     model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = USUAL_DROPOUT
     model.save_pretrained(out_dir, safe_serialization=True)
     (out_dir / "model.safetensors").chmod(0o644)
@@ -85,14 +84,12 @@ def trapezoid_rate(progress, warmup=0.02, decay=0.35):
 
 
 def make_optimizer(model, weight_decay=0.01):
-    """AdamW without weight decay on biases and LayerNorm parameters."""
     groups = [{"params": [p for p in model.parameters() if p.ndim > 1], "weight_decay": weight_decay},
               {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), eps=1e-6, fused=True)
 
 
 class Average:
-    """Exponential moving average of the weights."""
 
     def __init__(self, model, decay):
         self.model, self.decay, self.steps = copy.deepcopy(model), decay, 0

@@ -130,7 +130,6 @@ class Source:
         return Draw(self.rng.choice(self.texts), of_a_set + self.rng.sample(self.phrases, LABELS - len(of_a_set)), None)
 
     def draws(self, count):
-        """Draws with LABELS labels each."""
         kinds = self.rng.choices(list(SHARES), SHARES.values(), k=count)
         return [self.filled(getattr(self, kind)()) for kind in kinds]
 

@@ -27,7 +27,6 @@ class Labelled:
 
 
 def label_table():
-    """{set: {key: (part, names)}}."""
     table = {}
     with open(LABELS_FILE, encoding="utf-8", newline="") as file:
         for name, key, part, names in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
@@ -105,7 +104,6 @@ def subjects(folder, split):
 
 
 def labelled_sets(data_dir, split):
-    """Texts of every set; test split: the reporting halves."""
     folder = Path(data_dir) / "classification"
     intents = clinc150(folder, split)
     return {
