@@ -1,5 +1,4 @@
-// JSON replies of all Embind methods, {"ok": true, ...} or {"ok": false, "code": string, "message": string}, and the buffer for incoming
-// bytes.
+// JSON replies of Embind methods, {"ok": true, ...} or {"ok": false, "code": string, "message": string}, and a buffer for incoming bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Parses the requests of all tasks, {"inputs": [...], "options": {...}}. Options have the names and defaults of the request structs, which
-// document them.
+// Parses requests, {"inputs": [...], "options": {...}}. Options have the names and defaults of the request structs, which document them.
 #pragma once
 
 #include "core/api/option_reader.h"

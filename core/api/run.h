@@ -19,8 +19,7 @@ class Run {
   virtual ~Run() = default;
   virtual Task& task() = 0;
 
-  // Returns the results since the last call: a JSON array of {"input": number, "value": ...}. Parts of one input are lists; the host
-  // concatenates them.
+  // Returns the results since the last call: [{"input": number, "value": ...}]. The host concatenates lists that belong to one input.
   Result<std::string> Take();
   // Returns the floats of array `index`, valid until the task's next step; empty if the index is unknown.
   std::span<const float> array(size_t index) const;

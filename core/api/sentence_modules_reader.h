@@ -14,8 +14,7 @@ namespace peruse {
 // kMalformedFile, kUnsupported (names the module).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
-// Reads a cross-encoder's prompts and activation from config_sentence_transformers.json. Ignores that file if modules.json is absent, as
-// sentence-transformers does.
+// Reads prompts and activation of a cross-encoder from config_sentence_transformers.json; ignores it if modules.json is absent.
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
 
 }  // namespace peruse

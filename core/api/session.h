@@ -53,14 +53,12 @@ class Session {
   Status AddFile(std::string_view name, std::string_view bytes);
   // After Open: false if another session has all weights, so that none must be fed.
   bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
-  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}. "auto" means q8 for a q8 checkpoint, otherwise the usual
-  // format.
+  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}. "auto" means q8 for a q8 checkpoint, otherwise `usual`.
   Status Open(std::string_view request);
   // If the file "adapter_config.json" was added: feeds the adapter's weights. Must precede the checkpoint, into which they are merged.
   Status FeedAdapter(std::span<const uint8_t> chunk);
   Status FinishAdapter();
-  // Takes model.safetensors.index.json or pytorch_model.bin.index.json, and returns a JSON array of the files in the order in which to feed
-  // them.
+  // Takes model.safetensors.index.json or pytorch_model.bin.index.json, and returns a JSON array of files in the order to feed them.
   Result<std::string> SetShardIndex(std::string_view index_json);
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);

@@ -5,12 +5,10 @@
 
 namespace peruse {
 
-// Checks whether checkpoints of this class can have the head. Errors: kMissingHead if the class has a different head with equal tensor
-// names.
+// Checks that checkpoints of this class can have the head. Errors: kMissingHead if another head has the same tensor names.
 Status CheckHead(Head head, const ModelConfig& config);
 
-// Adds the head to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the family does not have the
-// head).
+// Adds the head to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the family lacks it).
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
 // AddHead for training: a family without a discriminator gets that of ELECTRA (as ConvBERT's training had).

@@ -1,5 +1,4 @@
-// The common fields of config.json, with defaults and checks. Names and defaults are those of transformers' configuration classes. Families
-// read their own fields.
+// The common fields of config.json, with transformers' names and defaults. Families read their own fields.
 #pragma once
 
 #include <cstdint>

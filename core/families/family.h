@@ -75,8 +75,7 @@ struct ConfiguredFamily {
   ModelConfig config;
 };
 
-// Parses config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported (names the architecture or
-// option).
+// Parses config.json. Errors: kMalformedFile (bad JSON, wrong type, out of range), kUnsupported (names the architecture or option).
 Result<ConfiguredFamily> ReadFamily(std::string_view config_json);
 // ReadFamily for a nested object.
 Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_model_type = "");

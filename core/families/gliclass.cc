@@ -1,5 +1,4 @@
-// GLiClass (Stepanov et al., 2025; GLiClassUniEncoder, GLiClassBiEncoder, GLiClassBiEncoderFused): classifies a text with all labels in one
-// run.
+// GLiClass (Stepanov et al., 2025; gliclass's uni-encoder, bi-encoder, fused bi-encoder): classifies a text with all labels in one run.
 #include <optional>
 
 #include "core/families/wrapped.h"

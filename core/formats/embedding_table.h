@@ -18,8 +18,7 @@ class EmbeddingTable {
   DType storage() const { return storage_; }
   int64_t bytes() const;
 
-  // Appends bytes of the storage type, up to the capacity. Returns false if an element is NaN or infinity. WriteScales sets the scales of
-  // kI8.
+  // Appends bytes of the storage type. Returns false if an element is NaN or infinity. WriteScales sets the scales of kI8.
   bool AppendBytes(std::span<const uint8_t> bytes);
   void WriteScales(int32_t first_row, std::span<const float> scales);
   void WriteRows(int32_t first_row, std::span<const float> values);

@@ -43,8 +43,7 @@ class WeightFormat {
   // Decodes values.size() elements of a payload, without scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
-  // Returns the type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if checkpoints store
-  // floats.
+  // The type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if they store floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
   // Errors: kMalformedFile if the payload has invalid elements.
   virtual Status CheckPayload(std::span<const uint8_t> payload) const { return (void)payload, OkStatus(); }

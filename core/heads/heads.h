@@ -51,8 +51,7 @@ struct PooledHead {
   bool drops_row = false;   // in training, also apply dropout to this row
 };
 
-// One linear layer on every token. *ForTokenClassification: logits [tokens, labels]. *ForQuestionAnswering: logits [tokens, 2] with start
-// and end.
+// One linear layer per token: logits [tokens, labels] of *ForTokenClassification, [tokens, 2] (start, end) of *ForQuestionAnswering.
 struct TokenHead {
   std::string classifier;
   int32_t labels = 0;

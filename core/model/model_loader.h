@@ -27,8 +27,7 @@ struct ModelOptions {
   // Format of the encoder's linear layers. nullopt means kQ8 for a q8 checkpoint, `usual_precision` for others.
   std::optional<Precision> precision;
   Precision usual_precision = Precision::kF32;
-  // Applies DeBERTa's masked-LM head to the enhanced mask decoder, as in pre-training (He et al., 2020, section 3.2); transformers does
-  // not.
+  // Uses DeBERTa's enhanced mask decoder before the masked-LM head, as in pre-training (He et al., 2020); transformers does not.
   bool enhanced_mask_decoder = false;
   // A loaded model of the same config.json in the same backend. Its weights are shared instead of loaded again.
   const LoadedModel* beside = nullptr;

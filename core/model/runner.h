@@ -65,9 +65,8 @@ class Runner {
 
   // Outputs that RunOptions may request:
 
-  // Rows of kLogits are texts, tokens, or RunOptions::logit_rows; columns are num_labels, 2 (start, end) for question answering, the
-  // vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are
-  // zero.
+  // Rows of kLogits: texts, tokens, or RunOptions::logit_rows; columns: num_labels, 2 (start, end) for question answering, the vocabulary,
+  // or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are zero.
   virtual std::vector<OutputId> Outputs() const = 0;
   // 0 if the model does not have attention.
   virtual int32_t attention_heads() const = 0;

@@ -6,8 +6,7 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, window) for each token. The window [groups, kernel_size, width] is a linear layer's input row, and zero outside the
-// text.
+// Calls visit(row, window) for each token. The window [groups, kernel_size, width] is zero outside the text.
 void ForEachWindow(const Conv1d& op, const Numbers& n, const std::function<void(int32_t, const double*)>& visit) {
   const Matrix& x = n(op.x);
   const LinearSpec& spec = n(op.weight).spec;

@@ -38,8 +38,7 @@ Sizes SizesOf(const BatchInputs& inputs);
 
 // Returns DeBERTa v2's logarithmic bucket of a distance (make_log_bucket_position).
 int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position);
-// Returns T5's bucket (T5Attention._relative_position_bucket), not negative: half of the buckets for keys after the query, half for keys
-// before it.
+// Returns T5's bucket (T5Attention._relative_position_bucket), not negative: the upper half is for keys after the query.
 int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance);
 
 class BatchIndices {

@@ -1,5 +1,4 @@
-// Returns the encoder's hidden states, optionally pooled to one vector per text (transformers' FeatureExtractionPipeline and
-// sentence-transformers' Pooling).
+// Hidden states, optionally pooled to one vector per text (transformers' FeatureExtractionPipeline, sentence-transformers' Pooling).
 #pragma once
 
 #include <cstdint>

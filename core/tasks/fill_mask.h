@@ -1,5 +1,4 @@
-// Predicts the tokens at a text's mask tokens (transformers' FillMaskPipeline). Errors: kTextTooLong, because truncation could remove the
-// mask.
+// Predicts tokens for mask tokens (transformers' FillMaskPipeline). Errors: kTextTooLong, because truncation could remove the mask.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,7 @@ struct MaskProposal {
   float score;  // probability
   int32_t token;
   std::string token_str;
-  // The text with only this mask filled in. Without special tokens if there is one mask; otherwise they stay, because they include the
-  // other masks.
+  // The text with only this mask filled in. Includes special tokens if there are several masks, because these are special tokens.
   std::string sequence;
 };
 

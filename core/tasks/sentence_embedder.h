@@ -33,8 +33,7 @@ class SentenceEmbedder {
   // Tokenizes `prompt` followed by `text`, cut to the folder's limit. Errors: kInvalidArgument if the prompt leaves no space.
   Result<Reading> Read(const text::Tokenizer& tokenizer, const ModelConfig& config, std::string_view prompt,
                        std::string_view text) const;
-  // Returns `prompt`, or the prompt called `name`, or the default one, or an empty string. Errors: kInvalidArgument, which lists the
-  // prompts.
+  // Returns `prompt`, or the prompt called `name`, or the default, or "". Errors: kInvalidArgument, which lists the prompts.
   Result<std::string> Prompt(const std::optional<std::string>& prompt, const std::optional<std::string>& name) const;
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.

@@ -213,8 +213,7 @@ bool TokenClassification::Ignored(std::string_view label) const {
   return std::find(ignored.begin(), ignored.end(), label) != ignored.end();
 }
 
-// If items from two windows overlap, keeps the longer one, then the one with the higher score (transformers'
-// aggregate_overlapping_entities).
+// If items of two windows overlap, keeps the longer, then the more probable one (transformers' aggregate_overlapping_entities).
 std::vector<Entity> TokenClassification::Settled(int32_t end) {
   std::vector<Entity> kept;
   size_t next = 0;

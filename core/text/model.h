@@ -19,8 +19,7 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the tokens of `word`, which is not empty. Errors: kOutOfMemory, kMalformedFile if the word needs an unknown token and there is
-  // none.
+  // Appends the tokens of `word`, which is not empty. Errors: kOutOfMemory, kMalformedFile if an unknown token is needed but missing.
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;

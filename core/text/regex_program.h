@@ -31,8 +31,7 @@ struct CharSet {
 // Whether \w outside brackets matches `c`, which also defines \b.
 bool IsRegexWord(char32_t c);
 
-// Positions between characters. A line ends before '
-// '.
+// Positions between characters. A line ends before a line feed.
 enum class RegexPlace : uint8_t {
   kLineBegin,       // ^
   kLineEnd,         // $

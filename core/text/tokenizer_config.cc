@@ -90,8 +90,7 @@ Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config
   return OkStatus();
 }
 
-// Reads {"image_token": "<image>", ...} of transformers 4, or ["[PAD]", ...] of transformers 5, where it replaces
-// additional_special_tokens.
+// Reads {"image_token": "<image>", ...} of transformers 4, or ["[PAD]", ...] of transformers 5 (its additional_special_tokens).
 Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
   constexpr std::string_view kName = "extra_special_tokens";
   if (!json.exists() || json.IsNull()) return OkStatus();

@@ -43,8 +43,7 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// Canonical composition. The change of a composite is the sum of its parts' changes, minus one per absorbed part. Returns false if memory
-// runs out.
+// Canonical composition. A composite's change is the sum of its parts' changes, minus one per absorbed part. Returns false without memory.
 [[nodiscard]] bool ComposeText(std::vector<Change>* changes) {
   const std::vector<Change>& decomposed = *changes;
   std::vector<Change> out, blocked;

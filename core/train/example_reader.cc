@@ -37,8 +37,7 @@ constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
 constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }
 
-// Minimum number of updates, reached by more epochs over few examples: too few updates are why fine-tuning fails on small data (Mosbach et
-// al., 2021).
+// Minimum number of updates, reached by more epochs: with few updates, fine-tuning on small data fails (Mosbach et al., 2021).
 constexpr int64_t kEnoughUpdates = 150;
 constexpr int64_t kFewestEpochs = 3;
 constexpr int32_t kMostValidations = 20;  // approximate; used if the caller does not set a number of epochs

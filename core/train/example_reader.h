@@ -28,8 +28,7 @@ struct TeachRequest {
   int32_t max_length = 0;  // 0 means the model's limit
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
-  // Returns the options for a method, the model's hidden size and the number of examples. Sets a learning rate that is -1 and a number of
-  // epochs that is 0.
+  // Returns the options for a method, a hidden size and a number of examples. Sets a learning rate of -1 and 0 epochs to defaults.
   TeachOptions OptionsFor(Method method, int32_t width, int64_t examples) const;
 };
 
@@ -37,8 +36,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json);
 
 class ExampleReader {
  public:
-  // `labels` are the model's. `prompt` is null unless the model reads labels next to the text. Tokenizer and prompt must outlive the
-  // reader.
+  // `labels` are the model's. `prompt` is null unless the model reads labels. Tokenizer and prompt must outlive the reader.
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
                 const LabelPrompt* prompt, int32_t max_tokens);
 

@@ -1,5 +1,4 @@
-// Splits examples for cross-validation, or holds out a share. Labels are distributed evenly, and equal texts and windows of one text stay
-// together.
+// Splits examples for cross-validation, or holds out a share: labels evenly, equal texts and windows of one text together.
 #pragma once
 
 #include <cstdint>

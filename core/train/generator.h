@@ -23,8 +23,7 @@ class Generator {
   // Precondition: both models have weights; the discriminator's masters are allocated, the generator's are not. Both must outlive it.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
-  // Must be called once, before the discriminator's AdamW is created. Errors: kShapeMismatch if the sizes of the tables differ;
-  // kOutOfMemory.
+  // Must be called once, before the discriminator's AdamW exists. Errors: kShapeMismatch if table sizes differ; kOutOfMemory.
   Status Prepare(const AdamWOptions& adamw, uint64_t seed);
   // Returns the bytes needed in addition to those of a step.
   int64_t bytes() const;

@@ -88,8 +88,7 @@ class Masters : public CheckpointSink {
   Status KeepStart();
   void RestoreStart();
 
-  // Allocates gradients and the layouts that kernels read. Must be called once per training run. `workers` are the compute threads; null
-  // creates a single one.
+  // Allocates gradients and the layouts that kernels read. Must be called once per training run. If `workers` is null, uses one thread.
   Status Allocate(std::shared_ptr<Workers> workers = nullptr);
   Workers& workers() const { return *workers_; }
   const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
@@ -99,8 +98,7 @@ class Masters : public CheckpointSink {
   void Hold();
   void Gather();
   void ZeroGradients();
-  // Initialises tensors of heads that the checkpoint does not have: normal with this deviation; biases zero, norms one; LoRA's A uniform, B
-  // zero.
+  // Initialises tensors of heads that the checkpoint lacks: normal with this deviation; biases zero, norms one; LoRA's A uniform, B zero.
   void Initialise(uint64_t seed, float deviation);
   // Sets random square weights of the head to the identity, so that the next layer reads the encoder's output.
   void PassThrough();

@@ -1,5 +1,4 @@
-// Runs a program forward, keeps the values that the backward pass needs, and runs it backward: gradients of a loss with respect to
-// parameters and inputs.
+// Runs a program forward, keeps what the backward pass needs, and runs it backward: gradients with respect to parameters and inputs.
 #pragma once
 
 #include <array>

@@ -17,8 +17,7 @@ const char* MethodName(Method method) {
 
 }  // namespace
 
-// Writes "accuracy", the chosen method's accuracy on unseen examples by label, with its errors, and "compared", all methods that were
-// scored.
+// Writes "accuracy", the chosen method's accuracy by label with its errors, and "compared", all methods that were scored.
 void TeachSession::WriteScores(JsonWriter& writer) const {
   const std::vector<Trials::Score>& scores = trials_->scores();
   if (scores.empty()) return;

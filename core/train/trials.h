@@ -27,9 +27,8 @@ class Trials {
     double accuracy = 0;
   };
 
-  // Without `method`, chooses between head and full training: by cross-validation or, if that takes too long, by a rule. `cross_validate`
-  // also scores a requested method. `options` returns the options of a method. The trainee must have weights; it and the generator must
-  // outlive the object.
+  // Without `method`, chooses between head and full training, by cross-validation or, if that takes too long, by a rule. `cross_validate`
+  // also scores a requested method. The trainee must have weights; it and the generator must outlive the object.
   Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
          bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator);
 

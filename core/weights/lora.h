@@ -53,8 +53,7 @@ class LoraAdapter : private TensorVisitor {
 
   // Reads adapter_config.json. Errors: kUnsupported, with the option's name.
   Status ReadConfig(std::string_view json);
-  // Reads adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser; kUnsupported, kMalformedFile or kShapeMismatch
-  // for inconsistent tensors.
+  // Reads adapter_model.safetensors or .bin. Errors: those of WeightsParser; kUnsupported, kMalformedFile, kShapeMismatch.
   Status Feed(std::span<const uint8_t> chunk) { return parser_.Feed(chunk); }
   Status Finish();
 

@@ -46,8 +46,7 @@ class TensorVisitor {
   virtual ~TensorVisitor() = default;
   // Receives all checked tensors of the file before any bytes. An error stops the parser.
   virtual Status OnHeader(std::span<const TensorInfo> tensors) = 0;
-  // Receives the next bytes of tensor `index`, in order and without gaps. A tensor is complete before the next one starts. Not called for
-  // empty tensors.
+  // Receives the next bytes of tensor `index`, without gaps. A tensor is complete before the next one starts. Skips empty tensors.
   virtual Status OnData(size_t index, std::span<const uint8_t> bytes) = 0;
   // Whether a tensor's bytes are needed. Parsers may skip those of other tensors.
   virtual bool Wants(size_t) const { return true; }

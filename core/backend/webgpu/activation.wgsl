@@ -6,8 +6,7 @@ fn clip(x: f32, low: f32, high: f32) -> f32 {
   return select(select(x, low, x < low), high, x > high);
 }
 
-// erf as an odd rational function of x, clamped where it is +-1 in float32 (coefficients of Eigen's generic_fast_erf_float; error about 2
-// ulp).
+// erf as an odd rational function of x, clamped where it is +-1 in float32 (Eigen's generic_fast_erf_float; error about 2 ulp).
 fn erf(x: f32) -> f32 {
   let c = clip(x, -4.0, 4.0);
   let s = c * c;

@@ -53,8 +53,7 @@ Weighted PositionsBy(const Program& program, Value x, Value table, int32_t head_
   return {.aligned = head_dim % kTileDepth == 0 && ByFour(program, x) && ByFour(program, table)};
 }
 
-// Computes a position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a
-// copy.
+// Computes a position term for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
 void MultiplyPositions(Recording& r, Value x_value, const Recording::View& x, Value table_value, int32_t head_dim,
                        const PositionProducts& products, int32_t out) {
   const Recording::View table = r.Of(table_value);

@@ -1,5 +1,4 @@
-// out[i, c] = sum over j of weights[i, j] value[j, c], with weights the softmax of the head's scores over j, or over i
-// (core/ops/cross_attention.h).
+// out[i, c] = sum over j of weights[i, j] value[j, c]; weights is a softmax over j or i (core/ops/cross_attention.h).
 const THREADS = 64u;
 
 struct Params {

@@ -48,8 +48,7 @@ class Recorder {
   // Creates a permanent zeroed buffer. Returns kNoBuffer above the binding limit, or if memory runs out.
   int32_t CreateBuffer(uint64_t bytes);
   void FreeBuffer(int32_t buffer);
-  // Borrows a workspace buffer of at least this size, until Give. With `fresh`, no dispatch of this run uses the buffer, so the host may
-  // write to it.
+  // Borrows a workspace buffer of at least this size, until Give. The host may write to it if `fresh`: this run does not use it.
   int32_t Take(uint64_t bytes, bool fresh);
   void Give(int32_t buffer);
   void Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes);

@@ -137,8 +137,7 @@ void Recording::Upload(Value out, Write write) {
   if (!whole) Copy(staged, x.rows, x.cols, Of(x));
 }
 
-// Records an operation, and announces its pipelines. Each operation specialises both templates in its own file; the linker reports missing
-// ones.
+// Each operation specialises both templates, to record it and to announce its pipelines, in its own file. The linker reports gaps.
 template <typename Operation>
 void Record(Recording& r, const Operation& op);
 template <typename Operation>

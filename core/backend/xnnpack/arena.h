@@ -27,13 +27,11 @@ class Arena {
  public:
   void Reset();
 
-  // Pushes an uninitialised buffer; its index is the number of buffers before. Returns false if memory runs out; data() of that index is
-  // null.
+  // Pushes an uninitialised buffer, number 0 on an empty stack. Returns false if memory runs out; its data() is then null.
   bool Push(int64_t bytes);
 
   int64_t size() const { return static_cast<int64_t>(buffers_.size()); }
-  // Pops buffers until `size` are left. Popping the last one allocates one block for the largest run so far. If that fails, Push tries
-  // again.
+  // Pops buffers until `size` are left. Popping the last one allocates a block for the largest run; if that fails, Push tries again.
   void Pop(int64_t size);
 
   std::byte* data(int64_t index) const { return buffers_[static_cast<size_t>(index)].data; }

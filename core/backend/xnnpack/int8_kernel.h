@@ -36,8 +36,7 @@ inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const
   }
 }
 
-// An epilogue: a type with `rows` and Take. This one computes out = sum * (row scale * column scale) + bias, and rounds product and sum
-// separately.
+// An epilogue: a type with `rows` and Take. This one: sum * (row scale * column scale) + bias, rounding product and sum separately.
 struct Int8Output {
   const float* row_scales;  // for the tile's rows; four must be readable
   const float* scales;      // for the panel's columns, like the biases; whole panels must be readable

@@ -61,8 +61,7 @@ Hoisted HoistConstants(Program program) {
   }
   program.ops = std::move(run);
 
-  // Results of the load program that a run reads become constants. Columns are copied early, so that the value that contains them can be
-  // freed.
+  // Results that a run reads become constants. Columns are copied early, so that the value that contains them can be freed.
   std::vector<ops::Activate> copies;
   for (Op& op : program.ops) {
     for (const Value* value : InputsOf(op)) {
