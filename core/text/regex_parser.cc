@@ -324,7 +324,7 @@ bool RegexParser::AddCases(const Item& item, CharSet* set) {
   if (item.kind != CharSet::Kind::kRange) return item.kind != CharSet::Kind::kCategories;
   for (char32_t c = item.first; c <= item.last; ++c) {
     if (c >= 0x80) {
-      // Accepts a letter. Ignores other cases within ranges, because they are rare.
+      // Beyond ASCII, accepts only a single letter of category Lo, which does not have another case. Rejects ranges.
       return item.first == item.last && (CategoriesNamed("L") >> CategoryOf(c) & 1) != 0 && CategoryOf(c) == 4;
     }
     if (!IsAsciiLetter(c)) continue;

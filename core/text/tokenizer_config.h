@@ -43,7 +43,7 @@ struct TokenizerConfig {
 
   std::optional<int64_t> model_max_length;
   std::optional<TruncationSide> truncation_side;
-  // lowercase, strip_accents and handle_chinese are do_lower_case, strip_accents and tokenize_chinese_chars of the file.
+  // lowercase, strip_accents and handle_chinese_chars are do_lower_case, strip_accents and tokenize_chinese_chars of the file.
   std::optional<bool> lowercase;
   std::optional<bool> strip_accents;
   bool handle_chinese_chars = true;
