@@ -8,6 +8,7 @@ import { findChromium } from './setup/chromium.mjs';
 import { debianRelease } from './setup/debian.mjs';
 import { findEmscripten } from './setup/emscripten.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
+import { unpackMesa } from './setup/mesa.mjs';
 import { installPackages } from './setup/packages.mjs';
 import { step } from './setup/step.mjs';
 import { fetchSources } from './setup/third_party.mjs';
@@ -33,6 +34,7 @@ export async function setup() {
     environment.chromium = findChromium();
     return environment.chromium.path ?? 'not found: browser tests will fail';
   });
+  await step('mesa', () => unpackMesa(release));
   mkdirSync(dirname(environmentFile), { recursive: true });
   const partial = `${environmentFile}.${process.pid}`;
   writeFileSync(partial, `${JSON.stringify(environment, null, 2)}\n`);

@@ -200,6 +200,16 @@ export const kSuites = [
     within: withSwiftShader,
   },
   {
+    name: 'gpu-stats',
+    tier: 'all',
+    covers: "what Mesa's compiler makes of the GPU kernels for AMD's GPUs: registers, spills, waits for memory, against what is expected",
+    why: 'shaders change rarely, and it needs drivers that nothing else uses',
+    builds: [],
+    reads: ['core/backend/webgpu/', 'tests/bench/gpu_stats', 'tests/node/gpu/', 'tools/setup/mesa.mjs'],
+    processor: 5,
+    command: ['node', 'tests/bench/gpu_stats.mjs'],
+  },
+  {
     name: 'wasm-other',
     tier: 'all',
     covers: 'the other C++ tests (text, tasks, files), in WebAssembly under Node',

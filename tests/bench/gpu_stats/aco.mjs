@@ -1,0 +1,115 @@
+// Reads what RADV prints of each pipeline (compile.mjs): its statistics, and the listing with ACO's clocks for every instruction.
+
+/** A multiply-add instruction of one lane, or of two or four. */
+const kMath = /^v_(fma|fmac|fmaak|fmamk)_f32$|^v_dot4/;
+
+/** Names of the vector registers' unit and what else an instruction is, from a line such as `v1: %5:v[1] = v_fma_f32 ...`. */
+function operationOf(text) {
+  const found = /(?:^|= )\(?\S*?\)?((?:v|s|ds|buffer|global|scratch)_[a-z0-9_]+)/.exec(text);
+  return found ? found[1] : text.split(' ')[0];
+}
+
+function blocksOf(listing) {
+  const blocks = [];
+  for (const line of listing.split('\n')) {
+    const start = /^BB(\d+)/.exec(line);
+    if (start) blocks.push({ id: Number(start[1]), instructions: [] });
+    const timed = /^\s*\(\s*(\d+) clk\)\s+(.*)$/.exec(line);
+    if (!timed || blocks.length === 0) continue;
+    const [, clocks, text] = timed;
+    blocks.at(-1).instructions.push({ clocks: Number(clocks), operation: operationOf(text), text });
+  }
+  return blocks;
+}
+
+/** The loops without a loop inside, each as its instructions. */
+function innerLoops(blocks) {
+  const index = new Map(blocks.map(({ id }, i) => [id, i]));
+  const ends = new Map();
+  blocks.forEach((block, i) => {
+    for (const { text } of block.instructions) {
+      const target = index.get(Number(/block:BB(\d+)/.exec(text)?.[1]));
+      if (target !== undefined && target <= i) ends.set(target, i);
+    }
+  });
+  const loops = [...ends];
+  const holds = ([from, to]) => loops.some(([first, last]) => first >= from && last <= to && !(first === from && last === to));
+  return loops.filter((loop) => !holds(loop)).map(([from, to]) => blocks.slice(from, to + 1).flatMap(({ instructions }) => instructions));
+}
+
+/** For each load from memory in a loop, the multiply-adds between it and the wait for it, which may be in the next round. */
+function mathBeforeWaits(loop) {
+  const waiting = [];
+  const distances = [];
+  let math = 0;
+  for (const round of [0, 1]) {
+    for (const { operation, text } of loop) {
+      if (kMath.test(operation)) ++math;
+      if (/^(buffer|global)_load/.test(operation)) waiting.push({ at: math, round });
+      const left = /^s_waitcnt/.test(operation) ? /vmcnt\((\d+)\)/.exec(text) : undefined;
+      while (left && waiting.length > Number(left[1])) {
+        const load = waiting.shift();
+        if (load.round === 0) distances.push(math - load.at);
+      }
+    }
+  }
+  return distances;
+}
+
+function describe(loop) {
+  const count = (wanted) => loop.filter(({ operation }) => wanted.test(operation)).length;
+  return {
+    math: count(kMath),
+    dots: count(/^v_dot4/),
+    vector: count(/^v_/),
+    readsTiles: count(/^ds_(read|load)/) > 0,
+    clocks: loop.reduce((sum, { clocks }) => sum + clocks, 0),
+    ahead: mathBeforeWaits(loop),
+  };
+}
+
+/** Clocks that a multiply-add of 64 lanes takes at least: RDNA3 issues a float one at once, other chips and dot4 take two. */
+function leastClocks({ math, dots }, isRdna3) {
+  return isRdna3 ? math + dots : 2 * math;
+}
+
+/**
+ * Returns, by kernel: vector registers, spills, waves (of 64, per SIMD), bytes of local memory, and, of the loops that multiply tiles, the
+ * multiply-adds, all vector instructions, the fewest multiply-adds between a load and the wait for it (undefined: no loads), clocks of one
+ * wave (memory waits for 320 clocks of ACO's model), and `share`, the multiply-adds' least clocks as a percentage of these.
+ */
+export function kernelStats(output, chip) {
+  const isRdna3 = /^navi3/.test(chip);
+  const rows = {};
+  for (const part of output.split(/^@@@BEGIN /m).slice(1)) {
+    const text = part.slice(0, part.indexOf('@@@END'));
+    const name = text.slice(0, text.indexOf('\n'));
+    const stat = (label) => {
+      const found = new RegExp(`^${label}: (\\d+)`, 'm').exec(text);
+      if (!found) throw new Error(`${name}: the driver printed no "${label}"`);
+      return Number(found[1]);
+    };
+    const listings = text.slice(0, text.indexOf('\nnum_waves:'));
+    const loops = innerLoops(blocksOf(listings.slice(listings.lastIndexOf('ACO shader stage'))))
+      .map(describe)
+      .filter(({ math, readsTiles }) => readsTiles && math >= 32);
+    const sum = (value) => loops.reduce((total, loop) => total + value(loop), 0);
+    const ahead = loops.flatMap((loop) => loop.ahead);
+    rows[name] = {
+      registers: stat('VGPRs'),
+      spills: stat('Spilled VGPRs') + stat('Spilled SGPRs'),
+      waves: Math.floor(stat('Subgroups per SIMD') / 2),
+      local: stat('LDS size'),
+      throughput: stat('Inverse Throughput'),
+    };
+    if (loops.length === 0) continue;
+    Object.assign(rows[name], {
+      math: sum(({ math }) => math),
+      vector: sum(({ vector }) => vector),
+      ahead: ahead.length ? Math.min(...ahead) : undefined,
+      clocks: sum(({ clocks }) => clocks),
+      share: Math.round((100 * sum((loop) => leastClocks(loop, isRdna3))) / sum(({ clocks }) => clocks)),
+    });
+  }
+  return rows;
+}
