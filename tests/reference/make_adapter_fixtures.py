@@ -38,6 +38,9 @@ CASES = {
         task_type="SEQ_CLS", r=4, lora_alpha=8, use_dora=True, target_modules=["query_proj", "value_proj", "dense"])),
     "lora-bias": ("electra-sequence", transformers.AutoModelForSequenceClassification, dict(
         task_type="SEQ_CLS", r=2, lora_alpha=6, lora_bias=True, use_rslora=True, target_modules=["query", "intermediate.dense"])),
+    # A weight that stacks queries, keys and values, and one that stacks both halves of a gated layer.
+    "modernbert": ("modernbert-sequence", transformers.AutoModelForSequenceClassification, dict(
+        task_type="SEQ_CLS", r=3, lora_alpha=6, target_modules=["Wqkv", "Wo", "Wi"])),
     # peft's tutorial of token classification: a base without head, a number of labels, all biases.
     "labels": ("deberta-v2-bare", transformers.AutoModelForTokenClassification, dict(
         task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query_proj"])),

@@ -73,6 +73,9 @@ CASES |= {
     "bi-fused": {"labels_encoder": "labels", "post_fusion_schema": "l2l-l2t-t2t", "num_post_fusion_layers": 1},
     "bi-fused-mean": {"labels_encoder": "labels", "post_fusion_schema": "t2l-t2t-l2t", "subtoken_pooling": "mean", "span_mode": "marker"},
     "bi-plain": {"labels_encoder": "labels", "hidden_size": 12, "labels_encoder_config": None},
+    # gliner-bi-edge and modern-gliner-bi: a ModernBERT reads the texts, and a sentence transformer the labels.
+    "bi-modernbert": {"labels_encoder": "labels", "encoder_config": MODERNBERT},
+    "bi-modernbert-token": {"labels_encoder": "labels", "encoder_config": MODERNBERT, "span_mode": "token_level"},
     # gliner adds tokens to the texts' tokenizer when it saves, but not to the embeddings.
     "bi-bert": {"labels_encoder": "labels", "encoder_config": BERT | {"max_position_embeddings": 56, "intermediate_size": 8}},
 }

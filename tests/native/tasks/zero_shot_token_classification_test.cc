@@ -44,7 +44,9 @@ constexpr const char* kVariants[] = {"markerV0",
                                      "bi-bert",
                                      "no-separator",
                                      "modernbert",
-                                     "modernbert-token"};
+                                     "modernbert-token",
+                                     "bi-modernbert",
+                                     "bi-modernbert-token"};
 // For probabilities; logits are exact to about 1e-5.
 constexpr double kTolerance = 2e-5;
 

@@ -12,7 +12,7 @@
 namespace peruse::testing {
 namespace {
 
-const std::vector<std::string> kPrefixes = {"deberta.", "bert.", "electra."};
+const std::vector<std::string> kPrefixes = {"deberta.", "bert.", "electra.", "model."};
 
 Status Read(LoraAdapter& adapter, const std::string& config, const std::string& weights) {
   PERUSE_RETURN_IF_ERROR(adapter.ReadConfig(config));
@@ -77,7 +77,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, LoraTest,
                          ::testing::Values(Case{"linear", "deberta-v2-sequence"}, Case{"patterns", "bert-token"},
                                            Case{"embeddings", "electra-sequence"}, Case{"keys", "bert-token"},
                                            Case{"dora", "deberta-v2-sequence"}, Case{"lora-bias", "electra-sequence"},
-                                           Case{"labels", "deberta-v2-bare"}, Case{"second", "bert-token"}),
+                                           Case{"labels", "deberta-v2-bare"}, Case{"second", "bert-token"},
+                                           Case{"modernbert", "modernbert-sequence"}),
                          [](const ::testing::TestParamInfo<Case>& info) {
                            std::string name = info.param.adapter;
                            std::replace(name.begin(), name.end(), '-', '_');
