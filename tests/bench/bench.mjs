@@ -14,7 +14,7 @@ import { measureOnGpu, printGpu } from './lib/gpu.mjs';
 import { measureFirstAnswers, measureLoads } from './lib/loads.mjs';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './lib/prepare.mjs';
 import { printBars, printCells, printFirstAnswers, printLoads, printProfile } from './lib/report.mjs';
-import { kShapes } from './lib/shapes.mjs';
+import { kBarShapes, kShapes } from './lib/shapes.mjs';
 import { measureTeaching } from './lib/teach.mjs';
 
 const kContinued = 'PERUSE_BENCH_CONTINUED';
@@ -32,7 +32,7 @@ const kUsage = `npm run bench -- [options]
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
   --shapes a,b            ${kShapes.join(',')}
-  --lengths a,b           ${kAllLengths.join(',')},windows: tokens of one text, or several texts (lib/shapes.mjs)
+  --lengths a,b           ${kAllLengths.join(',')},2048,windows: tokens of one text, or several texts (lib/shapes.mjs)
   --runtimes a,b          node,chromium,native
   --variants a,b          simd,relaxed
   --threads a,b           1,<half the logical processors, at least 2>
@@ -81,7 +81,7 @@ function parseOptions() {
   const several = String(Math.max(2, Math.floor(cpus().length / 2)));
   return {
     ...values,
-    shapes: choose('shapes', kShapes, ['convbert_small', 'deberta_v3_xsmall'], kShapes),
+    shapes: choose('shapes', kShapes, ['convbert_small', 'deberta_v3_xsmall'], kBarShapes),
     lengths: choose('lengths', kAllLengths, ['16', '128'], kBarLengths),
     runtimes: choose('runtimes', ['node', 'chromium', 'native'], ['node'], ['node']),
     variants: choose('variants', ['simd', 'relaxed'], ['relaxed'], ['relaxed']),

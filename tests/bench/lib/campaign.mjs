@@ -6,7 +6,7 @@ import { buildModule, buildProgram, exportOnnx, randomModel } from './prepare.mj
 import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
 import { kOrt, openStage } from './stage.mjs';
 
-export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and 'windows', which takes minutes at base size
+export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and '2048' and 'windows', which take minutes at base size
 export const kBarLengths = ['128', '384'];
 
 /** A cell for each runtime, shape, length and subject; `report` is given those of one shape in one runtime as they come. */

@@ -5,7 +5,8 @@ const kDeviation = 0.02; // of the weights, as transformers initialises them
 
 /** Every tensor of the configuration with a question-answering and a classification head: [{ name, shape }]. */
 export function tensorsOf(config) {
-  return config.model_type === 'convbert' ? convBertTensors(config) : debertaTensors(config);
+  const makers = { convbert: convBertTensors, modernbert: modernBertTensors };
+  return (makers[config.model_type] ?? debertaTensors)(config);
 }
 
 export function checkpointBytes(config) {
@@ -31,7 +32,7 @@ export function* checkpointChunks(config) {
 const kChunk = 1 << 18; // elements
 
 function distribution(name) {
-  if (/LayerNorm\.weight$/.test(name)) return [1, 0.1];
+  if (/(LayerNorm|norm)\.weight$/.test(name)) return [1, 0.1];
   if (/depthwise\.weight$/.test(name)) return [0, 0.2];
   return [0, kDeviation];
 }
@@ -110,6 +111,31 @@ function convBertTensors(config) {
     ...linear('qa_outputs', hidden, 2),
     ...linear('classifier.dense', hidden, hidden),
     ...linear('classifier.out_proj', hidden, 2),
+  ];
+}
+
+/** Without biases, as ModernBERT and Ettin are published; one `classifier` serves both heads. */
+function modernBertTensors(config) {
+  const { hidden_size: hidden, intermediate_size: wide } = config;
+  const weight = (name, ...shape) => ({ name: `${name}.weight`, shape });
+  const tensors = [weight('model.embeddings.tok_embeddings', config.vocab_size, hidden), weight('model.embeddings.norm', hidden)];
+  for (let i = 0; i < config.num_hidden_layers; ++i) {
+    const layer = `model.layers.${i}`;
+    if (i > 0) tensors.push(weight(`${layer}.attn_norm`, hidden));
+    tensors.push(
+      weight(`${layer}.attn.Wqkv`, 3 * hidden, hidden),
+      weight(`${layer}.attn.Wo`, hidden, hidden),
+      weight(`${layer}.mlp_norm`, hidden),
+      weight(`${layer}.mlp.Wi`, 2 * wide, hidden),
+      weight(`${layer}.mlp.Wo`, hidden, wide),
+    );
+  }
+  return [
+    ...tensors,
+    weight('model.final_norm', hidden),
+    weight('head.dense', hidden, hidden),
+    weight('head.norm', hidden),
+    ...linear('classifier', hidden, 2),
   ];
 }
 

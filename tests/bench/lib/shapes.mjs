@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../shapes/', import.meta.url);
 
-export const kShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
+/** Those that have bars. */
+export const kBarShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
+export const kShapes = [...kBarShapes, 'ettin_32m', 'modernbert_base'];
 
 /** Rows of the word embeddings in models that are timed: a call reads one row a token, whatever the vocabulary. */
 const kTimedVocabulary = 4096;
