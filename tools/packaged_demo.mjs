@@ -6,11 +6,14 @@ import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 import { buildSite, bytesOf } from './site.mjs';
 
+/** The engine and the models are in other folders; the rest is for public hosts. */
+const kElsewhere = ['peruse', 'models', 'preview.png', '404.html', '.nojekyll'];
+
 export async function buildPackagedDemo() {
   const site = await buildSite();
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
-  cpSync(site, demo, { recursive: true, filter: (path) => !['peruse', 'models'].includes(relative(site, path).split(sep)[0]) });
+  cpSync(site, demo, { recursive: true, filter: (path) => !kElsewhere.includes(relative(site, path).split(sep)[0]) });
   // The service worker stores the files in this list, without models.
   const list = join(demo, 'files.json');
   const files = JSON.parse(readFileSync(list, 'utf8'));

@@ -1,5 +1,5 @@
 // Lets the page work without a connection: its own files from the start, engines and models after their first use, or when the page
-// is idle. With a connection everything comes from the server; the cache is only a fallback. Also reports every request of the
+// is idle. With a connection the page comes from the server, and so do the others until all are stored. Also reports every request of the
 // page and its workers to the page, and isolates it where its host does not (peruse/isolate), which threads need.
 
 import { decidesIsolation, isolated } from '../../web/src/isolated_response.js';
@@ -40,12 +40,20 @@ async function tell(request: string, at: number, size: number): Promise<void> {
   for (const client of await worker.clients.matchAll({ type: 'window' })) client.postMessage({ request, at, bytes: size });
 }
 
-let known: Promise<ReadonlySet<string>> | undefined;
+/** The site's files by their addresses. */
+interface Known {
+  readonly version: string;
+  readonly all: ReadonlySet<string>;
+  readonly inUse: ReadonlySet<string>;
+}
 
-async function readKnown(): Promise<ReadonlySet<string>> {
+let known: Promise<Known> | undefined;
+
+async function readKnown(): Promise<Known> {
   const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
-  const { page, inUse } = await siteFiles().catch(stored); // a captive portal does not return JSON
-  return new Set([...page, ...inUse].map((file) => addressOf(new URL(file, worker.registration.scope))));
+  const { version, page, inUse } = await siteFiles().catch(stored); // a captive portal does not return JSON
+  const addresses = (files: string[]) => new Set(files.map((file) => addressOf(new URL(file, worker.registration.scope))));
+  return { version, all: addresses([...page, ...inUse]), inUse: addresses(inUse) };
 }
 
 function addressOf({ origin, pathname }: URL): string {
@@ -67,7 +75,7 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
   if (address.endsWith('/') || known === undefined) known = readKnown(); // read again at each visit, because the site may have changed
   const names = await known.catch(() => undefined);
   if (names === undefined) known = undefined;
-  if (names?.has(address) !== true) return false;
+  if (names?.all.has(address) !== true) return false;
   const type = response.headers.get('content-type') ?? '';
   const expected = kTypes.find(([name]) => name.test(address));
   if (expected === undefined ? /^text\/html/.test(type) : !expected[1].test(type)) return false;
@@ -76,6 +84,16 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
 
 /** A line of the site's page, by which it differs from a captive portal's. */
 const kOwnMark = '<meta name="application-name" content="Peruse"';
+
+/** An engine or a model from the cache, if all files of this version of the site are stored: the server has nothing newer. */
+async function fromCache(request: Request): Promise<Response | undefined> {
+  const address = addressOf(new URL(request.url));
+  const site = await known?.catch(() => undefined);
+  if (site?.inUse.has(address) !== true) return undefined;
+  const cache = await caches.open(kCache);
+  const version = await (await cache.match('./kept'))?.text();
+  return version === site.version ? cache.match(address) : undefined;
+}
 
 async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
@@ -117,7 +135,7 @@ worker.addEventListener('fetch', (event) => {
   const at = Date.now();
   if (event.request.method === 'GET' && new URL(event.request.url).origin === location.origin) {
     const { request } = event;
-    const answer = networkFirst(event, at);
+    const answer = fromCache(request).then((kept) => kept ?? networkFirst(event, at));
     event.respondWith(decidesIsolation(request) ? answer.then((response) => isolated(response, 'require-corp')) : answer);
   } else {
     void tell(event.request.url, at, 0);

@@ -23,8 +23,8 @@ function literal(value: unknown): string {
   return `{ ${fields.map(([key, field]) => `${key}: ${literal(field)}`).join(', ')} }`;
 }
 
-export function codeOf({ task, name, args }: CallCode, { source, device, dtype }: Partial<Settings>): string {
-  const options = { ...(device === 'cpu' ? {} : { device }), ...(dtype === 'auto' ? {} : { dtype }) };
+export function codeOf({ task, name, args }: CallCode, { source, device, dtype, weights }: Partial<Settings>): string {
+  const options = { ...(device === 'cpu' ? {} : { device }), ...(dtype === 'auto' ? {} : { dtype }), ...(weights ? { weights } : {}) };
   const model = source === undefined ? "'user/model'" : typeof source === 'string' ? literal(source) : 'files';
   const rest = Object.keys(options).length > 0 ? `, ${literal(options)}` : '';
   return [

@@ -28,10 +28,10 @@ const kAfterAnswer = 2000; // ms, in which the visitor may want something else
 export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<void> {
   await Promise.all([isInControl, proof.firstAnswer]);
   const { connection } = navigator as { connection?: { saveData?: boolean } };
-  if (!container?.controller || connection?.saveData) return proof.isKept(false);
+  if (!container?.controller || connection?.saveData) return proof.dare();
   container.addEventListener('message', ({ data }) => {
     if (data !== 'all kept' && data !== 'not all kept') return;
-    proof.isKept(data === 'all kept');
+    proof.dare();
     said.textContent = data === 'all kept' ? 'All of it is stored on this device now.' : 'Not all of it could be stored.';
   });
   await new Promise((done) => setTimeout(done, kAfterAnswer));

@@ -31,7 +31,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   }
 
   /** The model; loads it if it is not there. After a failure or a cancellation the next call starts afresh. */
-  async get({ source, device, dtype }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
+  async get({ source, device, dtype, weights }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     if (this.model_) return this.model_;
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
@@ -40,6 +40,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     const model = await this.load_(await sourceFor({ source, dtype }, signal), {
       device,
       dtype,
+      ...(weights === undefined ? {} : { weights }),
       signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;

@@ -4,13 +4,15 @@ import type { HubModel } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { acceptDrops } from './drops.js';
 import { bytes } from './format.js';
+import { type Chosen, describeDownloads, lookUp } from './model_lookup.js';
 
 export interface Settings {
   source: Source;
-  /** The task, if the model is one of the page's own. */
+  /** The task, if it is known before the model is loaded. */
   task?: string;
   device: NonNullable<PipelineOptions['device']>;
   dtype: NonNullable<PipelineOptions['dtype']>;
+  weights?: NonNullable<PipelineOptions['weights']>;
 }
 
 /** A model next to the page. */
@@ -39,6 +41,9 @@ export class ModelPicker {
   private readonly chosen_: HTMLElement;
   private readonly name_: HTMLElement;
   private files_: File[] | undefined;
+  /** The weights that the visitor chose. They count while their model is in use. */
+  private choice_: Chosen | undefined;
+  private looking_ = new AbortController();
   private source_: Source | undefined;
 
   /** Calls `onChange` whenever the visitor has chosen something else, `onText` with a text that was dropped on the page. */
@@ -48,6 +53,7 @@ export class ModelPicker {
     curated: readonly HubModel[],
     private readonly onChange_: () => void,
     onText: (text: string) => void,
+    private readonly onFailure_: (error: unknown) => void,
   ) {
     const box = find(panel, '.model', HTMLElement);
     this.model_ = find(box, '[name=model]', HTMLSelectElement);
@@ -69,20 +75,20 @@ export class ModelPicker {
     this.model_.addEventListener('change', () => this.chooseModel());
     this.device_.addEventListener('change', this.onChange_);
     this.dtype_.addEventListener('change', this.onChange_);
-    find(box, '.use', HTMLButtonElement).addEventListener('click', () => this.useAddress());
+    find(box, '.use', HTMLButtonElement).addEventListener('click', () => void this.lookUp());
     this.address_.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') this.useAddress();
+      if (event.key === 'Enter') void this.lookUp();
     });
     for (const input of this.own_.querySelectorAll('input')) {
       input.addEventListener('change', () => {
-        if (input.files?.length) this.useFiles([...input.files]);
+        if (input.files?.length) void this.useFiles([...input.files]);
       });
     }
     acceptDrops(panel, {
       onModel: (files) => {
         this.model_.value = kOwn;
         this.openDrawer();
-        this.useFiles(files);
+        void this.useFiles(files);
       },
       onText,
       onRefused: (why) => {
@@ -93,14 +99,43 @@ export class ModelPicker {
     this.takeModel();
   }
 
-  /** A press names the model; another button loads it, because it is large. */
+  /** A press looks the model up; another button loads it, because it is large. */
   private curatedButton({ id, megabytes, about }: HubModel): HTMLButtonElement {
     const size = bytes(1e6 * megabytes).replace('.0', '');
-    const button = makeButton([make('code', '', id), ` ${size}, ${about}`], () => {
+    return makeButton([make('code', '', id), ` ${size}, ${about}`], () => {
       this.address_.value = id;
-      this.address_.focus();
+      void this.lookUp();
     });
-    return button;
+  }
+
+  private get tasks(): string[] {
+    return this.bundled_.map(({ task }) => task);
+  }
+
+  /** Shows what the named model costs, and a button that loads it. */
+  private async lookUp(): Promise<void> {
+    this.looking_.abort();
+    this.looking_ = new AbortController();
+    const { signal } = this.looking_;
+    const name = this.address_.value.trim();
+    if (name === '') return this.address_.focus();
+    this.chosen_.textContent = 'Looking it up\u2026';
+    try {
+      const { found, chosen } = await lookUp(name, this.tasks, signal);
+      if (signal.aborted) return;
+      this.chosen_.replaceChildren(...describeDownloads(found, chosen, this.tasks, (one) => this.use(one)));
+    } catch (error) {
+      if (signal.aborted) return;
+      this.chosen_.textContent = '';
+      this.onFailure_(error);
+    }
+  }
+
+  private use(chosen: Chosen): void {
+    this.choice_ = chosen;
+    if (![...this.dtype_.options].some(({ value }) => value === chosen.dtype)) this.dtype_.append(new Option(chosen.dtype));
+    this.dtype_.value = chosen.dtype;
+    this.chooseModel();
   }
 
   private openDrawer(): void {
@@ -108,10 +143,12 @@ export class ModelPicker {
   }
 
   /** The choice, without a source while a model elsewhere, or files, are missing. */
-  get settings(): Partial<Pick<Settings, 'source' | 'task'>> & Omit<Settings, 'source' | 'task'> {
-    const task = this.bundled_.find((model) => addressOf(model) === this.model_.value)?.task;
+  get settings(): Partial<Pick<Settings, 'source'>> & Omit<Settings, 'source'> {
+    const choice = this.choice_?.source === this.source_ ? this.choice_ : undefined;
+    const task = choice?.task ?? this.bundled_.find((model) => addressOf(model) === this.model_.value)?.task;
     return {
       ...(task === undefined ? {} : { task }),
+      ...(choice?.weights === 'onnx' ? { weights: choice.weights } : {}),
       ...(this.source_ === undefined ? {} : { source: this.source_ }),
       device: this.device_.value as Settings['device'],
       dtype: this.dtype_.value as Settings['dtype'],
@@ -120,7 +157,8 @@ export class ModelPicker {
 
   /** Takes one of the models next to the page, if it is not in use. */
   useBundled(model: BundledModel): void {
-    if (this.model_.value === addressOf(model)) return;
+    const isBundled = this.elsewhere_.hidden && this.own_.hidden; // Another model stays, whatever it is asked about.
+    if (!isBundled || this.model_.value === addressOf(model)) return;
     this.model_.value = addressOf(model);
     this.chooseModel();
   }
@@ -153,13 +191,11 @@ export class ModelPicker {
     this.describe();
   }
 
-  private useAddress(): void {
-    this.chooseModel();
-    if (this.source_ === undefined) this.address_.focus();
-  }
-
-  private useFiles(files: File[]): void {
+  /** Files of one's own are looked up for their task only: nothing is downloaded. If that fails, loading says why. */
+  private async useFiles(files: File[]): Promise<void> {
     this.files_ = files;
+    const { chosen } = await lookUp(files, this.tasks, this.looking_.signal).catch(() => ({ chosen: [] }));
+    this.choice_ = chosen[0];
     this.chooseModel();
   }
 

@@ -6,8 +6,6 @@
 import { find } from './dom.js';
 import { bytes, count, duration } from './format.js';
 
-const kDare = 'Turn off your network and try again.';
-
 type Witness = 'timeline' | 'service worker' | 'progress';
 
 interface Request {
@@ -75,9 +73,9 @@ export class Proof {
     this.show();
   }
 
-  /** All of the page is stored on the device, or only what was used. */
-  isKept(isAll: boolean): void {
-    this.dare_.textContent = isAll ? kDare : `What has answered once works without a network. ${kDare}`;
+  /** Invites the visitor to turn off the network, when all files are stored. */
+  dare(): void {
+    this.dare_.textContent = 'Turn off your network and try again.';
   }
 
   answered(milliseconds: number): void {

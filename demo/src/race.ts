@@ -9,7 +9,7 @@ import { isInControl } from './keep_for_offline.js';
 import type { LoadOptions } from './loading.js';
 import type { Settings } from './model_picker.js';
 
-interface Lane extends Omit<Settings, 'source' | 'task'> {
+interface Lane extends Pick<Settings, 'device' | 'dtype'> {
   readonly name: string;
   readonly threads: number | 'auto';
 }

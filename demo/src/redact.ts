@@ -23,7 +23,7 @@ const kOtherHue = 4;
 /** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
 const kOptions = { aggregation_strategy: 'average', recall: 0.5, patterns: true } as const;
 /** A detail that the model is less sure of is for a person to decide. */
-const kSure = 0.85;
+const kSure = 0.6;
 /** Other names, of products and the like: they are not private. */
 const kPublic = 'MISC';
 

@@ -181,11 +181,14 @@ function takesLabels(sorter: Sorter): sorter is Pipeline<'zero-shot-classificati
 /** A model of natural-language inference takes any labels; another has its own. */
 async function loadSorter(source: Source, options: LoadOptions, chosen: string | undefined): Promise<Sorter> {
   if (chosen === kTrained.task) return pipeline('text-classification', source, options);
+  const sorter = await pipeline('zero-shot-classification', source, options);
+  if (chosen !== undefined) return sorter;
   try {
-    return await pipeline('zero-shot-classification', source, options);
+    await sorter('-', ['-']); // says whether the model was trained for inference
+    return sorter;
   } catch (error) {
-    const hasOwnLabels = error instanceof PeruseError && /entailment/.test(error.message);
-    if (chosen !== undefined || !hasOwnLabels) throw error;
+    await sorter.dispose();
+    if (!(error instanceof PeruseError && error.code === 'unsupported')) throw error;
     return pipeline('text-classification', source, options);
   }
 }

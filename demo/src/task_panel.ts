@@ -119,7 +119,14 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       field.value = text;
       void this.run();
     };
-    this.picker_ = new ModelPicker(panel_, task_.bundled, task_.curated, () => void this.changeModel(), readText);
+    this.picker_ = new ModelPicker(
+      panel_,
+      task_.bundled,
+      task_.curated,
+      () => void this.changeModel(),
+      readText,
+      (error) => this.showFailure(error),
+    );
     this.offerBetter();
     this.inside_ = new Inside(
       () => this.model_.loaded,

@@ -90,3 +90,21 @@ test('does not keep what a portal answers in their place, and goes on with what 
   expect(await (await ask('app/main.js')).text()).toBe('code');
   await expect(ask('peruse/x.wasm')).rejects.toThrow('no connection');
 });
+
+test('takes engines and models from the cache once all of this version of the site are stored, and the page from the server', async () => {
+  server = site;
+  for (const path of ['./', 'app/main.js', 'models/a/config.json']) await ask(path);
+  const asked: string[] = [];
+  server = (address) => {
+    asked.push(address.slice(kSite.length));
+    return site(address);
+  };
+  stored.set(keyOf('./kept'), new Response('an older version'));
+  await ask('models/a/config.json');
+  expect(asked).toEqual(['models/a/config.json']);
+  stored.set(keyOf('./kept'), new Response('1'));
+  asked.length = 0;
+  expect(await (await ask('models/a/config.json')).text()).toBe('{}');
+  await ask('app/main.js');
+  expect(asked).toEqual(['app/main.js']);
+});

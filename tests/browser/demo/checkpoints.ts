@@ -12,8 +12,11 @@ export function file(name: string, content: Buffer | string): NamedFile {
 }
 
 /** A tiny ConvBERT classifier with changes to its configuration. Its vocabulary has letters as words, because the fixture lacks a tokenizer. */
-export async function tinyClassifier(changes: object = {}): Promise<[config: NamedFile, weights: NamedFile, vocabulary: NamedFile]> {
-  const folder = new URL('../../fixtures/tiny/convbert-sequence/', import.meta.url);
+export async function tinyClassifier(
+  changes: object = {},
+  fixture = 'convbert-sequence',
+): Promise<[config: NamedFile, weights: NamedFile, vocabulary: NamedFile]> {
+  const folder = new URL(`../../fixtures/tiny/${fixture}/`, import.meta.url);
   const config = JSON.parse(await readFile(new URL('config.json', folder), 'utf8')) as object;
   const words = [
     '[PAD]',
@@ -35,6 +38,9 @@ export const tinyNli = () =>
     id2label: { 0: 'contradiction', 1: 'entailment', 2: 'neutral' },
     label2id: { contradiction: 0, entailment: 1, neutral: 2 },
   });
+
+/** A tiny random tagger of persons, which is sure of nothing. */
+export const tinyTagger = () => tinyClassifier({}, 'convbert-token');
 
 /** A model whose files claim an embedding table of 8 GB. */
 export async function hugeClassifier(): Promise<NamedFile[]> {

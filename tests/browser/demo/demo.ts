@@ -132,10 +132,10 @@ export async function chooseBundled(panel: Locator): Promise<void> {
   await panel.locator('[name=model]').selectOption({ index: 0 });
 }
 
-/** Names a model by hub id or address. */
-export async function chooseElsewhere(panel: Locator, name: string): Promise<void> {
+/** Names a model by hub id or address, which is looked up. */
+export async function nameElsewhere(panel: Locator, name: string): Promise<void> {
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');
   await panel.getByLabel('Hub id').fill(name);
-  await panel.getByRole('button', { name: 'Load it' }).click();
+  await panel.getByRole('button', { name: 'Look it up' }).click();
 }

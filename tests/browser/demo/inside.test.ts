@@ -250,7 +250,7 @@ it('is a place of its own, which answers by itself and changes from tab to tab',
   await inside.locator('.strip .token').first().waitFor();
   expect(await inside.locator('.subjects [aria-pressed=true]').textContent()).toBe('the redaction');
   await inside.getByRole('button', { name: 'the answer' }).click();
-  await inside.locator('.strip .token', { hasText: 'bins' }).first().waitFor();
+  await inside.locator('.strip .token', { hasText: 'bin' }).first().waitFor();
   expect(alone.complaints).toEqual([]);
   await alone.close();
 });

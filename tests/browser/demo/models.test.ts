@@ -2,8 +2,8 @@
 
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { file, type NamedFile, tinyClassifier } from './checkpoints.js';
-import { answered, chooseBundled, chooseElsewhere, chooseFiles, type Demo, openDrawer, startDemo, trained, type Visit } from './demo.js';
+import { file, type NamedFile, tinyClassifier, tinyNli, tinyTagger } from './checkpoints.js';
+import { answered, chooseBundled, chooseFiles, type Demo, nameElsewhere, openDrawer, startDemo, trained, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -81,15 +81,42 @@ it('says that a dropped picture is neither a text nor a model', async () => {
   expect(await panel.locator('.headline strong').textContent()).toBe('4 lines');
 });
 
-it('names models of the hub with their sizes, and loads one only when told to', async () => {
+it('names models of the hub with their sizes, and downloads no weights before it is told to', async () => {
+  const address = 'https://huggingface.co/MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33/resolve/main/';
+  await serveElsewhere(address, await tinyNli());
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');
   const before = visit.requests.length;
   const first = panel.locator('.curated button').first();
   expect(await first.textContent()).toMatch(/^[\w-]+\/[\w.-]+ \d+\sMB, /);
-  await first.click();
-  expect(await panel.locator('[name=address]').inputValue()).toBe(await first.locator('code').textContent());
   expect(visit.requests.slice(before)).toEqual([]);
+  await first.click();
+  await panel.locator('.downloads li').first().waitFor();
+  expect(await panel.locator('.chosen p').textContent()).toBe('convbert, for Sort.');
+  expect(await panel.locator('.downloads li').first().textContent()).toMatch(
+    /^Use it: [\d.]+\skB \(\w+\) [\d.]+\skB of memory, fits this device$/,
+  );
+  expect(await panel.locator('.headline strong').textContent(), 'the model in use stays').toBe('4 lines');
+  await panel.locator('.downloads button').first().click();
+  await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
+  await answered(panel);
+  expect(await panel.locator('#sort-labels').isVisible(), 'a model of inference takes labels').toBe(true);
+});
+
+it('loads a better model with one press', async () => {
+  const address = 'https://huggingface.co/MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33/resolve/main/';
+  await serveElsewhere(address, await tinyNli());
+  await panel.locator('.better').click();
+  await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
+  await answered(panel);
+  expect(await panel.locator('.model-name').textContent()).toMatch(/^From the hub/);
+});
+
+it('says that a model is for another tab', async () => {
+  await serveElsewhere('https://models.example/tagger/', await tinyTagger());
+  await nameElsewhere(panel, 'https://models.example/tagger/');
+  await panel.locator('.chosen p', { hasText: 'for Redact' }).waitFor();
+  expect(await panel.locator('.downloads').count()).toBe(0);
 });
 
 it.each([
@@ -97,7 +124,8 @@ it.each([
   ['an address', 'https://models.example/tiny/', 'https://models.example/tiny/'],
 ])('classifies with a model that is named by %s', async (_, name, address) => {
   await serveElsewhere(address, await tinyClassifier());
-  await chooseElsewhere(panel, name);
+  await nameElsewhere(panel, name);
+  await panel.locator('.downloads button').first().click();
   await expectTinyModel();
   expect(visit.requests.filter((request) => !request.startsWith(demo.url) && !request.startsWith(address))).toEqual([]);
 });
@@ -112,13 +140,12 @@ it('asks for a model where none is named, and for nothing else', async () => {
 
 it('says kindly that a hub id leads nowhere', async () => {
   await serveElsewhere('https://huggingface.co/', []);
-  await chooseElsewhere(panel, 'somebody/nothing');
+  await nameElsewhere(panel, 'somebody/nothing');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   expect(await panel.locator('.error').textContent()).toMatch(/config\.json/);
 
-  await chooseElsewhere(panel, 'no id at all');
-  await panel.locator('.examples button').first().click();
+  await nameElsewhere(panel, 'no id at all');
   await panel.locator('.error code', { hasText: 'invalid_argument' }).waitFor();
   await chooseBundled(panel);
   expect(await panel.locator('.error').textContent()).toBe('');

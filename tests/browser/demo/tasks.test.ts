@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SentimentFixture } from '../../node/support/demo_cases.js';
-import { tinyNli } from './checkpoints.js';
+import { tinyNli, tinyTagger } from './checkpoints.js';
 import { answered, chooseFiles, type Demo, openDrawer, startDemo, trained, type Visit } from './demo.js';
 
 let demo: Demo;
@@ -86,6 +86,29 @@ async function openReviews(): Promise<Locator> {
   await trained(panel);
   return panel;
 }
+
+it('marks what the model is not sure of, and lets a person decide', async () => {
+  const panel = await openTab('redact');
+  await chooseFiles(panel, await tinyTagger());
+  await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
+  await panel.locator('#redact-text').fill('a, b. c, d. e, f. mary@example.org');
+  await panel.locator('.redacted', { hasText: '[EMAIL_1]' }).waitFor();
+  await answered(panel);
+  expect(await panel.locator('.headline').textContent()).toContain('uncertain');
+  const marks = panel.locator('.redacted mark.unsure');
+  const before = await marks.count();
+  expect(before).toBeGreaterThan(0);
+  expect(await panel.locator('.redacted mark:not(.unsure)').allTextContents()).toEqual(['[EMAIL_1]']);
+  const row = panel.locator('.found li', { has: panel.page().getByRole('button', { name: 'Not private' }) }).first();
+  const words = (await row.locator('.label').textContent())!;
+  await row.getByRole('button', { name: 'Not private' }).click();
+  await expect.poll(() => marks.count()).toBe(before - 1);
+  expect(await panel.locator('.redacted').textContent()).toContain(words);
+  await openDrawer(panel, 'code');
+  expect(await panel.locator('.code code').textContent()).toContain(`!${JSON.stringify([words])}.includes(text)`);
+  await panel.getByRole('button', { name: 'Hide again' }).click();
+  await expect.poll(() => marks.count()).toBe(before);
+});
 
 describe('the sorting tab, with the model of praise and complaint', () => {
   it('answers while one types: label, bars that add up, time', async () => {
@@ -292,25 +315,53 @@ describe('names in a message', () => {
 });
 
 describe('taking it along', () => {
-  it('gives the call as code that does what the page did', async () => {
-    const panel = await openReviews();
-    await panel.locator('#sort-text').fill("It's a \u201cgem\u201d, really wonderful.");
-    await answered(panel);
+  /** What the copied code says, run in Node: it fetches the model from the page's own site. */
+  async function resultOfCode(panel: Locator): Promise<unknown> {
     await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await openDrawer(panel, 'code');
     await panel.locator('.copy-code').click();
-    await panel.getByText('Copied').waitFor();
+    await panel.locator('.copy-code', { hasText: 'Copied' }).waitFor();
     const code = await visit.page.evaluate(() => navigator.clipboard.readText());
     expect(code).toContain("import { pipeline } from 'peruse';");
-    expect(code).toContain('top_k: null');
-    // The same code in Node, which fetches the model from the page's own site.
     const { pipeline } = await import('../../../web/dist/index_node.js');
-    const run = new Function(
-      'pipeline',
-      `return (async () => { ${code.replace(/^import.*$/m, '').replace('console.log(result)', 'return result')} })()`,
-    ) as (p: typeof pipeline) => Promise<{ label: string; score: number }[][]>;
-    const best = (await run(pipeline))[0]![0];
-    expect(await panel.locator('.headline').textContent()).toBe(`${best!.label} ${(100 * best!.score).toFixed(1)}\u00a0%`);
+    const body = code.replace(/^import.*$/m, '').replace('console.log(result)', 'return result');
+    const run = new Function('pipeline', `return (async () => { ${body} })()`) as (p: typeof pipeline) => Promise<unknown>;
+    return run(pipeline);
+  }
+  const percentOf = (score: number) => `${(100 * score).toFixed(1)}\u00a0%`;
+
+  it('gives the redaction as code that does what the page did', async () => {
+    const panel = await openTab('redact');
+    await panel.locator('#redact-text').fill('It\u2019s "Mary Johnson", mary@example.org,\nfrom Oslo. Ask Priya.');
+    await panel.locator('.redacted', { hasText: '[EMAIL_1]' }).waitFor();
+    await answered(panel);
+    const { text } = (await resultOfCode(panel)) as { text: string };
+    expect(await panel.locator('.redacted').textContent()).toBe(text);
+  });
+
+  it('gives the sorting as code that does what the page did, with labels of one\u2019s own', async () => {
+    const panel = await openTab('sort');
+    await panel.locator('.more summary').click();
+    await panel.locator('[name=multi]').check();
+    await answered(panel);
+    const results = (await resultOfCode(panel)) as { labels: string[]; scores: number[] }[];
+    expect(await panel.locator('.sorted .tag').allTextContents()).toEqual(
+      results.map(({ labels, scores }) => `${labels[0]} ${percentOf(scores[0]!)}`),
+    );
+  });
+
+  it('gives the sorting as code that does what the page did, with the model of praise and complaint', async () => {
+    const panel = await openReviews();
+    await panel.locator('#sort-text').fill("It's a \u201cgem\u201d, really wonderful.");
+    await answered(panel);
+    const [[best]] = (await resultOfCode(panel)) as [[{ label: string; score: number }]];
+    expect(await panel.locator('.headline').textContent()).toBe(`${best.label} ${percentOf(best.score)}`);
+  });
+
+  it('gives the question as code that does what the page did', async () => {
+    const panel = await openTab('ask');
+    const [best] = (await resultOfCode(panel)) as [{ answer: string; score: number }];
+    expect(await panel.locator('.headline').textContent()).toBe(`${best.answer} ${percentOf(best.score)}`);
   });
 
   it('gives a link that carries the text, and opens such a link', async () => {

@@ -1,0 +1,80 @@
+// What a named model would cost and do, before its weights are downloaded.
+import { describe, type ModelDescription, type ModelDownload, type Source } from '../peruse/peruse.js';
+import { make, makeButton } from './dom.js';
+import { bytes } from './format.js';
+
+/** Weights that the visitor has chosen. */
+export interface Chosen {
+  readonly source: Source;
+  readonly task: string;
+  readonly dtype: ModelDownload['dtype'];
+  readonly weights: ModelDownload['weights'];
+}
+
+const kMostMemory = 4e9; // bytes of WebAssembly
+const kOwnShare = 0.5; // of the device's memory: the rest is the browser's and the system's
+const kMostOffered = 4;
+
+const kTabs: Record<string, string> = {
+  redact: 'Redact',
+  'zero-shot-classification': 'Sort',
+  'text-classification': 'Sort',
+  'question-answering': 'Ask',
+};
+
+/** Whether a model of `memory` bytes fits. A browser that does not report the device's memory sets no limit of its own. */
+export function fitsDevice(memory: number): boolean {
+  const { deviceMemory } = navigator as { deviceMemory?: number };
+  return memory < Math.min(kMostMemory, deviceMemory === undefined ? Infinity : kOwnShare * deviceMemory * 1e9);
+}
+
+/** Looks a model up, for one of these tasks: the first that the model does. */
+export async function lookUp(
+  source: Source,
+  tasks: readonly string[],
+  signal: AbortSignal,
+): Promise<{ found: ModelDescription; chosen: Chosen[] }> {
+  const found = await describe(source, { signal });
+  const chosen = found.downloads.flatMap(({ dtype, weights, tasks: possible }) => {
+    const task = tasks.find((one) => (possible as readonly string[]).includes(one));
+    return task === undefined ? [] : [{ source, task, dtype, weights }];
+  });
+  return { found, chosen };
+}
+
+/** The description, with a button for each download; the smallest first. */
+export function describeDownloads(
+  { modelType, downloads, refused }: ModelDescription,
+  chosen: readonly Chosen[],
+  tasks: readonly string[],
+  onUse: (chosen: Chosen) => void,
+): Node[] {
+  const tabs = [...new Set(downloads.flatMap((one) => one.tasks).flatMap((task) => kTabs[task] ?? []))];
+  const can = tabs.length > 0 ? `for ${tabs.join(', ')}` : 'for none of these tabs';
+  const head = make('p', '', `${modelType}, ${can}.`);
+  const [task] = tasks;
+  if (chosen.length === 0)
+    return [
+      head,
+      make('p', '', Object.entries(refused).find(([name]) => name === task)?.[1]?.message ?? 'It does not do what this tab does.'),
+    ];
+  const costOf = ({ dtype, weights }: Chosen) => downloads.find((one) => one.dtype === dtype && one.weights === weights);
+  const rows = [...chosen]
+    .sort((a, b) => (costOf(a)?.bytes ?? 0) - (costOf(b)?.bytes ?? 0))
+    .slice(0, kMostOffered)
+    .map((one) => {
+      const cost = costOf(one);
+      const size = cost === undefined || cost.bytes === 0 ? 'size unknown' : bytes(cost.bytes);
+      const stored = cost?.cached ? ', stored already' : '';
+      const memory = cost?.memory ?? 0;
+      const fit = fitsDevice(memory) ? 'fits this device' : 'too large for this device';
+      const kind = one.weights === 'onnx' ? `${one.dtype}, ONNX` : one.dtype;
+      return make(
+        'li',
+        '',
+        makeButton([`Use it: ${size} (${kind})`], () => onUse(one)),
+        ` ${bytes(memory)} of memory, ${fit}${stored}`,
+      );
+    });
+  return [head, make('ul', 'downloads', ...rows)];
+}
