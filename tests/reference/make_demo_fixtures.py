@@ -31,7 +31,7 @@ ODD_SENTENCES = [
     "ﬁne ﬂick", "Ｆｕｌｌｗｉｄｔｈ ｆｉｌｍ", "tab\tand\nnewline", "  spaces   everywhere  ", "zero\u200bwidth joiner\u200d",
     "[MASK] is a [SEP] token?", "http://example.org/review?id=42&x=%20", "donaudampfschifffahrtsgesellschaft" * 4,
     "ı dotless İstanbul", "ß ẞ æ Æ ø Ø", "1,234.56 $ 99 % £5 €7", "\U0001F469\u200d\U0001F4BB great \U0001F3AC",
-    "good " * 40, "bad, " * 40, "it was fine , i guess",
+    "good " * 40, "bad, " * 40, "it was fine , i guess", "A gem.",
 ]
 ODD_PAIRS = [
     ("Who wrote the play?", "The play “Nathan der Weise” 🎭 was written by Gotthold Ephraim Lessing in 1779."),
@@ -58,7 +58,7 @@ def sentiment_texts(data_dir):
 
 
 def run_sentiment(model_dir, data_dir):
-    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float32)
+    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float64)
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
     classify = pipeline("text-classification", model=model, tokenizer=tokenizer, top_k=None, device="cpu")
     cases = []

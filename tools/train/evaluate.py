@@ -23,7 +23,7 @@ from export_model import load
 from shared import attention, everyday, reading, redaction
 from shared.entities import NER_SETS, f1, ner_sentences, total_f1
 from shared.facts import FactMaker
-from shared.remarks import everyday_rows
+from shared.remarks import RemarkMaker, everyday_rows
 from shared.sorting import held_out_messages
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
 from shared.zero_shot_sets import label_table, labelled_sets
@@ -35,13 +35,15 @@ def evaluate_sentiment(model, tokenizer, data_dir, splits):
         for split in splits:
             items = sentiment.encode(tokenizer, sentiment_rows(data_dir, name, split.replace("test", "test-halfA")))
             result[f"{name} {split}"] = {"accuracy": round(sentiment.accuracy(model, items), 2), "texts": len(items)}
-    rows = everyday_rows()
-    items = sentiment.encode(tokenizer, rows)
-    sure = sentiment.sureness(model, items)
-    right = sentiment.predict(model, items).argmax(1) == np.array([label for _, label in items])
-    result["everyday remarks"] = {"right": int(right.sum()), "of": len(rows), "right or not sure, wrong, by threshold": {
-        limit: [int((right | (sure < limit)).sum()), int((~right & (sure >= limit)).sum())] for limit in (0.5, 0.6, 0.65, 0.7, 0.8)},
-        "wrong": [[text, round(float(chance), 2)] for (_, text), chance, one in zip(rows, sure, right) if not one]}
+    maker = RemarkMaker("dev", random.Random(4))
+    held_out = [row for row in (maker.remark() for _ in range(600)) if row[0] != 0.5]
+    for name, rows in (("held-out remarks", held_out), ("everyday remarks", everyday_rows())):
+        items = sentiment.encode(tokenizer, rows)
+        sure = sentiment.sureness(model, items)
+        right = sentiment.predict(model, items).argmax(1) == np.array([label for _, label in items])
+        result[name] = {"right": int(right.sum()), "of": len(rows), "right or not sure, wrong, by threshold": {
+            limit: [int((right | (sure < limit)).sum()), int((~right & (sure >= limit)).sum())] for limit in (0.5, 0.6, 0.65, 0.7, 0.75, 0.8)}}
+    result["everyday remarks"]["wrong"] = [[text, round(float(chance), 2)] for (_, text), chance, one in zip(rows, sure, right) if not one]
     return result
 
 

@@ -66,8 +66,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True, help="a saved folder, such as OUT/best of a recipe")
     parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--temperature", type=float, default=1.0, help="divides the logits of a sentiment model")
     args = parser.parse_args()
     model = load(args.weights)
+    for value in model.classifier.out_proj.parameters() if args.temperature != 1 else ():
+        value.data /= args.temperature
     even_embeddings(model)
     turn_between(model)
     save_model(model.half(), args.weights, args.out_dir)

@@ -74,7 +74,7 @@ def encode(tokenizer, texts):
 
 
 def loss_of(logits, before, truth, weight):
-    """As the pipeline reads the logits: entailment compared over the labels of a text, and each pair by itself."""
+    """As the pipeline reads the logits: entailment compared over the labels of a text, and each pair by itself with this weight."""
     def read(scores):
         return scores[:, ENTAILMENT].reshape(len(truth), LABELS), (scores[:, ENTAILMENT] - scores[:, 1 - ENTAILMENT]).reshape(len(truth), LABELS)
 
@@ -138,7 +138,6 @@ def message_scores(model, tokenizer, messages, names):
 
 
 def main():
-    # The weight of the loss is that of each pair by itself.
     args = recipe_parser(__doc__, "steps", batch_tokens=2048, rate=2e-4, loss_weight=0.5, evaluate_every=400).parse_args()
     single_thread(args.seed)
     attention.use()
