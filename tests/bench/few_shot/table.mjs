@@ -1,4 +1,4 @@
-// The table of docs/teach.md, from the lines of tests/bench/few_shot.mjs.
+// The table of docs/internals/teaching.md, from the lines of tests/bench/few_shot.mjs.
 
 const kColumns = ['teach', 'tfidf', 'logistic', 'setfit', 'full'];
 

@@ -48,7 +48,7 @@ function codeOf(folded: string): string {
 const kGroup = /[\p{L}\p{N}]+/gu;
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
 
-/** Ranges of the groups of letters and digits in a folded text. */
+/** Ranges of the groups of letters and digits in a normalised text. */
 function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
     start: from + index,
@@ -71,7 +71,7 @@ function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRan
   }
 }
 
-/** Finds numbers with right check digits in a folded text. At each position the longest acceptable one wins. */
+/** Finds numbers with right check digits in a normalised text. At each position the longest acceptable one wins. */
 export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (range: TextRange) => boolean = () => true): TextRange[] {
   const groups = groupsOf(text);
   const found: TextRange[] = [];

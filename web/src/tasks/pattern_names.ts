@@ -22,5 +22,5 @@ export interface PatternMatch extends TextRange {
   type: string;
 }
 
-/** Finds details in a folded text, in text order, without overlaps. */
+/** Finds details in a normalised text, in text order, without overlaps. */
 export type FindDetails = (text: string, patterns: readonly (PatternName | PatternFinder)[]) => PatternMatch[];

@@ -3,7 +3,7 @@ import { type ChecksumName, checksum, numberAround } from './checksums.js';
 import type { PatternMatch } from './pattern_names.js';
 import type { FoldedText, TextRange } from './text_folding.js';
 
-/** Whether a found text really has its type: the name of a checksum, or a function of the folded text. */
+/** Whether a found text really has its type: the name of a checksum, or a function of the normalised text. */
 export type RedactionRule = ChecksumName | ((text: string) => boolean);
 
 export interface Detail extends TextRange {
@@ -19,7 +19,7 @@ export interface Selection {
 
 /**
  * Returns the details to replace, as ranges of the original text, in text order, without overlaps. `matches` come from patterns, `readings`
- * from the model and other finders; both refer to the folded text.
+ * from the model and other finders; both refer to the normalised text.
  */
 export function detailsOf(
   folded: FoldedText,

@@ -8,10 +8,10 @@ export interface TextRange {
   end: number;
 }
 
-/** A text, folded. */
+/** A normalised text. */
 export interface FoldedText {
   readonly text: string;
-  /** Maps a range of the folded text to the original text. */
+  /** Maps a range of the normalised text to the original text. */
   original(range: TextRange): TextRange;
 }
 
