@@ -93,7 +93,7 @@ describe('a cache that can not be written to', () => {
     const loads = await Promise.all([loadFake('user/model'), loadFake('user/model')]);
     loads.forEach(expectWhole);
     if (process.getuid?.() === 0 && _.startsWith('a read-only')) return; // root can write to read-only files
-    expect(loads[0]!.report.notices.join('\n')).toMatch(/is not kept: /);
+    expect(loads[0]!.report.notices.join('\n')).toMatch(/is not cached: /);
   });
 
   test('no home at all', async () => {
@@ -361,7 +361,7 @@ describe('a server that is too busy', () => {
     server.files.set(`${kHub}model.safetensors`, busy(503, 1, { 'retry-after': new Date(Date.now() + 3600_000).toUTCString() }));
     await expect(loadFake('user/model')).rejects.toMatchObject({
       code: 'network',
-      message: expect.stringMatching(/answered 503 .*asks to be left alone for 3\d\d\d s/),
+      message: expect.stringMatching(/answered 503 .*requests a pause of 3\d\d\d s/),
     });
   });
 

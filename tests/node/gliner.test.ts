@@ -75,7 +75,9 @@ test('an old release names its encoder only: its configuration and tokenizer com
   }
   await expect(pipeline('zero-shot-token-classification', model)).rejects.toMatchObject({
     code: 'not_found',
-    message: expect.stringContaining("the option encoder, 'microsoft/deberta-v3-small' say") as string,
+    message: expect.stringContaining(
+      "the option encoder with the location of its configuration and tokenizer, for example 'microsoft/deberta-v3-small'",
+    ) as string,
   });
 });
 
@@ -134,7 +136,9 @@ test('a bi-encoder finds the tokenizer of its labels in its folder, or where the
   for (const source of [own, plain]) {
     await expect(pipeline('zero-shot-token-classification', source)).rejects.toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining("the option labels_encoder, 'BAAI/bge-small-en-v1.5' say") as string,
+      message: expect.stringContaining(
+        "the option labels_encoder with the location of its files, for example 'BAAI/bge-small-en-v1.5'",
+      ) as string,
     });
   }
 });

@@ -66,7 +66,7 @@ test('a page that can be isolated is loaded once more, and is not tried a third 
     reloads: 1,
     address: 'https://a.example/app/peruse-isolate-worker.js?embedder=require-corp',
   });
-  expect(await result()).toMatchObject({ isolated: false, reason: expect.stringContaining('not isolated all the same') });
+  expect(await result()).toMatchObject({ isolated: false, reason: expect.stringContaining('still not isolated') });
   open({ isolated: true });
   expect(await result()).toEqual({ isolated: true });
 });

@@ -212,7 +212,7 @@ describe('a bad source', () => {
           r.writeHead(401).end();
         }),
       'unauthorized',
-      /config\.json: the server answered 401: this address needs a permission/,
+      /config\.json: the server answered 401: this address requires a permission/,
     ],
     [
       'a connection that breaks',

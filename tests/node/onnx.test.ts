@@ -213,7 +213,7 @@ describe('answers', () => {
     const { 'onnx/external.onnx_data': _, ...without } = named;
     await expect(logits(without, options)).rejects.toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining("its weights are in external.onnx_data, which isn't beside it"),
+      message: expect.stringContaining('its weights are in external.onnx_data, which is not in the same folder'),
     });
   });
 

@@ -67,7 +67,7 @@ test('an empty index finds nothing; what can not be is one clear error', async (
   expect(() => new SemanticIndex(embed, { similarity: 'near' as never })).toThrow(refused(/similarity must be/));
   expect(() => new SemanticIndex(embed, { vectors: [1] as never })).toThrow(refused(/Float32Array/));
   const failing = (call: Promise<unknown>) => call.catch((error: unknown) => error);
-  expect(await failing(new SemanticIndex(embed, { vectors: new Float32Array(9) }).search('a'))).toEqual(refused(/no rows of 8/));
+  expect(await failing(new SemanticIndex(embed, { vectors: new Float32Array(9) }).search('a'))).toEqual(refused(/not a multiple of 8/));
   const nan = new Float32Array(16).fill(1);
   nan[11] = Number.NaN;
   expect(await failing(new SemanticIndex(embed, { vectors: nan }).search('a'))).toEqual(

@@ -67,9 +67,9 @@ test('env.debug is told of them, and of the head', async () => {
   await load('question-answering', files);
   expect(told).toHaveLength(6);
   expect(told.join('\n')).toMatch(
-    /feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint left over: qa_outputs\.bias, qa_outputs\.weight\./,
+    /feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint unused: qa_outputs\.bias, qa_outputs\.weight\./,
   );
-  expect(told.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nNo tensor of the checkpoint is left over\./);
+  expect(told.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nAll tensors of the checkpoint are used\./);
 });
 
 test('legacy names and other spellings are the same model', async () => {

@@ -54,7 +54,7 @@ test('a policy that allows no worker from a blob: the page works in its own thre
   const policy = `script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' ${cdn.url}; worker-src 'self'; connect-src 'self' ${cdn.url}`;
   const found = await visit(byAddress(), { ...kIsolation, 'Content-Security-Policy': policy });
   expectWork(found, { worker: false, variant: 'relaxed', threads: 1 });
-  expect(found.result.reason).toMatch(/another origin.*worker from a blob.*the page's own thread works/);
+  expect(found.result.reason).toMatch(/another origin.*workers from blobs.*the page's own thread/);
 });
 
 describe('peruse/isolate', () => {

@@ -75,7 +75,7 @@ describe.each([
       ...kGood,
       worker: false,
       variant: 'simd',
-      reason: expect.stringMatching(/policy may allow none/),
+      reason: expect.stringMatching(/policy may forbid/),
     });
   });
 

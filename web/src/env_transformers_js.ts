@@ -76,7 +76,7 @@ const kBooleans = new Set(['allowLocalModels', 'useBrowserCache', 'useFSCache', 
 export function setTransformersJs(state: TransformersJsState, name: string, value: unknown, own: OwnSettings): boolean {
   if (name === 'allowRemoteModels') {
     checkBoolean(name, value);
-    own.notice("env.allowRemoteModels is transformers.js' name; Peruse calls it env.offline, and has set that.");
+    own.notice('env.allowRemoteModels is a setting of transformers.js; env.offline was set to its opposite.');
     own.set('offline', !value);
     return true;
   }

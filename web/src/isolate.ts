@@ -56,7 +56,7 @@ function whyNot(): string | undefined {
   if (!('serviceWorker' in navigator)) return 'There are no service workers here.';
   if (sessionStorage.getItem(kTried) === null) return undefined;
   sessionStorage.removeItem(kTried);
-  return 'The page was loaded again by way of the service worker, and is not isolated all the same.';
+  return 'The page was reloaded through the service worker, but is still not isolated.';
 }
 
 /** Routes the page's requests through the service worker. Returns the reason if that fails. */
@@ -82,7 +82,7 @@ async function register(url: URL): Promise<ServiceWorkerRegistration> {
     return await navigator.serviceWorker.register(url);
   } catch (error) {
     throw new Error(
-      `The service worker ${url.href} can't be used (${String(error)}). Copy web/bundle/peruse-isolate-worker.js to the page's own origin, beside the page or in a folder above it, or name its address with script.`,
+      `The service worker ${url.href} can't be used (${String(error)}). Copy web/bundle/peruse-isolate-worker.js to the page's own origin, next to the page or in a folder above it, or name its address with script.`,
       { cause: error },
     );
   }

@@ -393,7 +393,7 @@ function sharingKey(
 }
 
 function withTrouble(choice: VariantChoice, trouble: string | undefined): VariantChoice {
-  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble} So the page's own thread works.` };
+  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble} So the model runs in the page's own thread.` };
 }
 
 function tellDebug(notes: string[]): void {
@@ -465,7 +465,7 @@ function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions):
 /** Requests one thread: with a GPU, the CPU only records commands. */
 function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantWish {
   if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
-    throw new PeruseError('invalid_argument', "variant and threads are choices of the CPU: leave them out with device 'webgpu'.");
+    throw new PeruseError('invalid_argument', "variant and threads apply to the CPU only: omit them with device 'webgpu'.");
   }
   return { threads: 1 };
 }

@@ -82,8 +82,8 @@ export function loadNotes({ model, task, variant, threads, reason, device, dtype
     `${model} computes on ${where}, weights as ${dtype}. ${reason}`.trim(),
     `${architecture} for ${task}: ${count(tensors, 'tensor')} in use; ${head}.`,
     extraTensors.length === 0
-      ? 'No tensor of the checkpoint is left over.'
-      : `${count(extraTensors.length, 'tensor')} of the checkpoint left over: ${someOf(extraTensors)}.`,
+      ? 'All tensors of the checkpoint are used.'
+      : `${count(extraTensors.length, 'tensor')} of the checkpoint unused: ${someOf(extraTensors)}.`,
     ...notices,
   ];
 }

@@ -269,7 +269,9 @@ describe('GLiNER and GLiClass', () => {
     expect(runs).toBe(false);
     expect(tasks['zero-shot-token-classification']).toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining("the option encoder, 'microsoft/deberta-v3-small' say") as string,
+      message: expect.stringContaining(
+        "the option encoder with the location of its configuration and tokenizer, for example 'microsoft/deberta-v3-small'",
+      ) as string,
     });
     expect(await inspect(made, '--encoder', `${kFixtures}gliner/old`)).toMatchObject({ runs: true });
   });
@@ -283,7 +285,9 @@ describe('GLiNER and GLiClass', () => {
       const { tasks } = await inspect(made);
       expect(tasks[task]).toMatchObject({
         code: 'not_found',
-        message: expect.stringContaining("the option labels_encoder, 'BAAI/bge-small-en-v1.5' say") as string,
+        message: expect.stringContaining(
+          "the option labels_encoder with the location of its files, for example 'BAAI/bge-small-en-v1.5'",
+        ) as string,
       });
       const full = await inspect(made, '--labels-encoder', `${kFixtures}gliner/labels`);
       expect(full.tasks[task]).toBe(true);

@@ -16,7 +16,7 @@ test.each([
     'a task that is none',
     ['fill-mask', kModel, kTwo],
     'invalid_argument',
-    /'fill-mask' can't be taught; what can is text-classification, zero-shot-classification, token/,
+    /'fill-mask' can't be taught. Use text-classification, zero-shot-classification, token/,
   ],
   ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not a string/],
   ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],
@@ -62,7 +62,7 @@ test.each([
     /^Teaching has no option 'lr'. It has attention_dropout, /,
   ],
   ['a type', ['text-classification', kModel, kTwo, { epochs: '3' }], 'invalid_argument', /^epochs must be a number, not '3'/],
-  ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs is NaN/],
+  ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs must be a finite number, not NaN/],
   ['a method', ['text-classification', kModel, kTwo, { method: 'some' }], 'invalid_argument', /^method must be 'head', 'lora', 'full' or/],
   [
     'layers',

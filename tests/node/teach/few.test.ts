@@ -154,7 +154,7 @@ describe('warnings', () => {
   test('an entity that is white space', async () => {
     const blank = { text: 'A  rose', entities: [{ start: 1, end: 2, label: 'PLANT' }] };
     const { report } = await teach('token-classification', kTagger, [...kEntities, blank], { epochs: 1 });
-    expect(report.notices).toContainEqual(expect.stringMatching(/^Example 24: an entity is white space/));
+    expect(report.notices).toContainEqual(expect.stringMatching(/^Example 24: an entity is only white space/));
     expect(report.notices).toContainEqual(expect.stringMatching(/^1 entities have no token/));
   });
 });

@@ -141,7 +141,12 @@ test.each([
   ['a generator of mlm', ['mlm', kSentiment, ['a'], { generator: kReader }], 'invalid_argument', /^generator is for 'rtd'/],
   ['a type', ['mlm', kSentiment, ['a'], { mask_share: '1' }], 'invalid_argument', /^mask_share must be a number/],
   ['a share of words', ['mlm', kSentiment, ['a'], { mask_share: 1 }], 'invalid_argument', /Option mask_share is 1/],
-  ['no number', ['rtd', kSentiment, ['a'], { detection_weight: NaN }], 'invalid_argument', /^detection_weight is NaN/],
+  [
+    'no number',
+    ['rtd', kSentiment, ['a'], { detection_weight: NaN }],
+    'invalid_argument',
+    /^detection_weight must be a finite number, not NaN/,
+  ],
 ])('%s is refused', async (_, given, code, message) => {
   await expect(loose(...(given as unknown[]))).rejects.toMatchObject({
     name: 'PeruseError',

@@ -227,7 +227,7 @@ test.each<[string, object[], object, string, RegExp]>([
     kTexts,
     { class_weights: { x: 1 } },
     'invalid_argument',
-    /class_weights names 'x', which is none of plant, tool/,
+    /class_weights names 'x', which is not one of plant, tool/,
   ],
   ['a weight that is none', kTexts, { class_weights: { tool: -1 } }, 'invalid_argument', /class_weights must have numbers above 0/],
   [

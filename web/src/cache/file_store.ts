@@ -75,7 +75,7 @@ export class FileStore {
     const response = await this.ask(async () => this.cache_.match(url));
     if (response === undefined) return undefined;
     if (!(response instanceof Response)) {
-      this.onFault_('its match() gives something that is no Response');
+      this.onFault_('its match() did not return a Response');
       return undefined;
     }
     const { headers, status } = response;

@@ -4,9 +4,9 @@ import { given, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
 export const answer: Command = {
-  summary: 'Answer a question from a text, one JSON line an answer',
+  summary: 'Answer a question from a text, one JSON line for each answer',
   usage: '<model> <question> [text ...]',
-  details: 'Without a text, all of standard input is the text. start and end are UTF-16 indices into it.',
+  details: 'Without a text argument, standard input is the text. start and end are UTF-16 indices into the text.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many answers a text, best first (1)' },
     impossible: { type: 'boolean', help: 'the answer may be that there is none' },

@@ -3,9 +3,9 @@ import { type Command, text, UsageError } from './command.js';
 import { jsonLine } from './printable.js';
 
 export const cache: Command = {
-  summary: 'List or remove the model files that are kept',
+  summary: 'List or remove cached model files',
   usage: '[list | remove <model> | clear]',
-  details: 'They are in peruse/models in $XDG_CACHE_HOME or ~/.cache.',
+  details: 'The cache is the folder peruse/models in $XDG_CACHE_HOME or ~/.cache.',
   options: {
     revision: { type: 'string', value: 'name', help: 'remove only this revision of a hub id (all)' },
   },

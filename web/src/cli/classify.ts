@@ -6,17 +6,17 @@ import { jsonLine } from './printable.js';
 export const classify: Command = {
   summary: 'Label texts, one JSON line each',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input that is not empty is one.',
+  details: 'Without a text argument, each non-empty line of standard input is a text.',
   options: {
-    'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many labels a text, best first; 0 for all of them (1)' },
-    function: { type: 'string', value: 'name', help: "sigmoid, softmax or none: how logits become scores (the model's own)" },
+    'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of labels, best first; 0 means all (1)' },
+    function: { type: 'string', value: 'name', help: 'sigmoid, softmax or none: converts logits to scores (by the model)' },
     labels: { type: 'string', value: 'a,b,c', help: 'choose among these labels with a model for natural language inference' },
-    'multi-label': { type: 'boolean', help: 'with --labels: each label by itself' },
-    stride: { type: 'string', value: 'n', help: 'read texts that are too long in windows that overlap by n tokens' },
+    'multi-label': { type: 'boolean', help: 'with --labels: score each label independently' },
+    stride: { type: 'string', value: 'n', help: 'read long texts in windows that share n tokens' },
     'window-label': {
       type: 'string',
       value: 'name',
-      help: 'with --stride: the window where this label scores highest speaks for the text',
+      help: 'with --stride: print the scores of the window where this label scores highest',
     },
     'pair-column': { type: 'string', value: 'name', help: 'with --in: the column of the second text, for models that read pairs' },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },

@@ -10,7 +10,7 @@ const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|gpu)\.js$|^peruse-[\
 export const copyFiles: Command = {
   summary: "Copy the package's workers and engine builds to a folder that your server serves",
   usage: '<folder>',
-  details: `For bundlers that leave these files behind (esbuild, Rollup, Angular, bun build). Afterwards set env.filesPath to the
+  details: `For bundlers that omit these files (esbuild, Rollup, Angular, bun build). Afterwards set env.filesPath to the
 folder's address. Run the command again when you update the package: files of the same names are replaced. A page loads
 only the files that it needs.`,
   options: {},

@@ -6,11 +6,19 @@ import { jsonLine } from './printable.js';
 export const embed: Command = {
   summary: 'Turn texts into vectors, one JSON line each',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input that is not empty is one.',
+  details: 'Without a text argument, each non-empty line of standard input is a text.',
   options: {
-    pooling: { type: 'string', value: 'name', help: 'cls, mean or max: how token vectors become one (mean); sentence: as its folder says' },
-    'prompt-name': { type: 'string', value: 'name', help: "a prompt of the model's folder: query, say; means pooling sentence" },
-    prompt: { type: 'string', value: 'text', help: 'a text before each text; means pooling sentence' },
+    pooling: {
+      type: 'string',
+      value: 'name',
+      help: "cls, mean or max: pools token vectors to one (mean); sentence: as the model's files say",
+    },
+    'prompt-name': {
+      type: 'string',
+      value: 'name',
+      help: "a prompt by its name in the model's files, for example query; implies pooling sentence",
+    },
+    prompt: { type: 'string', value: 'text', help: 'a text to put before each text; implies pooling sentence' },
     dimensions: { type: 'string', value: 'n', help: 'keep the first n numbers of each vector' },
     normalize: { type: 'boolean', help: 'scale each vector to length 1' },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },

@@ -14,7 +14,7 @@ export const inspect: Command = {
   details: "Reads config.json, the weights' headers and sizes of files, from a URL or a hub id only those bytes.",
   options: {
     json: { type: 'boolean', help: 'one JSON line' },
-    program: { type: 'boolean', help: 'also print what the model computes, a line for each operation, for the first task that runs' },
+    program: { type: 'boolean', help: "also print the model's operations, one per line, for the first task that runs" },
     ...kEncoderOptions,
     ...kSourceOptions,
   },

@@ -9,21 +9,21 @@ import { ProgressBar } from './progress_bar.js';
 
 export const kSourceOptions: Options = {
   revision: { type: 'string', value: 'name', help: 'branch, tag or commit of a hub id (main)' },
-  token: { type: 'string', value: 'token', help: "the hub's access token, for gated models ($HF_TOKEN)" },
-  offline: { type: 'boolean', help: 'ask no server: use only what was fetched before' },
+  token: { type: 'string', value: 'token', help: 'an access token of the hub, for gated models ($HF_TOKEN)' },
+  offline: { type: 'boolean', help: 'do not send requests: use cached files only' },
 };
 
 /** Folders of encoders that a GLiNER or GLiClass model only names. */
 export const kEncoderOptions: Options = {
-  encoder: { type: 'string', value: 'source', help: "an old GLiNER's encoder: where its configuration and tokenizer are" },
-  'labels-encoder': { type: 'string', value: 'id', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
+  encoder: { type: 'string', value: 'source', help: "for an old GLiNER: the model with its encoder's configuration and tokenizer" },
+  'labels-encoder': { type: 'string', value: 'id', help: 'for a bi-encoder: the model with the tokenizer of its label encoder' },
 };
 
 const kDtypes = ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
 
 export const kWeightsOptions: Options = {
   weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
-  dtype: { type: 'string', value: 'precision', help: 'of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
+  dtype: { type: 'string', value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
   subfolder: { type: 'string', value: 'name', help: 'the folder of ONNX files (onnx)' },
   'model-file-name': { type: 'string', value: 'name', help: 'the name of ONNX files (model)' },
 };
@@ -46,9 +46,9 @@ export const kModelOptions: Options = {
   },
   adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
-  threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
-  debug: { type: 'boolean', help: 'say on standard error which build and which tensors were chosen, and which nothing needs' },
-  'no-cache': { type: 'boolean', help: 'keep nothing of what is fetched, and use nothing that was kept' },
+  threads: { type: 'string', value: 'n', help: 'number of CPU threads' },
+  debug: { type: 'boolean', help: 'print the chosen build, the head and unused tensors to standard error' },
+  'no-cache': { type: 'boolean', help: 'do not read or write the cache' },
   ...kEncoderOptions,
   ...kSourceOptions,
 };

@@ -11,25 +11,29 @@ import { jsonLine, printable } from './printable.js';
 const kObjectives = ['mlm', 'rtd'] as const;
 
 export const pretrain: Command = {
-  summary: "Go on with a model's pre-training on plain text, and write it to a folder",
+  summary: "Continue a model's pre-training on plain text, and write it to a folder",
   usage: '<mlm|rtd> <model> <text.txt>',
-  details: `A line of the file is a text; long ones are read in pieces.
+  details: `Each line of the file is a text; long texts are split.
   mlm  words are masked, and the model tells them
   rtd  a generator replaces words, and the model finds which; the generator is
        trained beside it and written to generator/
 What was measured is printed as JSON.`,
   options: {
-    out: { type: 'string', short: 'o', value: 'folder', help: 'where the model is written' },
-    validation: { type: 'string', value: 'file|share', help: 'lines to measure by: a file, or a share of the lines (0.2)' },
-    generator: { type: 'string', value: 'model', help: 'rtd: the generator to go on with (a new one, smaller than the model)' },
-    'detection-weight': { type: 'string', value: 'x', help: "rtd: of the model's loss beside the generator's (50; DeBERTa 10)" },
-    'mask-share': { type: 'string', value: 'x', help: "how many of a text's words are masked (0.15)" },
-    epochs: { type: 'string', value: 'n', help: 'times that every line is seen (as many as make 150 updates, at least 3)' },
-    'learning-rate': { type: 'string', value: 'x', help: 'the highest (by the size of the model)' },
-    'batch-size': { type: 'string', value: 'n', help: 'lines of one update (16)' },
-    'max-length': { type: 'string', value: 'n', help: 'tokens of a text at most (what the model takes, at most 512)' },
-    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation' },
-    seed: { type: 'string', value: 'n', help: 'of everything that is drawn (42)' },
+    out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
+    validation: { type: 'string', value: 'file|share', help: 'validation lines: a file, or a share of the lines, for example 0.2' },
+    generator: { type: 'string', value: 'model', help: 'rtd: the generator to continue with (a new one, smaller than the model)' },
+    'detection-weight': {
+      type: 'string',
+      value: 'x',
+      help: "rtd: weight of the model's loss relative to the generator's (50; DeBERTa 10)",
+    },
+    'mask-share': { type: 'string', value: 'x', help: "share of a text's words to mask (0.15)" },
+    epochs: { type: 'string', value: 'n', help: 'passes over the lines (enough for 150 updates, at least 3)' },
+    'learning-rate': { type: 'string', value: 'x', help: "highest learning rate (by the model's size)" },
+    'batch-size': { type: 'string', value: 'n', help: 'number of lines in an update (16)' },
+    'max-length': { type: 'string', value: 'n', help: "maximum number of tokens of a text (the model's limit, at most 512)" },
+    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation result' },
+    seed: { type: 'string', value: 'n', help: 'seed of random numbers (42)' },
     threads: kModelOptions.threads!,
     'no-cache': kModelOptions['no-cache']!,
     ...kSourceOptions,

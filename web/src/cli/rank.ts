@@ -6,7 +6,7 @@ import { jsonLine } from './printable.js';
 export const rank: Command = {
   summary: 'Sort documents by their relevance to a query, one JSON line each',
   usage: '<model> <query> [document ...]',
-  details: 'Without a document, each line of standard input that is not empty is one. corpus_id counts documents from 0.',
+  details: 'Without a document argument, each non-empty line of standard input is a document. corpus_id counts documents from 0.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'only the best n' },
     label: { type: 'string', value: 'name', help: 'of a model with several labels the one to rank by' },

@@ -39,7 +39,7 @@ export const redact: Command = {
     rules: {
       type: 'string',
       value: 'T=rule',
-      help: 'leave entities of type T whose check digits (luhn, iban) are wrong; several with commas',
+      help: 'do not replace entities of type T with wrong check digits (luhn, iban); several with commas',
     },
     patterns: { type: 'boolean', help: 'also replace e-mail addresses, links, IBANs, card and telephone numbers by their form' },
     'pattern-types': { type: 'string', value: 'A,B', help: 'only these patterns' },

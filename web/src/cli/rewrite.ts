@@ -13,7 +13,7 @@ export const kRewriteOptions: Options = {
   token: token!,
   offline: offline!,
   'no-cache': noCache!,
-  overwrite: { type: 'boolean', help: 'replace a model that the folder holds already' },
+  overwrite: { type: 'boolean', help: 'replace a model in the folder' },
 };
 
 /** Runs `rewrite` on <model> and <folder>, and prints its report as JSON. */

@@ -15,10 +15,10 @@ once, into the cache folder. With --models nothing is fetched. With --host 0.0.0
 such as a phone, can open the page. They get it by plain http, on which browsers offer neither threads nor storage;
 it works on one thread.`,
   options: {
-    port: { type: 'string', short: 'p', value: 'n', help: 'where to listen (8000); 0 for any free port' },
-    host: { type: 'string', value: 'address', help: 'the address to listen on (127.0.0.1); 0.0.0.0 for every address of this machine' },
+    port: { type: 'string', short: 'p', value: 'n', help: 'port to listen on (8000); 0 means any free port' },
+    host: { type: 'string', value: 'address', help: 'address to listen on (127.0.0.1); 0.0.0.0 means every address of this machine' },
     models: { type: 'string', value: 'folder', help: 'a folder with the demo models, instead of peruse-demo' },
-    'no-isolation': { type: 'boolean', help: 'without the headers that threads need' },
+    'no-isolation': { type: 'boolean', help: 'omit the headers that threads require' },
   },
   async run(positionals, values, io) {
     if (positionals.length > 0) throw new UsageError(`'${positionals[0]}' is too much`);

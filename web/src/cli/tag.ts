@@ -5,16 +5,16 @@ import { given, kModelOptions, textBatches, withModel } from './model_options.js
 import { jsonLine } from './printable.js';
 
 export const tag: Command = {
-  summary: 'Find entities in texts, one JSON line a text',
+  summary: 'Find entities in texts, one JSON line for each text',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input that is not empty is one. start and end are UTF-16 indices into it.',
+  details: 'Without a text argument, each non-empty line of standard input is a text. start and end are UTF-16 indices into it.',
   options: {
     aggregation: { type: 'string', value: 'name', help: 'none, simple, first, average or max: how tokens become entities (simple)' },
-    stride: { type: 'string', value: 'n', help: 'read texts that are too long in windows that overlap by n tokens' },
-    'max-length': { type: 'string', value: 'n', help: "tokens of such a window (the model's)" },
+    stride: { type: 'string', value: 'n', help: 'read long texts in windows that share n tokens' },
+    'max-length': { type: 'string', value: 'n', help: "with --stride: number of tokens in a window (the model's limit)" },
     labels: { type: 'string', value: 'a,b,c', help: 'find entities of these labels with a GLiNER model' },
-    threshold: { type: 'string', value: 'p', help: 'with --labels: leave out what is not likelier than this (0.5)' },
-    nested: { type: 'boolean', help: 'with --labels: an entity may lie within another' },
+    threshold: { type: 'string', value: 'p', help: 'with --labels: minimum score (0.5)' },
+    nested: { type: 'boolean', help: 'with --labels: an entity may contain another' },
     'multi-label': { type: 'boolean', help: 'with --labels: the same words may have several labels' },
     ...kBatchOptions,
     ...kModelOptions,

@@ -19,29 +19,29 @@ const kTasks = ['text-classification', 'zero-shot-classification', 'token-classi
 const kMethods = ['head', 'layers', 'lora', 'full'] as const;
 
 export const teach: Command = {
-  summary: 'Teach a model from examples, and write it to a folder',
+  summary: 'Train a model on examples, and write it to a folder',
   usage: '<task> <model> <examples.jsonl>',
-  details: `A line of the file is an example:
+  details: `Each line of the file is an example:
   text-classification   {"text", "label"}; the same for zero-shot-classification (GLiClass)
   token-classification  {"text", "entities": [{"start", "end", "label"}]}
   question-answering    {"question", "context", "answer": {"start", "end"}}
 What was measured is printed as JSON.`,
   options: {
-    out: { type: 'string', short: 'o', value: 'folder', help: 'where the model is written' },
-    validation: { type: 'string', value: 'file|share', help: 'examples to measure by: a file, or a share of the examples (0.2)' },
+    out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
+    validation: { type: 'string', value: 'file|share', help: 'validation examples: a file, or a share of the examples, for example 0.2' },
     method: {
       type: 'string',
       value: 'name',
-      help: 'head, layers, lora or full (texts: the better of head and full, or a rule; else full)',
+      help: 'head, layers, lora or full (for texts head or full, whichever fits better; otherwise full)',
     },
-    layers: { type: 'string', value: 'n', help: 'with --method layers: the last n of them (2)' },
-    epochs: { type: 'string', value: 'n', help: 'times that every example is seen (as many as make 150 updates, at least 3)' },
-    'learning-rate': { type: 'string', value: 'x', help: 'the highest (by the method and the size of the model)' },
-    'batch-size': { type: 'string', value: 'n', help: 'examples of one update (16)' },
+    layers: { type: 'string', value: 'n', help: 'with --method layers: number of last layers to train (2)' },
+    epochs: { type: 'string', value: 'n', help: 'passes over the examples (enough for 150 updates, at least 3)' },
+    'learning-rate': { type: 'string', value: 'x', help: 'highest learning rate (by method and model size)' },
+    'batch-size': { type: 'string', value: 'n', help: 'number of examples in an update (16)' },
     labels: { type: 'string', value: 'a,b,c', help: "the labels in the model's order (the model's own, or those of the examples)" },
-    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation' },
-    sift: { type: 'boolean', help: 'scale-invariant fine-tuning: steadier, and about three times the work' },
-    seed: { type: 'string', value: 'n', help: 'of everything that is drawn (42)' },
+    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation result' },
+    sift: { type: 'boolean', help: 'scale-invariant fine-tuning: more stable, about three times the work' },
+    seed: { type: 'string', value: 'n', help: 'seed of random numbers (42)' },
     threads: kModelOptions.threads!,
     'no-cache': kModelOptions['no-cache']!,
     ...kSourceOptions,

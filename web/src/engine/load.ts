@@ -90,7 +90,7 @@ const kAdapterModelConfig = 'adapter/config.json';
 
 /** Added to errors about a model with its own Python code. */
 const kOwnCode =
-  'config.json names Python code of its own (auto_map), which is not run: the model is computed as its model_type says, and its code may do something else.';
+  'config.json names Python code (auto_map), which Peruse does not run. The model is computed by its model_type, which may differ from that code.';
 
 function hasOwnCode({ name, content }: NamedFile): boolean {
   return new TextDecoder().decode(content).includes('"auto_map"') && (parseObject(name, content).auto_map ?? null) !== null;

@@ -107,7 +107,9 @@ async function openPart({ folder, name, signal }: OnnxRequest, path: string): Pr
   const file = await folder.open(path, signal);
   if (file.found) return file;
   const what =
-    path === name ? `there is no ${file.where}` : `its weights are in ${path.slice(path.lastIndexOf('/') + 1)}, which isn't beside it`;
+    path === name
+      ? `there is no ${file.where}`
+      : `its weights are in ${path.slice(path.lastIndexOf('/') + 1)}, which is not in the same folder`;
   throw new PeruseError(file.offline ? 'offline' : 'not_found', `${what} (${file.why})`);
 }
 

@@ -149,7 +149,7 @@ export class CachedFolder implements ModelFolder {
     if (!remote.found) throw new PeruseError('not_found', `${what}; to fetch it again failed: ${remote.why}.`);
     if (given > 0 && !(damage.soundSoFar && isSame(remote, stored))) {
       await remote.close();
-      throw new PeruseError('truncated_file', `${what}; load again to fetch it anew.`);
+      throw new PeruseError('truncated_file', `${what}; load the model again to download it.`);
     }
     this.options_.notice(`${what}; it was fetched again.`);
     for await (const chunk of this.storing(url, remote, () => {})) {
@@ -172,7 +172,7 @@ export class CachedFolder implements ModelFolder {
       const why = await saving?.finish(whole);
       if (whole && why !== undefined) {
         this.broken_ = true;
-        this.options_.notice(`${url} is not kept: ${why}.`);
+        this.options_.notice(`${url} is not cached: ${why}.`);
       }
       release();
     }

@@ -27,7 +27,7 @@ export class PortFolder implements ModelFolder {
     throwIfAborted(signal);
     const answer = await this.ask({ open: file });
     if ('missing' in answer) return answer.missing;
-    if (!('where' in answer)) throw new PeruseError('internal', 'The folder gave a strange answer.');
+    if (!('where' in answer)) throw new PeruseError('internal', 'The folder returned an invalid answer.');
     const { id, where, size, version } = answer;
     return {
       found: true,

@@ -152,7 +152,7 @@ export class UrlFolder implements ModelFolder {
     }
     if (status === 401 || status === 403 || reason === 'RepoNotFound') throw this.notAllowed(where, status);
     const asked = retryAfter(response);
-    const later = asked === undefined ? '' : `, and asks to be left alone for ${seconds(asked)}`;
+    const later = asked === undefined ? '' : `, and requests a pause of ${seconds(asked)}`;
     throw new PeruseError('network', `${`${where}: the server answered ${status} ${response.statusText}`.trimEnd()}${later}.`);
   }
 
@@ -160,7 +160,7 @@ export class UrlFolder implements ModelFolder {
     const { hub, token, name, base } = this.spec_;
     const page = base.replace(/\/resolve\/.*$/, '');
     const what = !hub
-      ? 'this address needs a permission that Peruse was not given'
+      ? 'this address requires a permission'
       : token === undefined
         ? `the model is gated or private, or does not exist; if it is gated, accept its terms at ${page} and pass an access token of yours as 'token'`
         : `the token given does not open ${name}; accept its terms at ${page} with the token's account, or check that the token may read it`;

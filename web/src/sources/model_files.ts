@@ -45,7 +45,7 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
 }
 
 export function labelsHint(name: string): string {
-  return `The model reads labels by an encoder of their own: the option labels_encoder, '${name}' say, tells where its files are`;
+  return `The model has a separate encoder for labels: pass the option labels_encoder with the location of its files, for example '${name}'`;
 }
 
 /** Inserts the configurations of encoders that a gliner_config.json only names. `open` opens an encoder's config.json, if it is known. */
@@ -64,7 +64,7 @@ export async function completeConfig(
   await add(
     'encoder_config',
     'encoder',
-    `gliner_config.json names its encoder only: the option encoder, '${textOf(config.model_name)}' say, tells where its configuration and tokenizer are`,
+    `gliner_config.json only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${textOf(config.model_name)}'`,
   );
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) await add('labels_encoder_config', 'labels', labelsHint(labels));

@@ -38,7 +38,7 @@ export async function openFolder(source: SourceSpec, parts: FolderParts): Promis
 async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder> {
   const { keep, name, offline = false } = source;
   const notice = parts.notice ?? (() => {});
-  const onFault = (why: string) => notice(`What was kept of ${name} can't be read: ${why}.`);
+  const onFault = (why: string) => notice(`The cached files of ${name} can't be read: ${why}.`);
   const cache =
     keep &&
     (await openCache(keep, parts).catch((error: unknown) => {
@@ -48,7 +48,7 @@ async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder
   const remote = new UrlFolder(source, parts, cache !== undefined);
   if (cache) return new CachedFolder(remote, new FileStore(cache, onFault), { immutable: keep!.immutable, offline, notice });
   if (!offline) return remote;
-  throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline and keeps no files here.`);
+  throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline, and no cache is in use.`);
 }
 
 export async function openCache(

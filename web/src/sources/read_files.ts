@@ -8,7 +8,10 @@ const kLargestFile = 256 << 20;
 
 export function checkLength(where: string, bytes: number): void {
   if (bytes <= kLargestFile) return;
-  throw new PeruseError('malformed_file', `${where} has more than ${kLargestFile >> 20} MB: that is no configuration and no tokenizer.`);
+  throw new PeruseError(
+    'malformed_file',
+    `${where} has more than ${kLargestFile >> 20} MB, which is too large for a configuration or a tokenizer.`,
+  );
 }
 
 /** A folder to read, and callbacks for progress. */

@@ -180,7 +180,7 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   }
   const remote = fromUrl(hubFolder(text, options.revision ?? 'main'), text, options);
   if (paths.baseUrl() !== undefined && kFolderNames.test(text)) {
-    remote.hint = `'${text}' was looked up on the hub; a folder beside the page is written './${text}'`;
+    remote.hint = `'${text}' was looked up on the hub; a folder next to the page is written './${text}'`;
   }
   const folder = env.allowLocalModels ? env.localModelPath : undefined;
   const local = folder === undefined ? undefined : await inLocalFolder(text, folder, options, paths);
@@ -245,13 +245,13 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   if (url.username !== '' || url.password !== '') {
     throw new PeruseError(
       'invalid_argument',
-      `The address at ${url.host} holds a user name or a password, which is never sent: leave it out.`,
+      `The address at ${url.host} contains a user name or a password, which is never sent: remove it.`,
     );
   }
   const spec: UrlSpec = { kind: 'url', name, base: folder.href };
   const token = options.token ?? env.token;
   if (token !== undefined && !/^[\x21-\x7e]*$/.test(token))
-    throw new PeruseError('invalid_argument', 'The token holds characters that no token has.');
+    throw new PeruseError('invalid_argument', 'The token contains characters that are not allowed in tokens.');
   if (folder.origin === hubAddress().origin) spec.hub = true;
   if (spec.hub && token !== undefined && token !== '') spec.token = token;
   if (options.local_files_only || env.offline) spec.offline = true;

@@ -52,7 +52,7 @@ function plain(name: string, value: unknown, depth = 0): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value !== 'object') throw new PeruseError('invalid_argument', `${name} can't be ${show(value)}.`);
-  if (depth === kDeepest) throw new PeruseError('invalid_argument', `${name} is nested too deeply, or holds itself.`);
+  if (depth === kDeepest) throw new PeruseError('invalid_argument', `${name} is nested too deeply, or contains itself.`);
   if (Array.isArray(value)) return Array.from(value as unknown[], (item) => plain(name, item, depth + 1));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, depth + 1)]));
 }

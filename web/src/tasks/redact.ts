@@ -340,7 +340,8 @@ async function checkReadable(
   const unreadable = (index: number, what: string) => {
     throw new PeruseError('unsupported', `Input ${index} can't be read completely, so it was not redacted (fail_closed): ${what}.`);
   };
-  for (const [index, text] of originals.entries()) if (/\p{Surrogate}/u.test(text)) unreadable(index, 'it contains half of a character');
+  for (const [index, text] of originals.entries())
+    if (/\p{Surrogate}/u.test(text)) unreadable(index, 'it contains a lone surrogate (half of a character)');
   if (tokenizer === undefined) return;
   const unknown = new Set((await tokenizer.convert_tokens_to_ids(['[UNK]', '<unk>'])).filter((id) => id !== undefined));
   for (const [index, one] of folded.entries()) {

@@ -275,6 +275,6 @@ function weightsOf(weights: Record<string, number>, labels: readonly string[], t
   if (!labelsTexts(task)) throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
   const unknown = Object.keys(weights).find((label) => !labels.includes(label));
   if (unknown !== undefined)
-    throw new PeruseError('invalid_argument', `class_weights names '${unknown}', which is none of ${labels.join(', ')}.`);
+    throw new PeruseError('invalid_argument', `class_weights names '${unknown}', which is not one of ${labels.join(', ')}.`);
   return labels.map((label) => weights[label] ?? 1);
 }

@@ -55,7 +55,7 @@ function blankEntities(examples: readonly PlainExample[]): string[] {
   const blank = examples.flatMap(({ text, entities }, index) =>
     ((entities ?? []) as EntitySpan[]).some(({ start, end }) => (text as string).slice(start, end).trim() === '') ? [index] : [],
   );
-  return blank.length === 0 ? [] : [`${numbers(blank)}: an entity is white space, which no token holds; it is not taught.`];
+  return blank.length === 0 ? [] : [`${numbers(blank)}: an entity is only white space; it is not taught.`];
 }
 
 export function exampleNotices(task: TeachTask, examples: readonly PlainExample[]): string[] {

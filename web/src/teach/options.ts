@@ -203,7 +203,8 @@ export function engineSettings(options: TeachOptions): Record<string, unknown> {
   for (const name of kPassedOn) {
     const value = options[name];
     if (value === undefined) continue;
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new PeruseError('invalid_argument', `${name} is ${value}, no number.`);
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new PeruseError('invalid_argument', `${name} must be a finite number, not ${value}.`);
     settings[name] = value;
   }
   if (options.lora_targets !== undefined) settings.lora_targets = [...options.lora_targets];

@@ -50,7 +50,7 @@ function prepare(task: PretrainTask, lines: readonly string[], options: Pretrain
   const settings = engineSettings(options as TeachOptions);
   for (const [name, value] of Object.entries({ mask_share: share, detection_weight: weight })) {
     if (value === undefined) continue;
-    if (!Number.isFinite(value)) throw new PeruseError('invalid_argument', `${name} is ${value}, no number.`);
+    if (!Number.isFinite(value)) throw new PeruseError('invalid_argument', `${name} must be a finite number, not ${value}.`);
     settings[name] = value;
   }
   return {

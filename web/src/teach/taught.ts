@@ -61,7 +61,7 @@ export function assembleTaught<T extends TaughtTask>(
 ): Taught<T> {
   let lesson: LessonResult | undefined = result;
   const held = () => {
-    if (lesson === undefined) throw new PeruseError('disposed', 'What was taught was disposed of.');
+    if (lesson === undefined) throw new PeruseError('disposed', 'The trained model was disposed of.');
     return lesson;
   };
   const dispose = async () => {
@@ -82,14 +82,14 @@ export function assembleTaught<T extends TaughtTask>(
       try {
         if (typeof to !== 'string') await saveToHandle(to, files);
         else if (saveToDisk) await saveToDisk(to, files);
-        else throw new PeruseError('unsupported', 'A page has no folders by name: give a directory handle, or use `files`.');
+        else throw new PeruseError('unsupported', 'A page cannot write to a folder by its name: pass a directory handle, or use `files`.');
       } catch (error) {
         throw toPeruseError(error);
       }
     },
     async more(examples: readonly TeachExample<T & TeachTask>[], options: TeachOptions<T & TeachTask> = {}) {
       held();
-      if (!teachMore) throw new PeruseError('unsupported', `more() is for what teach() taught; this is a model for ${task}.`);
+      if (!teachMore) throw new PeruseError('unsupported', `more() is for models that teach() trained; this is a model for ${task}.`);
       return teachMore(examples, options);
     },
     async suggest(texts: readonly string[], count = kSuggested) {

@@ -34,7 +34,7 @@ export async function teachWith<T extends TeachTask>(
   let learnt: readonly TeachExample<T>[];
   try {
     if (!kTasks.includes(task)) {
-      throw new PeruseError('invalid_argument', `${show(task)} can't be taught; what can is ${kTasks.join(', ')}.`);
+      throw new PeruseError('invalid_argument', `${show(task)} can't be taught. Use ${kTasks.join(', ')}.`);
     }
     options = checkTeachOptions(settings);
     learnt = Array.isArray(examples) ? [...examples] : [];

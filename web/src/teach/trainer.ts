@@ -147,7 +147,7 @@ export class Trainer extends ModuleCalls<TeachModule> {
     const content = allocated(name, bytes);
     for (let at = 0; at < bytes; ) {
       const read = this.call(() => this.teacher_.readFile(name, at, kPartBytes)).bytes as number;
-      if (read === 0) throw new PeruseError('internal', `The engine has fewer bytes of ${name} than it said.`);
+      if (read === 0) throw new PeruseError('internal', `The engine has fewer bytes of ${name} than it announced.`);
       const address = this.guard(() => this.teacher_.fileAddress()) >>> 0;
       content.set(this.module_.HEAPU8.subarray(address, address + read), at);
       at += read;

@@ -117,7 +117,7 @@ export class LocalHost implements Host {
 
   private engine(): Engine {
     throwIfAborted(this.stop_.signal);
-    if (!this.engine_) throw new PeruseError('internal', 'The engine holds no model yet.');
+    if (!this.engine_) throw new PeruseError('internal', 'No model is loaded yet.');
     return this.engine_;
   }
 

@@ -93,7 +93,7 @@ export class MovingHost implements Host {
     let remote: RemoteHost | undefined;
     try {
       remote = await parts.load(this.stop_.signal);
-      if (this.stop_.signal.aborted || this.shared_) throw new Error('it is not wanted any more');
+      if (this.stop_.signal.aborted || this.shared_) throw new Error('it is not needed any more');
       this.before_ = await this.local_.call('usage', null);
       this.remote_ = remote;
       if (this.underWay_ === 0) this.local_.dispose();

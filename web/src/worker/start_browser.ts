@@ -39,13 +39,14 @@ export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progres
       return portOf(worker, reasonOf, threads > 1 ? await prepare(worker, threads - 1, reasonOf) : undefined);
     } catch (error) {
       endWorker(worker);
-      if (attempt === kAttempts) throw notStarted("the browser starts no threads in it. With 'threads: 1' it needs none.", error);
+      if (attempt === kAttempts)
+        throw notStarted("the browser does not start its threads. Use 'threads: 1', which does not need them.", error);
     }
   }
 }
 
 async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Worker> {
-  if (isBlob) return firstWord(make, "the worker is a blob, and the page's policy may allow none");
+  if (isBlob) return firstWord(make, "the worker is a blob, which the page's policy may forbid");
   try {
     return make();
   } catch (error) {
@@ -62,7 +63,7 @@ async function startForeign(own: string): Promise<Worker> {
   const script = `import ${JSON.stringify(own)};`;
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   const make = () => new Worker(url, { type: 'module', name: 'peruse' });
-  return firstWord(make, "it lies on another origin, and the page's policy may allow no worker from a blob");
+  return firstWord(make, "it is on another origin, and the page's policy may forbid workers from blobs");
 }
 
 /** Starts a worker from a blob. Resolves at its first message, which comes immediately or never. */
