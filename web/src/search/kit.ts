@@ -16,7 +16,7 @@ export async function newIndex(embedder: Embedder, options: SemanticIndexOptions
   if (vectors === undefined || vectors.length === 0) return core;
   const width = others.dimensions ?? (await core.vectorsOf(['a'], {}))[0]!.length;
   if (vectors.length % width !== 0) {
-    throw new PeruseError('invalid_argument', `vectors holds ${vectors.length} numbers, which are no rows of ${width}.`);
+    throw new PeruseError('invalid_argument', `vectors has ${vectors.length} numbers, which is not a multiple of ${width}.`);
   }
   const rows = new Rows(width, others.storage ?? 'float32');
   rows.reserveFor(vectors.length / width);
