@@ -16,15 +16,15 @@ import { engineTask, kTasks, type Task } from './tasks/tasks.js';
 
 /** Where to find the model, and which of its files to describe. */
 export interface DescribeOptions extends SourceOptions {
-  /** Cancels. */
+  /** Cancels the description. */
   signal?: AbortSignal;
   /** The folder of ONNX files, as in pipeline(). */
   subfolder?: string;
   /** The name of ONNX files, as in pipeline(). */
   model_file_name?: string;
-  /** Where an encoder's configuration is that the model only names, as in pipeline(). */
+  /** Location of an encoder that the model only names, as in pipeline(). */
   encoder?: Source;
-  /** The same for a label encoder. */
+  /** Location of a label encoder that the model only names, as in pipeline(). */
   labels_encoder?: Source;
 }
 
@@ -34,7 +34,7 @@ export interface ModelDownload extends Omit<Download, 'tasks'> {
   tasks: Task[];
 }
 
-/** What a model offers. */
+/** The description of a model. */
 export interface ModelDescription {
   /** The model, as the caller named it. */
   model: string;
@@ -43,7 +43,7 @@ export interface ModelDescription {
   architectures: string[];
   /** The weights to choose from, in the order of the files: safetensors, then ONNX. */
   downloads: ModelDownload[];
-  /** Why the other tasks do not run. */
+  /** For each task that does not run: the reason. */
   refused: Partial<Record<Task, Refusal>>;
 }
 

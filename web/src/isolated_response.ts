@@ -1,5 +1,3 @@
-// The headers that isolate a page, put on a response by a service worker.
-
 /** Values of Cross-Origin-Embedder-Policy that isolate. */
 export type Embedder = 'require-corp' | 'credentialless';
 
@@ -10,7 +8,7 @@ export function decidesIsolation({ destination }: Pick<Request, 'destination'>):
   return kNeedHeaders.includes(destination);
 }
 
-/** The response with the headers; as it is where nothing of it can be changed. */
+/** Adds the headers of isolation. Returns opaque responses unchanged. */
 export function isolated(response: Response, embedder: Embedder): Response {
   if (response.status === 0 || response.type === 'opaqueredirect') return response;
   try {

@@ -1,4 +1,3 @@
-// peruse index: makes the search index of a site's files.
 import { basename, dirname } from 'node:path';
 import { writeWhole } from '../cache/write_file_node.js';
 import { SemanticIndex } from '../semantic_index.js';

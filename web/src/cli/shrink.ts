@@ -1,4 +1,3 @@
-// peruse shrink: a small copy of a checkpoint, ready to host.
 import { shrinkCheckpoint } from '../quantize/shrink.js';
 import { type Command, text, UsageError } from './command.js';
 import { kWeightsOptions, weightsOptions } from './model_options.js';

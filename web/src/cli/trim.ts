@@ -1,4 +1,3 @@
-// peruse trim: a checkpoint with a smaller vocabulary, written to a folder.
 import { trimCheckpoint } from '../quantize/trim.js';
 import type { Command } from './command.js';
 import { kRewriteOptions, withRewriting } from './rewrite.js';

@@ -18,7 +18,6 @@ export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'te
   return { ...(texts && { texts }), ...(heldOut && { heldOut }), ...(scripts !== undefined && { keepScripts: scripts.split(',') }) };
 }
 
-/** The lines of a file that are not empty. */
 export async function textsOf(path: string | undefined): Promise<string[] | undefined> {
   if (path === undefined) return undefined;
   const lines: string[] = [];

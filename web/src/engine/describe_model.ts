@@ -27,7 +27,6 @@ import { kQuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
 
-/** A request for a description, as plain data. */
 export interface DescribeRequest {
   source: SourceSpec;
   encoder?: SourceSpec | undefined;
@@ -35,7 +34,6 @@ export interface DescribeRequest {
   /** Location and name of ONNX files (WeightsWish). */
   subfolder: string;
   modelFileName: string;
-  /** The engine's names of the tasks. */
   tasks: string[];
   choice: VariantChoice;
   wasm?: string | WebAssembly.Module | undefined;
@@ -65,7 +63,7 @@ export interface ModelDownload {
 export interface DescriptionReport {
   config: Record<string, unknown>;
   downloads: ModelDownload[];
-  /** By task, for those that no weights run. */
+  /** The reason for each task that does not run with any weights. */
   refused: Record<string, Refusal>;
 }
 
@@ -75,7 +73,7 @@ export interface DescribeParts {
   signal: AbortSignal;
 }
 
-/** Bytes to read of a file until its header is complete. */
+/** Numbers of bytes to try for a header. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 const kGliner = 'zero-shot-token-classification';
 /** Errors that are about a task or a model, not about a file. */
@@ -96,9 +94,7 @@ class Files {
 interface Checkpoint {
   found: FoundWeights;
   files: Files;
-  /** Quantised weights that a load has stored. */
   copy?: Files | undefined;
-  /** The index, of shards. */
   index?: Uint8Array;
   /** First bytes of the file. Grows until they contain the header. */
   start: Uint8Array;
@@ -124,7 +120,7 @@ export async function describeModel(request: DescribeRequest, parts: DescribePar
   }
 }
 
-/** config.json, or a GLiNER's own file. `lack`: what is missing of a GLiNER. */
+/** Finds config.json or gliner_config.json. `lack` names a missing file of a GLiNER. */
 async function findConfig(base: Job): Promise<{ job: Job; config: NamedFile; lack?: string }> {
   const gliner = await lookAt(base.folder, kGlinerConfig, base.signal);
   try {
@@ -164,7 +160,7 @@ async function lookAtCheckpoint(
   return { found: true, weights: { found, files, index, start: none } };
 }
 
-/** The .onnx files that are there, each with its external data. */
+/** Finds the .onnx files, each with its external data. */
 async function lookAtOnnx(
   folder: ModelFolder,
   request: DescribeRequest,
@@ -193,7 +189,7 @@ class Description {
     private readonly job_: Job,
     private readonly config_: NamedFile,
     private readonly lack_: string | undefined,
-    /** Opens nothing itself: each question has a session of its own in its module. */
+    /** Its module; each check opens a session of its own. */
     private readonly engine_: Engine,
   ) {
     this.parsed_ = parseObject(config_.name, config_.content);
@@ -234,7 +230,7 @@ class Description {
   }
 
   private async refusal(task: string, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
-    // With missing files the engine cannot be asked about a GLiNER; it still rejects the model for other tasks.
+    // If files are missing, the engine can check a model for every task except GLiNER's.
     const refused = this.lack_ !== undefined && task === kGliner ? undefined : await this.engineRefusal(task, checkpoint);
     if (refused) return { ...refused, message: refused.message + this.ownCode(refused) };
     if (this.lack_ !== undefined) return { code: 'not_found', message: this.lack_ };
@@ -271,7 +267,6 @@ class Description {
     }
   }
 
-  /** Opens the model for a task, without weights. */
   private async asking<T>(task: string, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
     const session = this.engine_.beside();
     try {
@@ -285,7 +280,7 @@ class Description {
     }
   }
 
-  /** Old GLiNER releases leave the size of the vocabulary to the tokenizer, which is read then. */
+  /** Reads the tokenizer of an old GLiNER, whose configuration lacks the size of the vocabulary. */
   private tokenizerFor(): Promise<NamedFile[]> {
     const isOpen = this.config_.name === kGlinerConfig || 'labels_encoder' in this.parsed_ || 'span_mode' in this.parsed_;
     const needed = isOpen && labelsEncoderOf(this.parsed_) === undefined && numberOf(this.parsed_.vocab_size, -1) < 0;
@@ -333,10 +328,10 @@ class Description {
   }
 }
 
-/** The engine's limit. */
+/** The engine's maximum. */
 const kMostLabels = 65_536;
 
-/** Label names of config.json; LABEL_0, LABEL_1, ... if it only has their number. */
+/** Label names; LABEL_0, LABEL_1, ... if config.json has only their number. */
 export function labelsOf({ id2label, num_labels }: Record<string, unknown>): string[] {
   if (typeof id2label === 'object' && id2label !== null) {
     return Object.values(id2label).map((name) => (typeof name === 'string' ? name : show(name)));
@@ -345,7 +340,7 @@ export function labelsOf({ id2label, num_labels }: Record<string, unknown>): str
   return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine rejects more.
 }
 
-/** Zero-shot classification needs certain labels, which the engine only checks in a call. */
+/** Checks the labels for zero-shot classification, which the engine checks only in a call. */
 function unfitLabels(task: string, config: Record<string, unknown>): Refusal | undefined {
   if (task !== 'zero-shot-classification' || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
   return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };

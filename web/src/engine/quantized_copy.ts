@@ -5,12 +5,12 @@ import type { FileInForm, FormSink } from '../sources/source.js';
 import type { Engine } from './engine.js';
 import type { TensorInfo, WeightsReader } from './weights_reader.js';
 
-/** The name of the form. If the format of 8-bit weights changes, so must the name. */
+/** Name of the format; must change with the format of 8-bit weights. */
 export const kQuantizedForm = 'q8';
 
 /** Quantises a safetensors file as it arrives, and gives the result to the engine and to the cache. */
 export class QuantizedCopy {
-  /** By tensor of the reader's header; undefined for a second name of a tensor. */
+  /** One for each tensor of the reader's header; undefined for a second name of a tied tensor. */
   private entries_: (TensorEntry | undefined)[] | undefined;
   private sink_: FormSink | undefined;
   private tensor_ = -1;
@@ -22,7 +22,7 @@ export class QuantizedCopy {
     private readonly form_: FileInForm,
   ) {}
 
-  /** `config` is config.json. Returns undefined for a model that cannot be stored quantised, for example because it is so already. */
+  /** `config` is config.json. Returns undefined for a model that cannot be stored quantised, for example because it already is. */
   static start(engine: Engine, name: string, config: Uint8Array, form: FileInForm): QuantizedCopy | undefined {
     const reader = engine.newReader(name);
     try {
@@ -35,7 +35,6 @@ export class QuantizedCopy {
     return new QuantizedCopy(engine, reader, form);
   }
 
-  /** Runs the load. Stores the copy if it succeeds. */
   async storing(load: () => Promise<number>): Promise<number> {
     let whole = false;
     try {

@@ -1,4 +1,4 @@
-// A tokenizer of five tokens: the engine opens no model without one, and a description does not need the model's own.
+// A tokenizer with five tokens, for checks that do not need the model's own: the engine does not open a model without one.
 
 const kTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 

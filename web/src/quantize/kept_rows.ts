@@ -3,13 +3,12 @@ import type { TensorInfo } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import { tensorBytes } from '../sources/safetensors.js';
 
-/** Tensors with a row for each token: token embeddings, and what predicts tokens. In q8 files each matrix has scales. */
+/** Names of tensors with a row for each token: token embeddings, and layers that predict tokens, with their scales in q8 files. */
 const kOfTokens =
   /(^|\.)(word_embeddings|tok_embeddings|embedding|decoder|vocab_projector|generator_lm_head|predictions|lm_head|lm_predictions)\.(weight|bias)(_scale)?$|^embeddings$/;
 
-/** Whether the tensor has a row for each token. Throws `unsupported` if that is unclear. */
 export function isOfTokens({ name, shape }: TensorInfo, { rows }: { rows: number }): boolean {
-  if (shape[0] !== rows || /\.\d+\./.test(name)) return false; // A numbered layer holds nothing for each token.
+  if (shape[0] !== rows || /\.\d+\./.test(name)) return false; // numbered layers do not have rows for tokens
   if (kOfTokens.test(name)) return true;
   throw new PeruseError(
     'unsupported',
@@ -29,7 +28,7 @@ export class KeptRows {
     for (const row of kept) this.isKept_[row] = 1;
   }
 
-  /** Returns the parts of the next bytes that belong to kept rows, as long runs. */
+  /** Returns the kept rows within the next bytes. Consecutive rows are one part. */
   of(bytes: Uint8Array): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let start = 0; // of a run of kept bytes

@@ -1,4 +1,4 @@
-// Trims, quantises and converts a checkpoint in one pass, and measures what that changed (Node): `peruse/shrink`.
+// peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWhole } from '../cache/write_file_node.js';
@@ -18,13 +18,13 @@ export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
 
 /** Without `texts` and `keepScripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
-  /** Precision of the result. Default 'q8'; 'keep' leaves numbers as they are. */
+  /** Precision of the result. Default 'q8'; 'keep' does not change the numbers. */
   dtype?: 'q8' | 'keep';
   /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
   compare?: Iterable<string>;
 }
 
-/** What was written, and how it differs from the source. */
+/** Report of shrinkCheckpoint(). */
 export interface ShrinkReport {
   /** The file of weights that was read. */
   file: string;
@@ -45,7 +45,7 @@ export interface Difference {
   /** Cosine of the mean-pooled vectors of source and result. */
   meanCosine: number;
   leastCosine: number;
-  /** Texts whose best label is another one; only for text classifiers. */
+  /** Number of texts whose best label differs; only for text classifiers. */
   otherLabels?: number;
 }
 
@@ -54,7 +54,7 @@ const kCard = 'README.md';
 
 /**
  * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with 8-bit weights and the part of the vocabulary
- * that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section that says what was done.
+ * that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
  *
  * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
  */
@@ -84,7 +84,7 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
   return report;
 }
 
-/** Weights, in any format, and what was written in their place. */
+/** Weights in any format, which the result replaces. */
 const kWeights = /\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onnx_data(_\d+)?$|\.index\.json$/;
 
 /** Copies files of the source folder that the result lacks. Symbolic links and hidden files are left out. */

@@ -10,28 +10,28 @@ import { openCheckpoint, wholeFile } from './checkpoint_files.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
-/** What to keep. At least one of `texts` and `keepScripts` is needed. */
+/** Which pieces of the vocabulary to keep. `texts` or `keepScripts` is required. */
 export interface TrimOptions extends RewriteOptions {
   /** Texts whose pieces are kept. */
   texts?: Iterable<string>;
   /** Unicode scripts whose pieces are all kept: 'Latin', 'Cyrillic', 'Han', ... */
   keepScripts?: readonly string[];
-  /** Texts to compare the tokenizers on, which decide nothing. Default: every tenth of `texts`, which then are not kept. */
+  /** Texts to compare the tokenizers with; their pieces are not kept. Default: every tenth of `texts`. */
   heldOut?: Iterable<string>;
 }
 
-/** What was written. */
+/** Report of trimCheckpoint(). */
 export interface TrimReport {
-  /** Pieces before and after: rows of the word embeddings. */
+  /** Numbers of pieces (rows of the token embeddings) before and after. */
   piecesBefore: number;
   piecesAfter: number;
   /** Bytes of the weights before and after. */
   bytesBefore: number;
   bytesAfter: number;
-  /** Held-out texts, and how many of them get other pieces than before. */
+  /** Number of held-out texts, and of those that are split into other pieces than before. */
   heldOut: number;
   changed: number;
-  /** Files that are left out, because they hold the old vocabulary in a form that is not written. */
+  /** Omitted files, which contain the old vocabulary in another format. */
   dropped: string[];
 }
 
@@ -53,11 +53,9 @@ export async function trimCheckpoint(source: Source, folder: string, options: Tr
 
 export interface TrimPlan {
   trim: RowTrim;
-  /** Compares the tokenizers, once the folder is written. */
   compare(folder: string): Promise<Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>>;
 }
 
-/** Chooses the pieces. */
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
   const files = await openFolder(await resolveSource(source, options, platform().paths), platform().folderParts);
@@ -154,7 +152,7 @@ function isId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Ids and sizes of the vocabulary, wherever config.json has them. */
+/** Replaces ids and sizes of the vocabulary everywhere in config.json. */
 function withIds(value: unknown, rows: number, to: ReadonlyMap<number, number>): unknown {
   if (Array.isArray(value)) return value.map((one) => withIds(one, rows, to));
   if (!isObject(value)) return value;

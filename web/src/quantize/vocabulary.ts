@@ -10,9 +10,8 @@ import { isObject, numberOf, textOf } from '../sources/json.js';
 
 type Json = Record<string, unknown>;
 
-/** Which pieces to keep. Special and other added tokens are always kept. */
+/** Which pieces to keep, in addition to special and other added tokens. */
 export interface Wishes {
-  /** Ids that texts use. */
   used: ReadonlySet<number>;
   /** Characters that texts use, whose own pieces are kept. */
   characters: ReadonlySet<string>;
@@ -28,7 +27,6 @@ interface Merge {
   raw: unknown;
 }
 
-/** The models of tokenizer.json that can be trimmed. */
 type Kind = 'WordPiece' | 'Unigram' | 'BPE';
 
 export class Vocabulary {
@@ -48,7 +46,6 @@ export class Vocabulary {
     this.bytes_ = JSON.stringify([json_.pre_tokenizer, json_.normalizer]).includes('"ByteLevel"') ? byteSymbols() : undefined;
   }
 
-  /** Returns the ids to keep, in ascending order. */
   keep({ used, characters, scripts, named }: Wishes): number[] {
     const kept = new Set<number>([...used, ...named, ...added(this.json_).map(({ id }) => id)]);
     const isOfScripts = scriptTest(scripts);
@@ -70,7 +67,7 @@ export class Vocabulary {
     return [...kept].sort((a, b) => a - b);
   }
 
-  /** The tokenizer.json of these pieces. `to` gives an id's successor. */
+  /** Returns the tokenizer.json of the kept pieces. `to` maps old ids to new ones. */
   trimmed(to: ReadonlyMap<number, number>): Json {
     const model = { ...this.model_ };
     if (this.kind_ === 'Unigram') {
@@ -119,7 +116,7 @@ export class Vocabulary {
     }
   }
 
-  /** A piece as text; undefined for bytes that are no text. */
+  /** A piece as text; undefined for invalid UTF-8. */
   private textOf(piece: string): string | undefined {
     if (this.bytes_) {
       const bytes = [...piece].map((symbol) => this.bytes_!.get(symbol));
@@ -209,7 +206,7 @@ function scriptTest(scripts: readonly string[]): (text: string) => boolean {
   return (text) => (/\p{L}/u.test(text) ? fits.test(text) : /^[\x21-\x7e]+$/.test(text));
 }
 
-/** The symbols by which byte-level tokenizers write bytes. */
+/** The characters that represent bytes in byte-level tokenizers. */
 function byteSymbols(): Map<string, number> {
   const symbols = new Map<string, number>();
   let next = 256;

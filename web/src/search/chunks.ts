@@ -1,13 +1,11 @@
 // Splits texts into chunks of a limited number of tokens, at sentence boundaries.
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
 
-/** A part of a text, as UTF-16 indices. */
 export interface TextRange {
   start: number;
   end: number;
 }
 
-/** Limits of chunks, in tokens. */
 export interface ChunkLimits {
   tokens: number;
   overlap: number;
@@ -52,7 +50,6 @@ function piecesOf(sentence: TextRange, offsets: readonly [number, number][], wor
   return pieces;
 }
 
-/** The first token that starts at `index` or later. */
 function lowerBound(offsets: readonly [number, number][], index: number): number {
   let low = 0;
   let high = offsets.length;

@@ -1,4 +1,4 @@
-// What a SemanticIndex holds and does: texts, their chunks and vectors, and the rankings.
+// The contents of a SemanticIndex (texts, chunks, vectors), and its rankings.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { type CallOptions, checkString, nameOf } from '../tasks/call.js';
 import type { FeatureExtractionOptions } from '../tasks/feature_extraction.js';
@@ -29,7 +29,7 @@ export interface IndexedDocument {
   metadata?: Metadata;
 }
 
-/** A row: a chunk of a text. */
+/** A row of the index: a chunk of a text. */
 export interface IndexedChunk extends TextRange {
   document: IndexedDocument;
 }
@@ -85,7 +85,7 @@ export class IndexCore {
     return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
   }
 
-  /** Takes rows and texts of an earlier index. */
+  /** Restores rows and texts of an earlier index. */
   restore(rows: Rows, chunks: readonly IndexedChunk[]): void {
     const bad = rows.firstBad();
     if (bad !== undefined) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
@@ -121,7 +121,6 @@ export class IndexCore {
     this.append(documents, chunks);
   }
 
-  /** Returns the number of texts that were removed. */
   remove(ids: readonly TextId[]): number {
     const gone = new Set(ids.map((id) => this.documents_.get(id)).filter((document) => document !== undefined));
     if (gone.size === 0) return 0;
@@ -175,13 +174,12 @@ export class IndexCore {
     }
   }
 
-  /** Frees the engine's copy of the rows. */
   async release(): Promise<void> {
     this.sent_ = 0;
     await this.embedder[kVectorSearch].set({ index: this.number_, width: 1, data: new Float32Array(0) });
   }
 
-  /** The texts as vectors, as the rows are made. */
+  /** Embeds texts in the same way as the rows. */
   async vectorsOf(texts: readonly string[], how: EmbedOptions, signal?: AbortSignal): Promise<Float32Array[]> {
     const { dimensions, similarity = 'cosine' } = this.options;
     const settings: FeatureExtractionOptions = {
@@ -214,7 +212,6 @@ export class IndexCore {
     });
   }
 
-  /** The documents' chunks with their vectors. */
   private async embedded(documents: readonly IndexedDocument[], options: EmbedOptions & CallOptions): Promise<NewChunk[]> {
     const { signal, ...how } = options;
     this.checkHow(how);
@@ -237,7 +234,6 @@ export class IndexCore {
     return made;
   }
 
-  /** All rows of an index are embedded in one way. */
   private checkHow(how: EmbedOptions): void {
     if (typeof how !== 'object') return;
     const known = this.how;
@@ -287,7 +283,7 @@ export class IndexCore {
     this.epoch_ += 1;
   }
 
-  /** Hits by vectors, or by vectors and keywords. */
+  /** Ranks chunks by vectors, or by vectors and keywords. */
   private async ranked(query: string, vector: Float32Array, count: number, settings: SearchSettings): Promise<SearchHit[]> {
     const filter = settings.filter && filterOf(settings.filter);
     const accepted = (chunk: IndexedChunk | undefined) =>
@@ -312,7 +308,7 @@ export class IndexCore {
     return found.map(({ row, score }) => ({ chunk: this.chunks_[row]!, score }));
   }
 
-  /** The rows with the largest products, best first. With `accept` all of the accepted rows are compared here, else in the engine. */
+  /** The rows with the largest products, best first. With `accept`, the accepted rows are compared in this thread, otherwise in the engine. */
   private async nearest(query: Float32Array, count: number, accept?: (chunk: IndexedChunk | undefined) => boolean) {
     const isKept = (row: number) => this.chunks_[row] !== undefined;
     const withChunks = (hits: VectorHit[]) => bestOf(hits, count).map((hit) => ({ ...hit, chunk: this.chunks_[hit.row]! }));
@@ -330,7 +326,7 @@ export class IndexCore {
     }
   }
 
-  /** Gives all rows to the engine. Searches that begin meanwhile wait for it. */
+  /** Sends all rows to the engine. Searches wait for it. */
   private async send(): Promise<void> {
     this.sending_ ??= this.sendNow().finally(() => {
       this.sending_ = undefined;
@@ -359,7 +355,7 @@ function shownText({ document: { id, index, text, metadata }, start, end }: Inde
   return { id, index, start, end, text: text.slice(start, end), ...(metadata === undefined ? {} : { metadata }) };
 }
 
-/** Reciprocal rank fusion: equal chunks of several rankings add up. */
+/** Reciprocal rank fusion: adds the scores of a chunk in all rankings. */
 function fused(rankings: { chunk: IndexedChunk }[][]): { chunk: IndexedChunk; score: number }[] {
   const scores = new Map<IndexedChunk, number>();
   for (const ranking of rankings) {

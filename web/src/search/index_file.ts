@@ -10,11 +10,11 @@ import type { Embedder, EmbedOptions, SemanticIndexOptions } from './search_type
 const kMagic = 'PERUSE\u0001\n';
 const kPrefix = 12; // bytes before the header
 
-/** The text by whose vector models are compared, and the least cosine of the same model in another build or on another machine. */
+/** Text whose vector identifies a model, and minimum cosine for the same model in other builds and on other machines. */
 const kProbe = 'The quick brown fox jumps over the lazy dog, 12345.';
 const kLeastCosine = 0.99;
 
-/** What made the vectors of an index. */
+/** Identifies the model and options of an index's vectors. */
 export interface IndexIdentity extends EmbedOptions {
   model: string;
   revision?: string;
@@ -29,11 +29,10 @@ interface Header {
   width: number;
   rows: number;
   documents: IndexedDocument[];
-  /** By row. `document` is an index into `documents`. */
+  /** One for each row. `document` is an index into `documents`. */
   chunks: [document: number, start: number, end: number][];
 }
 
-/** The index as one Blob. */
 export async function saveIndex(core: IndexCore): Promise<Blob> {
   const identity = await identityOf(core.embedder, core.options, core.how ?? {});
   const { rows, chunks } = core.contents(); // After the await: a consistent state.
@@ -58,7 +57,7 @@ export async function saveIndex(core: IndexCore): Promise<Blob> {
   return new Blob([prefix, padded, ...[scales, data].filter((part) => part !== undefined)]);
 }
 
-/** An index from a file. Throws if another model made it. */
+/** Loads an index from a file. Throws if its vectors come from another model. */
 export async function loadIndex(embedder: Embedder, file: unknown): Promise<IndexCore> {
   const bytes = await bytesOf(file);
   const { header, at } = headerOf(bytes);
@@ -126,7 +125,7 @@ async function identityOf(embedder: Embedder, options: SemanticIndexOptions, how
   return { model, ...(revision === undefined ? {} : { revision }), dtype, pooling: 'sentence', ...how, probe: [...probe!] };
 }
 
-/** The same weights may have another name in another place, so their effect is compared. */
+/** Compares the vectors of a fixed text, because equal weights may have different names. */
 async function checkIdentity(embedder: Embedder, options: SemanticIndexOptions, stored: IndexIdentity): Promise<void> {
   const { model: _, revision: __, dtype, probe, ...how } = stored;
   const refuse = (why: string) => {

@@ -4,7 +4,6 @@ import { checkedOptions } from '../tasks/call.js';
 import type { TextRankingCall } from '../tasks/text_ranking.js';
 import type { EmbedOptions, Metadata, SearchFilter, SearchOptions, SemanticIndexOptions, TextId } from './search_types.js';
 
-/** Options of a search, checked. */
 export interface SearchSettings {
   top_k: number;
   filter: SearchFilter | undefined;
@@ -35,7 +34,6 @@ function checkCount(name: string, value: number): void {
   throw new PeruseError('invalid_argument', `${name} must be a whole number from 1 on, not ${show(value)}.`);
 }
 
-/** A filter as a function. */
 export function filterOf(filter: SearchFilter): (metadata: Metadata, id: TextId) => boolean {
   if (typeof filter === 'function') return filter as (metadata: Metadata, id: TextId) => boolean;
   const conditions = Object.entries(filter);
@@ -45,7 +43,6 @@ export function filterOf(filter: SearchFilter): (metadata: Metadata, id: TextId)
 
 const kIndexOptions = { dimensions: true, similarity: true, chunk_tokens: true, chunk_overlap: true, storage: true } as const;
 
-/** Checks the options of an index, without `vectors`. */
 export function checkIndexOptions(options: Omit<SemanticIndexOptions, 'vectors'>): void {
   checkedOptions('SemanticIndex', { ...kIndexOptions, vectors: true }, options);
   const { similarity = 'cosine', chunk_tokens, chunk_overlap, storage = 'float32' } = options;

@@ -3,7 +3,7 @@
 const kSaturation = 1.5; // k1
 const kLengthWeight = 0.75; // b
 
-/** Scripts that are written without spaces. */
+/** Scripts without spaces between words. */
 const kUnspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** The words of a text, normalised (NFKC) and in lower case. */
@@ -19,7 +19,6 @@ interface Posting {
   count: number;
 }
 
-/** An inverted index of rows. */
 export class Keywords {
   private readonly postings_ = new Map<string, Posting[]>();
   private readonly lengths_ = new Map<number, number>(); // words of each row

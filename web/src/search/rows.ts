@@ -24,7 +24,6 @@ function larger<A extends Float32Array | Int8Array>(old: A, made: A): A {
   return made;
 }
 
-/** Rows of the same width. */
 export class Rows {
   private floats_ = new Float32Array(0); // with capacity at its end, as the other arrays
   private codes_ = new Int8Array(0);
@@ -37,12 +36,11 @@ export class Rows {
     readonly storage: Storage,
   ) {}
 
-  /** Allocates memory for more rows. */
   reserveFor(more: number): void {
     if (this.count + more > this.capacity_) this.reserve(Math.max(2 * this.capacity_, this.count + more));
   }
 
-  /** Call reserveFor first. */
+  /** Appends a row. reserveFor() must be called first. */
   append(vector: Float32Array): void {
     const row = this.count++;
     if (this.storage === 'float32') this.floats_.set(vector, row * this.width);
@@ -73,7 +71,6 @@ export class Rows {
     return Float32Array.from(this.codes_.subarray(start, end), (code) => code * this.scales_[row]!);
   }
 
-  /** All rows as floats: a copy. */
   floats(): Float32Array<ArrayBuffer> {
     const copy = newFloats(this.count * this.width);
     if (this.storage === 'float32') copy.set(this.floats_.subarray(0, copy.length));
@@ -88,7 +85,7 @@ export class Rows {
     return { data: this.codes_.slice(0, numbers), scales: this.scales_.slice(0, this.count) };
   }
 
-  /** These rows, in memory of their own. */
+  /** Returns a copy of these rows only. */
   only(rows: readonly number[]): Rows {
     const { width } = this;
     const kept = new Rows(width, this.storage);
@@ -116,7 +113,7 @@ export class Rows {
     }
   }
 
-  /** The first row that holds a number that is not finite. */
+  /** Index of the first row with NaN or infinity. */
   firstBad(): number | undefined {
     const [values, width] = this.storage === 'float32' ? [this.floats_, this.width] : [this.scales_, 1];
     for (let i = 0; i < this.count * width; ++i) if (!Number.isFinite(values[i])) return Math.floor(i / width);
@@ -142,7 +139,7 @@ export class Rows {
   }
 }
 
-/** Four sums at a time, which do not wait for each other. */
+/** Dot product with four independent sums, which processors compute in parallel. */
 function productOf(values: Float32Array | Int8Array, start: number, query: Float64Array): number {
   const { length } = query;
   let [a, b, c, d] = [0, 0, 0, 0];
