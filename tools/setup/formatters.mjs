@@ -1,4 +1,4 @@
-// The pinned formatters, clang-format and Biome: { program } is a path, { missing } the reason if there is none for this machine.
+// The pinned formatters, clang-format and Biome: { program } is a path, { missing } the reason why it is unavailable.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, sha256 } from './cache.mjs';
