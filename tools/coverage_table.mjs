@@ -21,12 +21,12 @@ export function coverageTable() {
   );
   return `# Covered configurations
 
-Every line is a tiny random checkpoint in \`tests/fixtures/tiny\` or \`conv\`, run over four texts of different lengths. The CPU
-backends reproduce every hidden state and the logits to 1e-5, natively and in WebAssembly, and DeBERTa v1's talking heads
-are refused by name. The expected values are from ${libraries}, or from the version of transformers that a line names;
+Each row is a tiny random checkpoint in \`tests/fixtures/tiny\` or \`conv\`, tested with four texts of different lengths. The CPU
+backends reproduce every hidden state and the logits to 1e-5, natively and in WebAssembly. DeBERTa v1's talking heads throw
+\`unsupported\`. The expected values are from ${libraries}, or from the version of transformers that a row names;
 those of lightweight and dynamic convolution, which transformers lacks, are from \`tests/reference/make_conv_models.py\`.
 
-This page is made from the list that the tests run over: \`node tools/coverage_table.mjs\`.
+This page is generated from the list of tested configurations: \`node tools/coverage_table.mjs\`.
 
 | configuration | class | stored as |
 |---|---|---|
