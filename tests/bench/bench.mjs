@@ -104,7 +104,7 @@ function continueInNewerNode() {
 async function main() {
   const options = parseOptions();
   if (options.help) return console.log(kUsage);
-  // Set-up is done in the Node that runs all tools: Emscripten is set up for that one.
+  // Set-up runs in the Node of all tools, because Emscripten is configured for it.
   const environment = process.env[kContinued] ? readEnvironment() : await setup();
   if (options.blocks) {
     const program = await buildProgram('blocks_bench');

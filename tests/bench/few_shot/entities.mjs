@@ -5,7 +5,6 @@
 //   node tests/bench/few_shot/entities.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--sets a,b] [--counts 20,50,200]
 //     [--draws 3] [--tests 300]
 //
-// A figure is the F1 of whole entities, of their places and kinds, over all tests. Every figure is a line that is appended to FILE.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -107,7 +107,6 @@ export const kDevelopment = {
   'goemotions-6': emotions({ 1: 'amusement', 2: 'anger', 7: 'curiosity', 18: 'love', 25: 'sadness', 26: 'surprise' }),
 };
 
-/** Numbers between 0 and 1 (mulberry32). */
 function randomOf(seed) {
   let state = seed >>> 0;
   return () => {

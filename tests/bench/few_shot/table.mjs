@@ -15,7 +15,7 @@ function figureOf(lines, method) {
   return list.length === 0 ? null : { mean: meanOf(list), deviation: deviationOf(list), draws: list.length };
 }
 
-/** Prints a table for each base, of the cells where teach() was measured, and in how many cells teach() is near the best and ahead of TF-IDF. */
+/** Prints a table for each base, and counts the cells in which teach() is near the best method and ahead of TF-IDF. */
 export function printTable(lines) {
   for (const base of keysOf(lines, 'base').sort()) {
     const own = lines.filter((line) => line.base === base);

@@ -1,4 +1,4 @@
-// Everything that is to be measured, shape by shape: which subjects there are, and their cells.
+// Measures everything, shape by shape.
 import { join, resolve } from 'node:path';
 import { compareOutputs } from './compare.mjs';
 import { measureBatch, speedQuartiles, speedRatio, summary } from './measure.mjs';
@@ -9,7 +9,7 @@ import { kOrt, openStage } from './stage.mjs';
 export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and '2048' and 'windows', which take minutes at base size
 export const kBarLengths = ['128', '384'];
 
-/** A cell for each runtime, shape, length and subject; `report` is given those of one shape in one runtime as they come. */
+/** A cell for each runtime, shape, length and subject; `report` receives those of one shape in one runtime. */
 export async function measureAll(options, environment, report) {
   const builds = await buildAll(options);
   const cells = [];
@@ -113,7 +113,7 @@ function plans(runtime, { variants, threads, dtypes, ort, before }) {
   return all.map((plan) => ({ ...plan, name: subjectName(plan) }));
 }
 
-/** A subject that is ready to run, or, where this build lacks the precision, { missing }. */
+/** Starts a subject. Returns { missing } if its build lacks the precision. */
 async function startSubject(stage, plan, { shape, model, builds, options }) {
   const { library, variant, threads, dtype } = plan;
   const ours = library !== 'ort';
@@ -136,7 +136,7 @@ async function startSubject(stage, plan, { shape, model, builds, options }) {
   }
 }
 
-/** Every subject's output against onnxruntime's f32, or without it against our own: by name, the error. */
+/** Errors of every subject's output against onnxruntime's f32, or without it against Peruse's, by name. */
 async function compareAll(subjects) {
   const reference =
     subjects.find(({ library, dtype }) => library === 'ort' && dtype === 'f32') ?? subjects.find(({ dtype }) => dtype === 'f32');

@@ -1,5 +1,4 @@
-// Random checkpoints of a shape: the tensors that a configuration calls for, and their bytes as a model.safetensors, made
-// piece by piece, the same at every call. Runs in Node and in a browser.
+// Random checkpoints of a shape, generated in pieces and the same at every call, for Node and browsers.
 
 const kDeviation = 0.02; // of the weights, as transformers initialises them
 
@@ -22,7 +21,7 @@ export function* checkpointChunks(config) {
     const [mean, deviation] = distribution(name);
     for (let done = 0; done < elements; done += kChunk) {
       const values = new Float32Array(Math.min(kChunk, elements - done));
-      // Uniform, with the wanted deviation.
+      // Uniform with this standard deviation.
       for (let i = 0; i < values.length; ++i) values[i] = mean + deviation * Math.sqrt(3) * (random() / 2 ** 31 - 1);
       yield new Uint8Array(values.buffer);
     }

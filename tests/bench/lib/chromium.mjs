@@ -1,4 +1,3 @@
-// Headless Chromium with a cross-origin isolated page in which workers can be started (worker.mjs), and the server for it.
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -23,7 +22,6 @@ window.askWorker = (key, verb, request) => new Promise((resolve, reject) => {
 window.endWorker = (key) => workers[key].worker.terminate();
 </script>`;
 
-/** `folders`: URL prefix -> folder. Gives { url, close }. */
 function serveFolders(folders) {
   const server = createServer((request, response) => {
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');

@@ -3,11 +3,7 @@
 const kTolerance = { f32: 1e-4, f16: 5e-3 }; // of the outputs' spread; q8 is reported, and only gross errors are refused
 const kGross = 0.5;
 
-/**
- * Differences of outputs, divided by the spread (root mean square around the mean) of the reference's: the largest, and their root mean
- * square. A text has two logits in these models, so one text is not enough: over 24 texts the error of q8 differed by factors of 20 to
- * 1,500.
- */
+/** The largest and the root mean square difference of outputs, divided by the spread of `expected` (root mean square around the mean). */
 export function outputErrors(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} outputs where the reference has ${expected.length}`);
   const rms = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
@@ -17,7 +13,7 @@ export function outputErrors(actual, expected) {
   return { largest: Math.max(...differences) / spread, rms: rms(differences) / spread };
 }
 
-/** Runs both on `texts`, one at a time; gives the rms error, and throws where outputs differ by more than the precision explains. */
+/** Runs both on `texts`, one at a time. Returns the rms error; throws if outputs differ by more than the precision explains. */
 export async function compareOutputs(subject, reference, texts) {
   const [actual, expected] = [await logitsOf(subject, texts), await logitsOf(reference, texts)];
   const { largest, rms } = outputErrors(actual, expected);

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './prepare.mjs';
 
-/** Prints the figures of each build; false where another kernel is more than a twentieth faster than the chosen one. */
+/** Prints the figures of each build. Returns false if an alternative kernel is more than a twentieth faster. */
 export async function testDispatch(variants) {
   await installPackages();
   let sound = true;

@@ -13,7 +13,6 @@ const kPrecisions = ['fp16', 'fp32', 'q8'];
 const kOwn = process.env.PERUSE_GPU === 'own';
 const kFlags = ['--enable-unsafe-webgpu', ...(kOwn ? ['--enable-features=Vulkan'] : ['--use-webgpu-adapter=swiftshader'])];
 
-/** A row for each runtime, shape, length, library and precision; `report` is given those of one shape in one runtime as they come. */
 export async function measureOnGpu(options, environment, report) {
   const batches = Object.fromEntries(options.lengths.filter((name) => Number(name) > 0).map((name) => [name, batchOf(name)[0]]));
   const rows = [];
@@ -123,7 +122,6 @@ function rowsOf({ peak, ...what }, { lengths, gpu, seconds, bufferBytes }, batch
   });
 }
 
-/** Operations of a text's matrix products and attention. */
 function operationsOf(config, tokens) {
   const { hidden_size: hidden, intermediate_size: wide, num_hidden_layers: layers } = config;
   const feedForward = (4 * tokens * hidden * wide) / (config.num_groups ?? 1);

@@ -29,7 +29,6 @@ export function countCalls(classes) {
   return counts;
 }
 
-/** Multiply-adds in registers alone: float32 operations a second. */
 export async function measurePeak(gpu) {
   const device = await (await gpu.requestAdapter({ powerPreference: 'high-performance' })).requestDevice();
   const kChains = 8;
@@ -125,7 +124,6 @@ export async function measurePeruse(pipeline, { files, dtype, batches }, counts)
   }
 }
 
-/** onnxruntime-web with its WebGPU provider. */
 export async function measureOrt(ort, { onnx, batches }, counts) {
   const before = counts.bufferBytes;
   const start = performance.now();

@@ -6,7 +6,6 @@ import { gunzipSync } from 'node:zlib';
 
 export const unpack = (...path) => gunzipSync(readFileSync(join(...path))).toString('utf8');
 
-/** So many, evenly spread. */
 export const some = (rows, count) =>
   rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]);
 

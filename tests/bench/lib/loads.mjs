@@ -1,5 +1,4 @@
-// Loading a checkpoint of full size: bytes that a visitor downloads, the time that the engine takes for them, and memory. The
-// weights are made on the fly and fed as they would arrive; the network is not measured.
+// Loads checkpoints of full size: bytes to download, time, and memory. Weights are generated and fed in chunks, without a network.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +10,6 @@ import { kOrt, openStage } from './stage.mjs';
 import { median, medianRatio } from './statistics.mjs';
 import { nodeSubject } from './subjects.mjs';
 
-/** For each shape and precision: { shape, dtype, downloadBytes, weightBytes, seconds, loadedBytes, peakBytes }. */
 export async function measureLoads({ shapes, dtypes, variants, task }) {
   const url = pathToFileURL(join(await buildModule(variants.at(-1)), 'peruse_bench.mjs')).href;
   const loads = [];
@@ -36,11 +34,7 @@ export async function measureLoads({ shapes, dtypes, variants, task }) {
   return loads;
 }
 
-/**
- * From a file on the disk to the first answer (16 tokens), in a new worker each time: the module starts, the weights are read, a text is run.
- * Beside onnxruntime-web with its files; a page is served both over the machine's own network. For each runtime, shape and file: { runtime,
- * shape, file, fileBytes, dtype, weightBytes, heapBytes, seconds, ort: { fileBytes, seconds }, overOrt }, times as medians over the rounds.
- */
+/** Times from a file on disk to the first answer (16 tokens), in a new worker each time, for Peruse and onnxruntime-web. Medians over the rounds. */
 export async function measureFirstAnswers({ shapes, runtimes, ...options }, environment) {
   const rows = [];
   for (const runtime of runtimes.filter((name) => name !== 'native')) {

@@ -1,5 +1,4 @@
-// Measures subjects in turns, round after round, so that other load on the machine slows all of them. Results are medians over rounds, and
-// medians of ratios within rounds.
+// Measures subjects in turns. Results are medians over rounds, and medians of ratios within rounds, because other load slows a whole round.
 import { median, medianRatio, ratioQuartiles } from './statistics.mjs';
 
 const kWarmUpCalls = 3;
@@ -7,9 +6,8 @@ const kLeastSeconds = 0.01; // of a turn: shorter calls are repeated
 const kPeakSeconds = { wall: 0.004, cpu: 0.1 }; // processor time is told in steps of some milliseconds
 
 /**
- * Times one call of each subject ({ name, ask, library }) on `ids`: at least `rounds` rounds, and more while `seconds` are not
- * over. clock: 'wall', or 'cpu' for processor time of subjects with one thread. Gives, by name, { times, flops, float, integer },
- * lists by round; float and integer are shares of the machine's peak.
+ * Times one call of each subject ({ name, ask, library }) on `ids`, for at least `rounds` rounds and `seconds`. `clock` is 'wall', or 'cpu' for
+ * processor time of one thread. Returns by name { times, flops, float, integer }, lists by round; float and integer are shares of the peak.
  */
 export async function measureBatch(subjects, ids, { seconds, rounds, clock = 'wall' }) {
   const start = performance.now();
@@ -24,7 +22,7 @@ export async function measureBatch(subjects, ids, { seconds, rounds, clock = 'wa
   return cells;
 }
 
-/** Until the optimising compiler has replaced what the baseline compiler made: several calls, of some time together. */
+/** Calls until V8's optimising compiler has replaced its baseline code. */
 async function warmUp(subject) {
   let fastest = Infinity;
   const start = performance.now();
@@ -44,8 +42,8 @@ export function timeBy(clock, { seconds, threadSeconds }) {
   return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
 }
 
-// onnxruntime-web's helpers poll for work for a while after a call, on a processor that the next subject needs: a turn waits until this
-// process is idle. A browser's processes cannot be observed, so the longest wait in Node is the minimum there.
+// Waits until onnxruntime-web's helpers, which poll for work after a call, are idle. A browser's processes cannot be observed, so the longest
+// wait in Node is the minimum there.
 const kRest = { least: 60, step: 20, most: 2000 }; // ms
 
 async function rest() {
@@ -85,12 +83,10 @@ export function summary(cell, tokens) {
   };
 }
 
-/** How many times as fast `a` is as `b`. */
 export function speedRatio(a, b) {
   return a && b ? medianRatio(b.times, a.times) : undefined;
 }
 
-/** The quartiles of the same ratio over the rounds: [low, high]. */
 export function speedQuartiles(a, b) {
   return a && b ? ratioQuartiles(b.times, a.times) : undefined;
 }

@@ -1,5 +1,4 @@
-// Prepares a benchmark: builds of the engine, npm packages, model files, created on demand and cached. Only tests/bench/node_modules and
-// build/ are in the tree; models and the Python environment are in the cache folder.
+// Prepares a benchmark: builds, npm packages, model files and a Python environment, created on demand and cached.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +15,6 @@ import { shapeConfig } from './shapes.mjs';
 const here = join(root, 'tests/bench');
 export const modelsDir = join(cacheDir, 'bench/models');
 
-/** onnxruntime-web and a Node with relaxed SIMD, as tests/bench/package-lock.json pins them. */
 export async function installPackages() {
   const locked = JSON.parse(readFileSync(join(here, 'package-lock.json'), 'utf8')).packages;
   const kept = join(here, 'node_modules/.package-lock.json');
@@ -40,7 +38,6 @@ export async function buildModule(variant) {
   return folder;
 }
 
-/** The path of a program of tests/bench: native, or a script for Node of the wasm variant. */
 export async function buildProgram(name, variant) {
   let folder;
   await step(variant === undefined ? `native ${name}` : `wasm ${variant} ${name}`, () => {

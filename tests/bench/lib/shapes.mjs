@@ -1,4 +1,3 @@
-// The models that are measured (tests/bench/shapes), and the batches of token ids that they are given.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../shapes/', import.meta.url);
@@ -7,7 +6,7 @@ const folder = new URL('../shapes/', import.meta.url);
 export const kBarShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
 export const kShapes = [...kBarShapes, 'ettin_32m', 'modernbert_base'];
 
-/** Rows of the word embeddings in models that are timed: a call reads one row a token, whatever the vocabulary. */
+/** Vocabulary of timed models: a call reads one row of the embeddings for each token, whatever the vocabulary. */
 const kTimedVocabulary = 4096;
 
 /** config.json of a shape; `timed`: with few words, so that files and memory stay small. */
@@ -29,7 +28,6 @@ export function batchOf(name) {
   return textsOf(kBatches[name] ?? [Number(name)]);
 }
 
-/** The texts on which outputs are compared. */
 export function comparedTexts() {
   return textsOf(Array(24).fill(64));
 }

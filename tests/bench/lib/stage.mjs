@@ -1,4 +1,3 @@
-// Where subjects live: this process, a page, natively.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../../tools/setup/root.mjs';
@@ -8,7 +7,7 @@ import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
 
 export const kOrt = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
 
-/** Where a runtime's subjects live: how to start one, and how it names files. */
+/** Opens a runtime: how to start subjects in it, and how it names files. */
 export async function openStage(runtime, environment) {
   if (runtime === 'native') return { start: ({ native }, { threads }) => nativeSubject(native, threads), path: (file) => file, close() {} };
   if (runtime === 'node') {

@@ -9,7 +9,6 @@ export function medianRatio(a, b) {
   return median(ratios(a, b));
 }
 
-/** [lower quartile, upper quartile] of a[i] / b[i]. */
 export function ratioQuartiles(a, b) {
   const sorted = ratios(a, b).sort((x, y) => x - y);
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))];

@@ -1,5 +1,4 @@
-// Runs subjects: a worker of this process, a worker of a Chromium page, or a native program. Each has a function ask(verb, request) that
-// resolves to the answer, and close().
+// Runs subjects: a worker of this process, a worker of a Chromium page, or a native program. Each has ask(verb, request) and close().
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';

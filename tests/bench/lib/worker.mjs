@@ -1,5 +1,5 @@
-// One subject of a measurement, in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web. Both have the same verbs;
-// every message { id, verb, request } gets one { id, answer } or { id, error }. 'spent' returns the time of all verbs so far.
+// A subject in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web, with the same verbs. A message { id, verb, request } is
+// answered by { id, answer } or { id, error }.
 
 const inNode = typeof process === 'object';
 
@@ -66,7 +66,7 @@ class Ort {
     return { weightBytes: bytes.length, seconds: (performance.now() - start) / 1000 };
   }
 
-  // A ragged batch is padded: that is what this library can do.
+  // onnxruntime-web needs padded batches.
   batch({ ids }) {
     const longest = Math.max(...ids.map((text) => text.length));
     const padded = new BigInt64Array(ids.length * longest);
@@ -102,7 +102,6 @@ class Ort {
   }
 }
 
-/** Processor time of this thread; zero where the platform does not tell. */
 function threadSeconds() {
   if (!inNode || !process.threadCpuUsage) return 0;
   const { user, system } = process.threadCpuUsage();
@@ -126,7 +125,7 @@ async function* chunksOf(weights, config) {
   }
 }
 
-/** The glue asks for its threads' workers (bindings/start_helper.js). */
+/** Creates the workers that the loader requests for its threads (bindings/start_helper.js). */
 async function helpersOf(url) {
   if (!inNode) return () => new Worker(url, { type: 'module', name: 'em-pthread' });
   const { Worker } = await import('node:worker_threads');
