@@ -59,7 +59,6 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Ends a message with exactly one full stop. */
 function withFullStop(message: string): string {
   return /[.!?]["')]?$/.test(message) ? message.replace(/([^.])\.\.$/, '$1.') : `${message}.`;
 }

@@ -3,7 +3,6 @@ export type Embedder = 'require-corp' | 'credentialless';
 
 const kNeedHeaders = ['document', 'iframe', 'frame', 'worker', 'sharedworker'];
 
-/** Whether responses to this request decide about isolation. */
 export function decidesIsolation({ destination }: Pick<Request, 'destination'>): boolean {
   return kNeedHeaders.includes(destination);
 }

@@ -5,7 +5,7 @@ import { platform } from './platform/current.js';
 import { openCache } from './sources/open_folder.js';
 import { hubFolder, resolveSource } from './sources/source.js';
 
-/** A stored file. */
+/** A file in the cache. */
 export interface CachedFile {
   url: string;
   /** Size in bytes; 0 if the server did not report it. */
@@ -39,7 +39,6 @@ export const modelCache = {
     return removeWhere((url) => url.origin === base.origin && url.pathname.startsWith(base.pathname) && url.search === base.search);
   },
 
-  /** Removes all files and returns their number. */
   async clear(): Promise<number> {
     const removed = await removeWhere(() => true);
     await (await current())?.tidy?.(kAbandoned);

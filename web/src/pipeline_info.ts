@@ -25,11 +25,9 @@ export interface PipelineInfo {
   gpu?: GpuReport;
   /** Times by which `device: 'auto'` chose. */
   probe?: ProbeReport;
-  /** Whether it runs in a worker. */
   worker: boolean;
   /** Whether it uses the weights of a pipeline that has loaded the same checkpoint for another task. */
   shared: boolean;
-  /** Bytes read, of all files. */
   bytes: number;
   /** Time of the whole load, in milliseconds. */
   milliseconds: number;

@@ -129,7 +129,6 @@ function checkOptions(options: unknown): void {
   throw new PeruseError('invalid_argument', `Options must be an object, not ${show(options)}.`);
 }
 
-/** A copy, in memory of its own. */
 function copyOf(vectors: Float32Array): Float32Array<ArrayBuffer> {
   if (!ArrayBuffer.isView(vectors) || !(vectors instanceof Float32Array)) {
     throw new PeruseError('invalid_argument', `vectors must be a Float32Array, not ${show(vectors)}.`);

@@ -167,7 +167,6 @@ async function tokenizerFiles(open: Open): Promise<string[]> {
   return [];
 }
 
-/** An error about missing files that lists the files that exist instead. */
 function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseError> {
   return explainMissing({ open: (name) => open(name, 1) }, missing, new AbortController().signal);
 }

@@ -41,7 +41,6 @@ export const inspect: Command = {
   },
 };
 
-/** The tasks that run with some of the weights. */
 function runs({ downloads }: ModelDescription): Task[] {
   return (Object.keys(kTasks) as Task[]).filter((task) => downloads.some(({ tasks }) => tasks.includes(task)));
 }

@@ -88,7 +88,6 @@ async function readValidation(given: string | undefined): Promise<string[] | num
   return Number.isNaN(share) ? readLines(given) : share;
 }
 
-/** Returns the non-empty lines. */
 async function readLines(file: string): Promise<string[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new PeruseError('not_found', `${file} can't be read: ${describeError(error)}`, { cause: error });

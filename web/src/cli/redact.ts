@@ -7,7 +7,6 @@ import { type Command, choice, flag, list, needed, number, text, UsageError } fr
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
-/** Parses '--rules CREDITCARDNUMBER=luhn,IBAN=iban'. */
 function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
   if (list === undefined) return undefined;
   const rules = list.split(',').map((item): [string, 'luhn' | 'iban'] => {

@@ -251,7 +251,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     return new EngineTokenizer(this.module_, tokenizer, this.lastWords_, this);
   }
 
-  /** Number of tokens that the model has read, in all requests. */
   tokensRead(): number {
     return this.guard(() => this.session_.tokensRead());
   }

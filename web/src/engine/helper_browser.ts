@@ -3,7 +3,6 @@ import { Helper } from './helpers.js';
 
 const kPrepared: Helper[] = []; // started in advance
 
-/** Returns a thread that was started in advance, or starts one. */
 export function startHelper(): HelperWorker {
   return kPrepared.shift() ?? newHelper();
 }

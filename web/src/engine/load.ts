@@ -73,7 +73,6 @@ export interface Checkpoint {
 export interface LoadParts {
   folders: FolderParts;
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
-  /** Returns an engine with this checkpoint loaded for another task. */
   findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
   report: ProgressCallback;
   signal: AbortSignal;
@@ -282,7 +281,6 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   return [...modules, ...read.flat()];
 }
 
-/** Opens files of the first folder, or of the second if the first lacks them. */
 export function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
   return {
     async open(file, signal, firstBytes) {

@@ -19,7 +19,6 @@ const kRuns = 8;
 /** More threads must take less than this share of the time of fewer. */
 const kGain = 0.95;
 
-/** Returns the number of threads to use, at most `most`, the number that the module has started. */
 export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
   return fewestFast(most, async (threads) => {
     const time = timeOf(module, threads);

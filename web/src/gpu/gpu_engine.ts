@@ -133,7 +133,6 @@ export class GpuEngine extends Engine {
   }
 }
 
-/** An engine that also owns its device. */
 export class OwningGpuEngine extends GpuEngine {
   override beside(): OwningGpuEngine {
     return new OwningGpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);

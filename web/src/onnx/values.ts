@@ -73,7 +73,6 @@ export function* wholeBytes(claim: Claim, encoded: boolean, bytes: BytesOf): Gen
   }
 }
 
-/** Writes code - zero to `out` and returns the scale. Rounds again if a difference exceeds int8. */
 function fitRow(codes: ArrayLike<number>, zero: number, scale: number, out: Int8Array): number {
   let largest = 0;
   for (let i = 0; i < codes.length; ++i) largest = Math.max(largest, Math.abs(codes[i]! - zero));

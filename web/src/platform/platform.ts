@@ -11,9 +11,7 @@ import type { WorkerPort } from '../worker/worker_host.js';
 export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 
 export interface Platform {
-  /** Whether a model runs in a worker by default. */
   worksInWorker(source: SourceSpec): Promise<boolean>;
-  /** Features for an engine in a worker or in this thread. */
   features(inWorker: boolean): Features;
   /** Starts a worker, for work with this number of threads, including itself. Throws 'worker_died'. */
   startWorker(threads: number): Promise<WorkerPort>;

@@ -44,7 +44,6 @@ export interface RewriteReport {
 
 /** A smaller vocabulary: rows of the token embeddings and of what predicts tokens. */
 export interface RowTrim {
-  /** Rows before. */
   rows: number;
   /** The rows to keep, ascending. */
   kept: readonly number[];

@@ -8,7 +8,6 @@ import { nodePlatform } from '../platform/platform_node.js';
 import { kLabelsTokenizer } from '../sources/model_files.js';
 import { engineTask, type Task } from '../tasks/tasks.js';
 
-/** Opens the model that config.json describes for a task. */
 export async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
   try {

@@ -116,7 +116,6 @@ export class Vocabulary {
     }
   }
 
-  /** A piece as text; undefined for invalid UTF-8. */
   private textOf(piece: string): string | undefined {
     if (this.bytes_) {
       const bytes = [...piece].map((symbol) => this.bytes_!.get(symbol));

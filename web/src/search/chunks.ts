@@ -32,7 +32,6 @@ function sentencesOf(text: string): TextRange[] {
   return Array.from(segments, ({ index, segment }) => ({ start: index, end: index + segment.length }));
 }
 
-/** The sentence, or parts of it with at most `most` tokens. */
 function piecesOf(sentence: TextRange, offsets: readonly [number, number][], words: readonly (number | null)[], most: number): Piece[] {
   let first = lowerBound(offsets, sentence.start);
   const end = lowerBound(offsets, sentence.end);

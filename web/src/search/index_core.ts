@@ -29,7 +29,6 @@ export interface IndexedDocument {
   metadata?: Metadata;
 }
 
-/** A row of the index: a chunk of a text. */
 export interface IndexedChunk extends TextRange {
   document: IndexedDocument;
 }
@@ -73,7 +72,6 @@ export class IndexCore {
     return this.rows_?.width;
   }
 
-  /** The rows that are not removed, as floats. */
   get vectors(): Float32Array<ArrayBuffer> {
     this.compact();
     return this.rows_?.floats() ?? new Float32Array(0);
@@ -85,7 +83,6 @@ export class IndexCore {
     return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
   }
 
-  /** Restores rows and texts of an earlier index. */
   restore(rows: Rows, chunks: readonly IndexedChunk[]): void {
     const bad = rows.firstBad();
     if (bad !== undefined) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
@@ -283,7 +280,6 @@ export class IndexCore {
     this.epoch_ += 1;
   }
 
-  /** Ranks chunks by vectors, or by vectors and keywords. */
   private async ranked(query: string, vector: Float32Array, count: number, settings: SearchSettings): Promise<SearchHit[]> {
     const filter = settings.filter && filterOf(settings.filter);
     const accepted = (chunk: IndexedChunk | undefined) =>

@@ -64,7 +64,6 @@ export class Rows {
     for (let i = 0, at = row * this.width; i < this.width; ++i, ++at) this.codes_[at] = scale === 0 ? 0 : Math.round(vector[i]! / scale);
   }
 
-  /** A row as floats: a copy. */
   row(row: number): Float32Array<ArrayBuffer> {
     const [start, end] = [row * this.width, (row + 1) * this.width];
     if (this.storage === 'float32') return this.floats_.slice(start, end);
@@ -78,7 +77,6 @@ export class Rows {
     return copy;
   }
 
-  /** Copies of the rows as they are stored. */
   stored(): { data: Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer>; scales?: Float32Array<ArrayBuffer> } {
     const numbers = this.count * this.width;
     if (this.storage === 'float32') return { data: this.floats() };
@@ -120,7 +118,6 @@ export class Rows {
     return undefined;
   }
 
-  /** The product of a row and a query, rounded to float32. */
   product(row: number, query: Float64Array): number {
     if (this.storage === 'float32') return Math.fround(productOf(this.floats_, row * this.width, query));
     return Math.fround(productOf(this.codes_, row * this.width, query) * this.scales_[row]!);

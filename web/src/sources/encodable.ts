@@ -3,7 +3,6 @@ import type { ParameterInfo } from './onnx_part.js';
 
 /** Linear layers of encoder layers, except those that are stored as float32. */
 const kEncoderLinear = /(^|\.)(encoder|transformer)\.layer\.\d+\.(?!.*(\.pos_|distance_embedding)).*(?<!\.conv)\.weight$/;
-/** Linear layers of ModernBERT. */
 const kModernBertLinear = /(^|\.)layers\.\d+\.(attn\.Wqkv|attn\.Wo|mlp\.Wi|mlp\.Wo)\.weight$/;
 /** Token embeddings, and the linear layers that share or follow them. */
 const kWords =

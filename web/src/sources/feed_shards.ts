@@ -12,7 +12,6 @@ export interface ShardReader {
   endShard(name: string): void;
 }
 
-/** Feeds all files. Reports progress as of one file with the bytes of all. */
 export async function feedShards(job: Reading, engine: ShardReader, { form, name, file: indexFile }: FoundWeights): Promise<number> {
   const index = await readWhole(job, name, indexFile);
   const shards = await naming(name, async () => engine.setShardIndex(index.content));

@@ -10,7 +10,6 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['sentencepiece.bpe.model'],
   ['vocab.json', 'merges.txt'],
 ];
-/** Optional files for any tokenizer, and for tokenizers without tokenizer.json. */
 export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
 export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 

@@ -44,7 +44,6 @@ export interface KeepPolicy {
   immutable: boolean;
 }
 
-/** A file that exists. */
 export interface ModelFile {
   found: true;
   where: string;
@@ -135,7 +134,6 @@ export interface SourceOptions {
 
 /** Interprets strings that are not hub ids. */
 export interface PathResolver {
-  /** Base of relative URLs, if the platform has one. */
   baseUrl(): string | undefined;
   /** Returns the folder on disk that the string names, if any. */
   findFolder(text: string): Promise<string | undefined>;

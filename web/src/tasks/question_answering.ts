@@ -79,7 +79,6 @@ function cutFrom(context: string, answer: Answer): Answer {
   return { ...answer, answer: context.slice(answer.start, answer.end) };
 }
 
-/** Whether it is `{ question, context }`, as in transformers. */
 function isOneObject(question: unknown): boolean {
   return typeof question === 'object' && question !== null && 'question' in question && 'context' in question;
 }

@@ -13,7 +13,6 @@ export interface ResultPart {
   value: unknown;
 }
 
-/** Adds parts to `results`: the result of an input is its part, or the concatenation of its lists. */
 export function joinParts(results: unknown[], parts: readonly ResultPart[]): void {
   for (const { input, value } of parts) {
     const before = results[input];

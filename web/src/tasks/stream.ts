@@ -101,7 +101,6 @@ export async function settled<I, R>(
   return alone;
 }
 
-/** Errors of the pipeline, not of an input. */
 function endsAll({ code }: PeruseError): boolean {
   return ['aborted', 'disposed', 'worker_died', 'gpu_lost', 'gpu_failed', 'internal'].includes(code);
 }

@@ -8,10 +8,8 @@ export interface TextRange {
   end: number;
 }
 
-/** A normalised text. */
 export interface FoldedText {
   readonly text: string;
-  /** Maps a range of the normalised text to the original text. */
   original(range: TextRange): TextRange;
 }
 

@@ -58,7 +58,6 @@ export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-clas
 /** Meaning of labels, by the names of config.json. */
 export type ProblemType = 'single_label_classification' | 'multi_label_classification' | 'regression';
 
-/** An example for the engine, as plain data. */
 export type PlainExample = Record<string, unknown>;
 
 type Fields = Record<string, (value: unknown) => string | undefined>;

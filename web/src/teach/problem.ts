@@ -79,7 +79,6 @@ export function readProblem(
   return { problem: problem ?? classes, labels: nameIds(sets, own) };
 }
 
-/** Replaces class ids by names from `labels`, or LABEL_0, LABEL_1, ... as in transformers. */
 function nameIds({ examples, validation }: Sets, labels: string[] | undefined): string[] {
   const all = [...examples, ...validation];
   const idsOf = ({ label }: PlainExample) => (label === undefined ? [] : ([label].flat() as number[]));

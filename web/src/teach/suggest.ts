@@ -15,7 +15,6 @@ export interface Suggestion {
 }
 
 export interface SuggestParts {
-  /** Returns labels and scores of each text, best first. */
   classify(texts: string[]): Promise<{ label: string; score: number }[][]>;
   /** Returns a unit vector for each text. */
   embed(texts: string[]): Promise<Float32Array[]>;

@@ -101,7 +101,6 @@ export class Trainer extends ModuleCalls<TeachModule> {
     this.call(() => this.teacher_.open(bytes));
   }
 
-  /** Sets the index of sharded weights. Returns the files' names. */
   setShardIndex(index: Uint8Array): string[] {
     this.stage(this.teacher_, index, 'the index of the weights');
     return this.call(() => this.teacher_.setShardIndex(index.length)).files as string[];

@@ -14,7 +14,6 @@ export interface GpuParts {
   importGpu?: () => Promise<GpuPart>;
 }
 
-/** Starts an engine on the requested device. Throws 'no_gpu' if the request requires a GPU and this machine lacks one. */
 export async function startEngine(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;

@@ -28,7 +28,6 @@ export type WorkerMessage<Progress = ProgressInfo> =
   /** In a browser: the requested threads have started. */
   | { kind: 'prepared' };
 
-/** A started worker. */
 export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
   post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
   onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
@@ -146,7 +145,6 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private left_: PeruseError | undefined;
   private readonly link_: Link<S, Progress>;
 
-  /** Uses the worker at the port, or that of another host. */
   constructor(worker: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
     this.link_ = worker instanceof RemoteHost ? worker.link_ : new Link(worker);
     this.member_ = this.link_.join(report);
@@ -174,7 +172,6 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
 
 type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
 
-/** Ports and buffers of a request that are transferred instead of copied. */
 function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
   if (typeof request !== 'object' || request === null || !('source' in request)) return [];
   const { source, adapter, encoder, labelsEncoder } = request as Sources;

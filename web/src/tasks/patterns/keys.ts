@@ -2,7 +2,6 @@
 import type { TextRange } from '../text_folding.js';
 import { rangesOf } from './cues.js';
 
-/** Forms of keys, by provider. */
 const kForms = [
   'sk-[\\w-]{20,}', // OpenAI, Anthropic, OpenRouter
   '(?:sk|pk|rk)_(?:live|test)_\\w{16,}', // Stripe
