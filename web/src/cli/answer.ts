@@ -8,8 +8,8 @@ export const answer: Command = {
   usage: '<model> <question> [text ...]',
   details: 'Without a text argument, standard input is the text. start and end are UTF-16 indices into the text.',
   options: {
-    'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many answers a text, best first (1)' },
-    impossible: { type: 'boolean', help: 'the answer may be that there is none' },
+    'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of answers, best first (1)' },
+    impossible: { type: 'boolean', help: 'allow an empty answer for "no answer"' },
     ...kBatchOptions,
     ...kModelOptions,
   },

@@ -10,7 +10,7 @@ export const classify: Command = {
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of labels, best first; 0 means all (1)' },
     function: { type: 'string', value: 'name', help: 'sigmoid, softmax or none: converts logits to scores (by the model)' },
-    labels: { type: 'string', value: 'a,b,c', help: 'choose among these labels with a model for natural language inference' },
+    labels: { type: 'string', value: 'a,b,c', help: 'choose among these labels, with a model for natural-language inference' },
     'multi-label': { type: 'boolean', help: 'with --labels: score each label independently' },
     stride: { type: 'string', value: 'n', help: 'read long texts in windows that share n tokens' },
     'window-label': {
@@ -19,7 +19,7 @@ export const classify: Command = {
       help: 'with --stride: print the scores of the window where this label scores highest',
     },
     'pair-column': { type: 'string', value: 'name', help: 'with --in: the column of the second text, for models that read pairs' },
-    truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    truncate: { type: 'boolean', help: 'cut texts that are too long; by default they are an error' },
     ...kBatchOptions,
     ...kModelOptions,
   },

@@ -21,7 +21,7 @@ export const embed: Command = {
     prompt: { type: 'string', value: 'text', help: 'a text to put before each text; implies pooling sentence' },
     dimensions: { type: 'string', value: 'n', help: 'keep the first n numbers of each vector' },
     normalize: { type: 'boolean', help: 'scale each vector to length 1' },
-    truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    truncate: { type: 'boolean', help: 'cut texts that are too long; by default they are an error' },
     ...kBatchOptions,
     ...kModelOptions,
   },

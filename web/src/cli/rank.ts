@@ -8,8 +8,8 @@ export const rank: Command = {
   usage: '<model> <query> [document ...]',
   details: 'Without a document argument, each non-empty line of standard input is a document. corpus_id counts documents from 0.',
   options: {
-    'top-k': { type: 'string', short: 'k', value: 'n', help: 'only the best n' },
-    label: { type: 'string', value: 'name', help: 'of a model with several labels the one to rank by' },
+    'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of documents to print, best first (all)' },
+    label: { type: 'string', value: 'name', help: 'for a model with several labels: the label to rank by' },
     'max-length': { type: 'string', value: 'n', help: "tokens that query and document are cut to (the model's, at most 512)" },
     ...kBatchOptions,
     ...kModelOptions,

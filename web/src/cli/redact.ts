@@ -26,14 +26,14 @@ export const redact: Command = {
   summary: 'Replace personal data in texts by placeholders',
   usage: '<model> [text ...]',
   details:
-    'The model is a token classifier, for example of PII or names; with --labels a GLiNER model; with --without-model none:\n' +
-    'the patterns work alone. Without a text, each line of standard input is one. The same words get the same placeholder\n' +
-    'in all of them; with --in in their row. Prints the texts without entities; with --json a line each.\n' +
+    'The model is a token classifier, for example of PII or names; with --labels a GLiNER model; with --without-model there is none.\n' +
+    'Without a text argument, each line of standard input is a text. The same words get the same placeholder in all texts; with\n' +
+    '--in, only in the same row. Prints the redacted texts; with --json one JSON line for each.\n' +
     `Patterns: ${kPatternNames.join(', ')}.`,
   options: {
-    types: { type: 'string', value: 'a,b', help: 'replace only these types (all that the model knows)' },
-    threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0; with --labels 0.5)' },
-    recall: { type: 'string', value: 'p', help: 'replace what is nothing private with a probability below p: finds more (0)' },
+    types: { type: 'string', value: 'a,b', help: 'replace only these types (all types of the model)' },
+    threshold: { type: 'string', value: 'x', help: 'do not replace entities with a lower score (0; with --labels 0.5)' },
+    recall: { type: 'string', value: 'p', help: 'replace tokens whose probability of being not private is below p: finds more (0)' },
     labels: { type: 'string', value: 'a,b', help: 'find details of these labels with a GLiNER model' },
     rules: {
       type: 'string',
@@ -42,8 +42,8 @@ export const redact: Command = {
     },
     patterns: { type: 'boolean', help: 'also replace e-mail addresses, links, IBANs, card and telephone numbers by their form' },
     'pattern-types': { type: 'string', value: 'A,B', help: 'only these patterns' },
-    'without-model': { type: 'boolean', help: 'use the patterns alone' },
-    'fail-closed': { type: 'boolean', help: 'fail if a part of a text cannot be read, instead of leaving it' },
+    'without-model': { type: 'boolean', help: 'use patterns only' },
+    'fail-closed': { type: 'boolean', help: 'fail if the model cannot read a part of a text' },
     aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
     json: { type: 'boolean', help: "print { text, entities, mapping }, the mapping of the line's own placeholders" },
     ...kBatchOptions,

@@ -15,8 +15,8 @@ export const shrink: Command = {
     ...kRewriteOptions,
     ...kFileOptions,
     ...kTrimOptions,
-    dtype: { type: 'string', value: 'name', help: 'q8, the default, or keep' },
-    compare: { type: 'string', value: 'file', help: 'texts to compare source and result on, one a line. Default: the held-out texts' },
+    dtype: { type: 'string', value: 'name', help: 'q8, or keep to leave values unchanged (q8)' },
+    compare: { type: 'string', value: 'file', help: 'texts to compare source and result with, one per line (the held-out texts)' },
   },
   async run(positionals, values, io) {
     const dtype = text(values, 'dtype') ?? 'q8';

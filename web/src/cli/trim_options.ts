@@ -6,9 +6,9 @@ import { type Options, text, type Values } from './command.js';
 import { linesOf } from './input_lines.js';
 
 export const kTrimOptions: Options = {
-  texts: { type: 'string', value: 'file', help: 'texts whose pieces are kept, one a line; every tenth is held out' },
+  texts: { type: 'string', value: 'file', help: 'texts whose pieces are kept, one per line; every tenth is held out' },
   'keep-scripts': { type: 'string', value: 'names', help: 'Unicode scripts whose pieces are all kept: Latin,Cyrillic' },
-  'held-out': { type: 'string', value: 'file', help: 'texts to compare the tokenizers on, instead of every tenth' },
+  'held-out': { type: 'string', value: 'file', help: 'texts to compare the tokenizers with, instead of every tenth' },
 };
 
 export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'texts' | 'keepScripts' | 'heldOut'>> {

@@ -22,9 +22,9 @@ export const kBatchOptions: Options = {
     value: 'file',
     help: "write results to this file, and resume it in a second run; or to standard output ('-')",
   },
-  column: { type: 'string', value: 'name', help: 'with --in: the column that holds the text (text)' },
-  workers: { type: 'string', value: 'n', help: 'with --in: workers, each with a copy of the model (one for each core)' },
-  'batch-size': { type: 'string', value: 'n', help: 'with --in: rows that a worker computes together (16)' },
+  column: { type: 'string', value: 'name', help: 'with --in: the column with the text (text)' },
+  workers: { type: 'string', value: 'n', help: 'with --in: number of workers, each with a copy of the model (number of cores)' },
+  'batch-size': { type: 'string', value: 'n', help: 'with --in: number of rows in one computation (16)' },
   overwrite: { type: 'boolean', help: 'with --out: replace the file instead of resuming' },
 };
 
