@@ -35,7 +35,7 @@ only the files that it needs.`,
   },
 };
 
-/** Servers publish folders with these names as their root. */
+/** Names the address to set: servers publish folders with these names as their root. */
 function hint(folder: string): string {
   const path = folder.replaceAll('\\', '/').replace(/^\.?\/+|\/+$/g, '');
   const served = /(?:^|\/)(?:public|static)\/(.+)$/.exec(path)?.[1];

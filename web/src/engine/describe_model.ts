@@ -49,7 +49,7 @@ export interface Refusal {
 export interface ModelDownload {
   dtype: OnnxDtype;
   weights: 'safetensors' | 'onnx';
-  /** The file of the weights; of shards, their index. */
+  /** The weights file, or the index of shards. */
   file: string;
   /** Bytes of all files to download, or 0 if the server does not report the size of the weights. */
   bytes: number;

@@ -251,7 +251,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // errors in config.json have priority
+  beside.catch(() => {}); // awaited below; errors in config.json have priority
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];

@@ -86,7 +86,7 @@ class Lesson {
 
   async run(): Promise<LessonResult> {
     const starting = this.start();
-    starting.catch(() => {}); // errors in the files have priority
+    starting.catch(() => {}); // awaited below; errors in the files have priority
     try {
       return await this.teach(starting);
     } finally {

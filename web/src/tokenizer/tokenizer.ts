@@ -145,7 +145,7 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
       throw new Error('the tokenizer has no threads');
     },
   });
-  starting.catch(() => {}); // errors in the files have priority
+  starting.catch(() => {}); // awaited below; errors in the files have priority
   const files = await listener.unlessFailed(readFiles(reading));
   const { module, lastWords } = await starting;
   throwIfAborted(options.signal);
