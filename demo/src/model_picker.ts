@@ -194,6 +194,7 @@ export class ModelPicker {
   /** Files of one's own are looked up for their task only: nothing is downloaded. If that fails, loading says why. */
   private async useFiles(files: File[]): Promise<void> {
     this.files_ = files;
+    this.chosen_.textContent = 'Looking at the files\u2026';
     const { chosen } = await lookUp(files, this.tasks, this.looking_.signal).catch(() => ({ chosen: [] }));
     this.choice_ = chosen[0];
     this.chooseModel();
