@@ -13,6 +13,7 @@ const kLayers = [
   'inline',
   'index index_node index_service_worker index_tokenizer index_tokenizer_node index_redact phone_numbers isolate isolate_worker',
   'face',
+  'preload',
   'describe pipeline model_cache semantic_index tokenizer',
   'pipeline_info listener sharing',
   'platform',

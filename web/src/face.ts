@@ -9,6 +9,7 @@ export { type ErrorCode, PeruseError } from './errors.js';
 export { type CachedFile, modelCache } from './model_cache.js';
 export { type Pipeline, type PipelineOptions, type PipelineOptionsOf, pipeline } from './pipeline.js';
 export type { PipelineInfo } from './pipeline_info.js';
+export { type IsCachedOptions, isCached, isSupported, type PreloadOptions, preload } from './preload.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export type * from './search/search_types.js';
 export { SemanticIndex } from './semantic_index.js';

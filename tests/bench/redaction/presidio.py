@@ -1,0 +1,48 @@
+"""Prints the spans that Presidio finds in messages, a JSON line for each. Usage: presidio.py messages.jsonl [spaCy model] > spans.jsonl
+
+Needs `pip install presidio-analyzer`. With a spaCy model the analyzer has its default recognizers; without one it has those that need no
+model (patterns, check digits, context words), because PyPI has no spaCy model.
+"""
+
+import json
+import sys
+
+import spacy
+from presidio_analyzer import AnalyzerEngine
+from presidio_analyzer.nlp_engine import NlpEngineProvider, SpacyNlpEngine
+
+
+class BlankEngine(SpacyNlpEngine):
+    """Tokenizes without a model."""
+
+    def __init__(self):
+        super().__init__()
+        self.nlp = {'en': spacy.blank('en')}
+
+    def load(self):
+        pass
+
+    def is_loaded(self):
+        return True
+
+
+def utf16(text, index):
+    return len(text[:index].encode('utf-16-le')) // 2
+
+
+def main():
+    if len(sys.argv) > 2:
+        settings = {'nlp_engine_name': 'spacy', 'models': [{'lang_code': 'en', 'model_name': sys.argv[2]}]}
+        engine = NlpEngineProvider(nlp_configuration=settings).create_engine()
+    else:
+        engine = BlankEngine()
+    analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=['en'])
+    with open(sys.argv[1], encoding='utf8') as lines:
+        for line in lines:
+            text = json.loads(line)['text']
+            found = analyzer.analyze(text=text, language='en')
+            print(json.dumps([{'start': utf16(text, one.start), 'end': utf16(text, one.end)} for one in found]))
+
+
+if __name__ == '__main__':
+    main()
