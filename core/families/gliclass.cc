@@ -98,7 +98,7 @@ void ReadPooling(ConfigReader& reader, LabelHead& head) {
   RefuseIf(reader, true, "pooling_strategy \"" + name + "\"");
 }
 
-// This scorer's softmax would include allocated labels that the caller did not give.
+// The reference reserves max_labels_alloc places for labels, and the softmax of the scorer "hopfield" includes the empty ones.
 void RefuseAllocated(ConfigReader& reader, LabelHead::Scorer scorer) {
   const JsonValue allocated = reader.Field("max_labels_alloc");
   RefuseIf(reader, scorer == LabelHead::Scorer::kHopfield && allocated.exists() && allocated.GetString() != "dynamic",

@@ -34,9 +34,9 @@ struct Entity {
   std::string label;
   float score = 0;
   std::string word;
-  text::Offset bytes;                 // in the text
+  text::Offset bytes;                 // range in the UTF-8 text
   std::optional<int32_t> index = {};  // index of a token in its window; nullopt for words and groups
-  TextSpan span = {0, 0};             // `bytes` in UTF-16
+  TextSpan span = {0, 0};             // the same range as `bytes`, in UTF-16 code units
 };
 
 // Returns each input's entities in order. Those of a long text arrive window by window.

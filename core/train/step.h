@@ -85,7 +85,7 @@ class Step : private Tape {
   std::vector<DroppedOperand> operands_;
   std::vector<uint8_t> needs_;  // for each root: whether it gets a gradient
   std::vector<Piece> pieces_;
-  std::vector<size_t> order_, near_;  // numbers of pieces, during placement
+  std::vector<size_t> order_, near_;  // indices into pieces_, used while memory is assigned to them
   FloatBuffer memory_;
   int64_t bytes_ = 0;
 };

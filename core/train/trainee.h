@@ -49,7 +49,8 @@ class Trainee {
 
   // Returns the number of the linear layer that computes the logits, or -1 if another operation computes them.
   int32_t ClassifierLinear() const;
-  // Marks, for each of Parameters::tensors, a classifier that starts at random because the checkpoint's labels differ.
+  // One entry for each of Parameters::tensors: whether the tensor belongs to a classifier that starts at random, because the examples have
+  // other labels than the checkpoint.
   std::vector<bool> UsesOfClassifier() const;
 
   bool IsTrainable(const Master& master) const {

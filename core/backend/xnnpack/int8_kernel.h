@@ -15,7 +15,8 @@
 
 namespace peruse::xnnpack {
 
-constexpr int64_t kInt8StepBytes = 16;  // step of a tile of four rows
+constexpr int64_t kInt8StepBytes =
+    16;  // bytes of activations that one step of the inner loop reads, for a tile of four rows
 
 // sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input fit in 16 registers. Not unrolled,
 // because compilers would interleave the steps and run out of registers.
