@@ -37,7 +37,7 @@ BASES = [
     "deberta-v1-sequence", "deberta-v1-masked-lm", "deberta-v1-c2p",
     "deberta-v2-sequence", "deberta-v2-bare", "deberta-v2-conv", "deberta-v2-own-keys", "deberta-v2-embed-proj", "deberta-v2-masked-lm",
     "distilbert-sequence", "distilbert-masked-lm", "mpnet-sequence", "mpnet-masked-lm", "roberta-sequence", "roberta-masked-lm",
-    "xlm-roberta-token",
+    "xlm-roberta-token", "modernbert-sequence",
 ]
 METHODS = {"head": {"method": "head"}, "layers": {"method": {"layers": 1}}, "lora": {"method": "lora", "lora_rank": 3}, "full": {"method": "full"}}
 CLASSES = {
@@ -108,6 +108,8 @@ def make_jobs(folder, only):
             if task == "text-classification":
                 asks.append({"text": texts.text(4), "text_pair": texts.text(6)})
             for method, options in METHODS.items():
+                if method == "lora" and base.startswith("modernbert"):
+                    options = {**options, "lora_targets": ["Wqkv"]}
                 name = f"{base}/{task}/{method}"
                 if only in name:
                     jobs.append({"name": name, "base": str(source), "out": str(folder / "taught" / name.replace("/", "-")), "task": task,
@@ -145,11 +147,12 @@ def difference(ours, theirs):
     return float(numpy.max(numpy.abs(ours - theirs) / numpy.maximum(1, numpy.abs(theirs))))
 
 
-def spans(out, encoding, context):
+def spans(out, encoding, context, is_modernbert):
     """The five best spans of at most four tokens: (start, end) in the context, and the product of their probabilities."""
     inside = [i for i, part in enumerate(encoding.sequence_ids) if part == 1]
-    read = [0] + inside  # [CLS] takes its share, as in transformers' pipeline.
-    first, last = (torch.softmax(logits[0, read], dim=0)[1:] for logits in (out.start_logits, out.end_logits))
+    # [CLS] takes its share, as in transformers' pipeline. ModernBERT's tokenizer class names none, and the tokenizers here have no file that does.
+    read = inside if is_modernbert else [0] + inside
+    first, last = (torch.softmax(logits[0, read], dim=0)[-len(inside):] for logits in (out.start_logits, out.end_logits))
     found = sorted(((float(first[i] * last[j]), i, j) for i in range(len(inside)) for j in range(i, min(i + 4, len(inside)))), reverse=True)
     return [(encoding.offsets[inside[i]][0], encoding.offsets[inside[j]][1], score) for score, i, j in found[:5]]
 
@@ -166,7 +169,10 @@ def compare(job, result):
             inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
         with torch.no_grad():
             out = model(**inputs, output_hidden_states=True)
-        differences = [difference(ours, theirs) for ours, theirs in zip(hidden, out.hidden_states, strict=True)]
+            states = list(out.hidden_states)
+            if model.config.model_type == "modernbert":  # whose last one transformers 4 returns before final_norm
+                states[-1] = model.base_model(**inputs).last_hidden_state
+        differences = [difference(ours, theirs) for ours, theirs in zip(hidden, states, strict=True)]
         if job["task"] == "text-classification":
             scores = {one["label"]: one["score"] for one in answer}
             differences.append(difference([scores[model.config.id2label[i]] for i in range(3)], out.logits))
@@ -177,7 +183,7 @@ def compare(job, result):
                 wrong.append("labels of tokens")
             differences.append(difference([one["score"] for one in answer], best.values))
         else:
-            theirs = spans(out, encoding, ask["context"])
+            theirs = spans(out, encoding, ask["context"], model.config.model_type == "modernbert")
             if [place[:2] for place in theirs] != [(one["start"], one["end"]) for one in answer]:
                 wrong.append(f"spans {theirs} {answer}")
             differences.append(difference([one["score"] for one in answer], [place[2] for place in theirs]))
