@@ -55,9 +55,7 @@ class Albert : public Family {
     return x;
   }
 
-  PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.transform = {.dense = "pooler", .activation = Activation::kTanh}};
-  }
+  PooledHead SequenceClassifier(const ModelConfig&) const override { return TanhPooler("pooler"); }
   bool PoolerIsOfEncoder() const override { return true; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override {
     MaskedLmHead head;

@@ -23,9 +23,7 @@ class Bert : public Family {
     return BertEncoder(b, config, {positions_}, embeddings);
   }
 
-  PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.transform = {.dense = "pooler.dense", .activation = Activation::kTanh}};
-  }
+  PooledHead SequenceClassifier(const ModelConfig&) const override { return TanhPooler(); }
   bool PoolerIsOfEncoder() const override { return true; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return BertPredictions(config); }
 

@@ -20,6 +20,7 @@ std::unique_ptr<Family> CreateMpNet();
 std::unique_ptr<Family> CreateModernBert();
 std::unique_ptr<Family> CreateAlbert();
 std::unique_ptr<Family> CreateNomicBert();
+std::unique_ptr<Family> CreateJinaBert();
 std::unique_ptr<Family> CreateGte();
 std::unique_ptr<Family> CreateNewGte();
 // Models that contain another family's encoder, and whose configuration contains that of the encoder:
@@ -51,6 +52,7 @@ constexpr Row kFamilies[] = {
     {"modernbert", "ModernBert", CreateModernBert},
     {"albert", "Albert", CreateAlbert},
     {"nomic_bert", "NomicBert", CreateNomicBert},
+    {"jina_bert", "JinaBert", CreateJinaBert},
     {"gte", "Gte", CreateGte},
     {"new", "New", CreateNewGte},
 };
@@ -83,6 +85,8 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   if (model_type == "GLiClass") return ReadGliClass(reader);
   const std::string_view architecture = reader.Field("architectures")[0].GetString().value_or("");
   if (model_type.empty()) model_type = TypeOfClass(architecture);
+  // JinaBertConfig calls itself a BERT.
+  if (model_type == "bert" && reader.String("position_embedding_type", "") == "alibi") model_type = "jina_bert";
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 
   std::string known;

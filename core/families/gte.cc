@@ -25,9 +25,7 @@ class Gte : public Family {
   std::vector<std::string> prefixes() const override { return {"new.", "gte."}; }
   Value Encode(Build& b, const ModelConfig& config) const override;
 
-  PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.transform = {.dense = "pooler.dense", .activation = Activation::kTanh}};
-  }
+  PooledHead SequenceClassifier(const ModelConfig&) const override { return TanhPooler(); }
   bool PoolerIsOfEncoder() const override { return true; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override {
     MaskedLmHead head;

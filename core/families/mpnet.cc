@@ -55,7 +55,7 @@ class MpNet : public Family {
 
   PooledHead SequenceClassifier(const ModelConfig&) const override { return RobertaClassifier(); }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig&) const override {
-    return std::optional(PooledHead{.transform = {.dense = "pooler.dense", .activation = Activation::kTanh}});
+    return std::optional(TanhPooler());
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return RobertaPredictions(config); }
 

@@ -170,27 +170,32 @@ LayerNames BertLayer(int32_t layer) {
           {name + "intermediate.dense", name + "output.dense", name + "output.LayerNorm"}};
 }
 
-LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames& names) {
+AttentionWeights DeclareAttention(Build& b, const ModelConfig& config, const LayerNames& names) {
   const int32_t hidden = config.hidden_size;
-  LayerWeights weights;
+  AttentionWeights weights;
   weights.projection =
       b.Weights(b.Stacked(hidden).Add(names.query, hidden).Add(names.key, hidden).Add(names.value, hidden));
-  weights.attention_output = b.Weights(names.attention_output, hidden, hidden);
-  weights.attention_norm = b.Norm(names.attention_norm, hidden, config.layer_norm_eps);
+  weights.output = b.Weights(names.attention_output, hidden, hidden);
+  weights.norm = b.Norm(names.attention_norm, hidden, config.layer_norm_eps);
+  weights.drops = names.drops_attention;
+  return weights;
+}
+
+LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames& names) {
+  LayerWeights weights;
+  weights.attention = DeclareAttention(b, config, names);
   weights.feed_forward = DeclareFeedForward(b, config, names.feed_forward, /*groups=*/1);
-  weights.drops_attention = names.drops_attention;
   weights.drops_feed_forward = names.drops_feed_forward;
   return weights;
 }
 
-namespace {
-
-// transformers: BertSelfAttention and BertSelfOutput.
-Value SelfAttention(Build& b, const ModelConfig& config, const LayerWeights& weights,
+Value SelfAttention(Build& b, const ModelConfig& config, const AttentionWeights& weights,
                     const RelativePositions& positions, int32_t layer, Value x) {
   const int32_t hidden = config.hidden_size;
   const int32_t heads = config.num_attention_heads;
-  const auto [query, key, value] = b.Split<3>(b.Linear(x, weights.projection));
+  auto [query, key, value] = b.Split<3>(b.Linear(x, weights.projection));
+  if (weights.query_norm) query = b.LayerNorm(query, *weights.query_norm);
+  if (weights.key_norm) key = b.LayerNorm(key, *weights.key_norm);
   ops::Attention attention = {.query = query, .key = key, .value = value, .heads = heads};
   attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / heads));
   attention.position_bias = positions.bias;
@@ -207,16 +212,14 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerWeights& wei
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);
-  const Value attended = b.Linear(MaskHeads(b, layer, context), weights.attention_output);
-  if (weights.drops_attention) b.Dropped(attended);
-  return b.LayerNorm(b.Add(attended, x), weights.attention_norm);
+  const Value attended = b.Linear(MaskHeads(b, layer, context), weights.output);
+  if (weights.drops) b.Dropped(attended);
+  return b.LayerNorm(b.Add(attended, x), weights.norm);
 }
-
-}  // namespace
 
 Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
                    int32_t layer, Value x) {
-  x = SelfAttention(b, config, weights, positions, layer, x);
+  x = SelfAttention(b, config, weights.attention, positions, layer, x);
   x = FeedForward(b, config, weights.feed_forward, x, weights.drops_feed_forward);
   b.Output({OutputKind::kHidden, layer + 1}, x);
   return x;

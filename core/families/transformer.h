@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/families/config.h"
@@ -26,7 +27,11 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
 // transformers 5 has two biases, of which the decoder's counts.
 std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder);
 
-// transformers: RobertaClassificationHead, MPNetClassificationHead.
+// BertPooler before the classifier. `dense` is its linear layer.
+inline PooledHead TanhPooler(const char* dense = "pooler.dense") {
+  return {.transform = {.dense = dense, .activation = Activation::kTanh}};
+}
+// RobertaClassificationHead, MPNetClassificationHead.
 PooledHead RobertaClassifier();
 // transformers: RobertaLMHead, MPNetLMHead. Always uses exact gelu, regardless of hidden_act.
 MaskedLmHead RobertaPredictions(const ModelConfig& config);
@@ -80,12 +85,19 @@ struct FeedForwardWeights {
   LinearId output;
   NormArgs norm;
 };
+struct AttentionWeights {
+  LinearId projection;  // hidden -> queries, keys and values
+  // Optional norms over all heads of a token's queries, and of its keys (Jina's variant).
+  std::optional<NormArgs> query_norm;
+  std::optional<NormArgs> key_norm;
+  LinearId output;
+  NormArgs norm;
+  bool drops = true;
+};
+AttentionWeights DeclareAttention(Build& b, const ModelConfig& config, const LayerNames& names);
 struct LayerWeights {
-  LinearId projection;  // one linear layer for queries, keys and values
-  LinearId attention_output;
-  NormArgs attention_norm;
+  AttentionWeights attention;
   FeedForwardWeights feed_forward;
-  bool drops_attention = true;
   bool drops_feed_forward = true;
 };
 LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames& names);
@@ -102,6 +114,11 @@ inline Value MaskHeads(Build& b, int32_t layer, Value context) {
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
                       Value context, Value x);
 
+// BertSelfAttention and BertSelfOutput, its probabilities named.
+Value SelfAttention(Build& b, const ModelConfig& config, const AttentionWeights& weights,
+                    const RelativePositions& positions, int32_t layer, Value x);
+
+// BertLayer, its outputs named.
 Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
                    int32_t layer, Value x);
 

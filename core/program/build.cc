@@ -293,6 +293,12 @@ Value Build::Concat(Value x, Value y) {
   return out;
 }
 
+Value Build::AlibiBias(int32_t max, int32_t heads) {
+  const ops::AlibiBias op = {max - 1, program_.NewValue({Domain::kOne, 2 * max - 1}, {Domain::kOne, heads})};
+  program_.ops.push_back(op);
+  return op.out;
+}
+
 Value Build::RotaryAngles(ops::RotaryAngles args, int32_t head_dim) {
   args.positions = IndexOf({.kind = Index::Kind::kPositions});
   args.out = program_.NewValue({Domain::kTokens, 1}, {Domain::kOne, head_dim});

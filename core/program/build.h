@@ -146,7 +146,9 @@ class Build {
   // Computes cosines and sines by token position, [tokens, head_dim]. Sets the positions and the result of `args`.
   Value RotaryAngles(ops::RotaryAngles args, int32_t head_dim);
   Value Rotate(Value x, Value angles);
-  // x y^T; y has one row per element of its domain.
+  // [2 * max - 1, heads]: a row for each distance of two tokens, from -(max - 1) to max - 1.
+  Value AlibiBias(int32_t max, int32_t heads);
+  // x y^T; y has a row per element of its domain.
   Value MatMul(Value x, Value y);
   // One direction of an LSTM; gates are [rows, 4 * width].
   Value Lstm(Value gates, Value recurrent, Value bias, bool reverse);

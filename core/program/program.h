@@ -11,6 +11,7 @@
 #include "core/formats/linear_spec.h"
 #include "core/ops/activate.h"
 #include "core/ops/add.h"
+#include "core/ops/alibi_bias.h"
 #include "core/ops/attention.h"
 #include "core/ops/concat.h"
 #include "core/ops/conv1d.h"
@@ -38,7 +39,7 @@ namespace peruse {
 using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops::Activate, ops::Add, ops::Multiply,
                         ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
                         ops::MatMul, ops::Lstm, ops::PoolRows, ops::CrossAttention, ops::Normalize, ops::RotaryAngles,
-                        ops::Rotate>;
+                        ops::Rotate, ops::AlibiBias>;
 
 struct ProgramOutput {
   OutputId id;

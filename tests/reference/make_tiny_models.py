@@ -18,6 +18,7 @@ import torch
 import transformers
 from torch import nn
 
+import jina_bert
 from tiny_cases import all_cases
 
 OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
@@ -39,7 +40,7 @@ def has_rotary_positions(model):
 
 def names_norms_freely(model):
     """Whether LayerNorms of the family have other names than LayerNorm."""
-    return has_rotary_positions(model) or type(model).__name__.startswith("Albert")
+    return has_rotary_positions(model) or type(model).__name__.startswith(("Albert", "JinaBert"))
 
 
 def randomise(module, generator):
@@ -102,7 +103,7 @@ def publish(case, folder):
 def build(case, folder):
     """Saves the checkpoint in its storage type and returns the float32 model of the rounded weights."""
     generator = generator_of(case.name)
-    model_class = getattr(transformers, case.model)
+    model_class = getattr(jina_bert if case.model.startswith("JinaBert") else transformers, case.model)
     config = model_class.config_class(**case.config)
     if not getattr(config, "legacy", True):
         config.tie_word_embeddings = False  # else the class would tie lm_head.dense, which is no output matrix

@@ -320,6 +320,25 @@ def rotary_cases():
     yield gte("published-split", "encoder, queries, keys and values in three tensors", "Model", published=new | {"pack_qkv": False}, **ntk)
 
 
+def jina_cases():
+    """Jina's BERT (jina_bert.py): the slopes of four heads, of three and of six, every feed-forward layer, and queries and keys with norms."""
+    small = {"vocab_size": 48, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 20,
+             "max_position_embeddings": 40, "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
+    normed = {"auto_map": {"AutoModel": "jinaai/jina-bert-v2-qk-post-norm--modeling_bert.JinaBertModel"}}
+
+    def case(name, about, head, **more):
+        return Case("jina-bert-" + name, "Jina's BERT, " + about, "JinaBert" + head, small | more, long=34)
+
+    yield case("sequence", "sequence classification", "ForSequenceClassification", **LABELS)
+    yield case("token", "token classification, three heads, a gate of relu", "ForTokenClassification", num_attention_heads=3,
+               feed_forward_type="reglu", **labels("O", "B-PER", "I-PER"))
+    yield case("masked-lm", "masked language model, six heads, feed-forward layers without a gate", "ForMaskedLM", num_attention_heads=6,
+               feed_forward_type="original", hidden_act="gelu_new")
+    yield case("bare", "encoder without a head and without a name prefix", "Model")
+    yield case("normed", "encoder with norms of queries and keys", "Model", **normed)
+    yield case("normed-question", "question answering, norms of queries and keys", "ForQuestionAnswering", **normed)
+
+
 def untied_cases():
     """Written with transformers 5 (requirements-transformers5.txt), which saves both biases of an untied head and computes with the
     decoder's; transformers 4 makes one of them."""
@@ -357,4 +376,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *albert_cases(), *rotary_cases(), *rare_cases(), *untied_cases()]
+            *albert_cases(), *rotary_cases(), *jina_cases(), *rare_cases(), *untied_cases()]

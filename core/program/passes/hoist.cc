@@ -17,7 +17,9 @@ std::vector<bool> Fixed(const Program& program) {
       any = true;
       all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
     }
-    // The rows that these operations select depend on the batch.
+    // A table that only the configuration determines.
+    if (std::holds_alternative<ops::AlibiBias>(op)) any = true;
+    // Their rows depend on the batch.
     if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
     if (!any || !all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;

@@ -369,11 +369,28 @@ TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
   }
   ExpectError(Of("smollm3", R"("architectures":["SmolLM3ForCausalLM"])"), StatusCode::kUnsupported,
               "causal language model");
-  // Jina v2 and v3 have the types of other families, and custom code.
-  ExpectError(Of("bert", R"("position_embedding_type":"alibi")"), StatusCode::kUnsupported,
-              "position_embedding_type \"alibi\"");
+  // Jina v3 has the type of another family, and custom code.
   ExpectError(Of("xlm-roberta", R"("position_embedding_type":"rotary","lora_adaptations":["separation"])"),
               StatusCode::kUnsupported, "position_embedding_type \"rotary\"");
+}
+
+// Jina's BERT calls itself a BERT; its biases of attention tell them apart.
+TEST(ConfigTest, LinearBiasesAreJinas) {
+  const std::string alibi = R"("position_embedding_type":"alibi")";
+  const std::string gated = alibi + R"(,"feed_forward_type":"geglu")";
+  EXPECT_EQ(Parse(Of("bert", gated)).model_type, "jina_bert");
+  EXPECT_EQ(Parse(Of("bert", gated + R"(,"max_position_embeddings":8192)")).max_tokens, 8192);
+  ExpectError(Of("bert", alibi), StatusCode::kUnsupported, "feed_forward_type \"\"");
+  ExpectError(Of("bert", alibi + R"(,"feed_forward_type":"swiglu")"), StatusCode::kUnsupported,
+              "feed_forward_type \"swiglu\"");
+  ExpectError(Of("bert", gated + R"(,"max_position_embeddings":1000000,"num_attention_heads":64)"),
+              StatusCode::kMalformedFile, "max_position_embeddings");
+  const std::string norms =
+      R"(,"auto_map":{"AutoModel":"jinaai/jina-bert-v2-qk-post-norm--modeling_bert.JinaBertModel"})";
+  EXPECT_EQ(All<ops::LayerNorm>(EncoderOf(Of("bert", gated))).size(), 25u);
+  EXPECT_EQ(All<ops::LayerNorm>(EncoderOf(Of("bert", gated + norms))).size(), 61u);
+  ExpectError(Of("bert", alibi + norms + R"(,"feed_forward_type":"original")"), StatusCode::kUnsupported,
+              "feed_forward_type \"original\"");
 }
 
 TEST(ConfigTest, ProblemTypes) {

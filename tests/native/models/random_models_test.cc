@@ -35,12 +35,14 @@ int32_t DivisorOf(int32_t number, Random& random) {
 
 constexpr const char* kFamilies[] = {"bert",       "electra",    "roberta",    "distilbert",  "convbert",
                                      "deberta",    "deberta-v2", "lightconv",  "dynamicconv", "mpnet",
-                                     "modernbert", "albert",     "nomic_bert", "gte"};
+                                     "modernbert", "albert",     "nomic_bert", "gte",         "jina_bert"};
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
-// Returns a config.json. Wide enough that rows are not nearly constant, which layer norm would amplify. `deep`: so wide that q8 uses 8 bits
-// for most activations (kShallowDepth).
+constexpr const char* kFeedForwards[] = {"geglu", "reglu", "original"};
+
+// config.json. Not so narrow that a row may be nearly constant, which a layer norm would blow up.
+// `deep`: so wide that q8 has 8 bits for most activations (kShallowDepth).
 std::string DrawConfig(const std::string& family, Random& random, bool deep = false) {
   const int32_t heads = deep ? 4 : random.Int(1, 4);
   const bool halves = family == "convbert";
@@ -78,6 +80,12 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   if (halves || family == "lightconv" || family == "dynamicconv") number("conv_kernel_size", 2 * random.Int(0, 6) + 1);
   if (family == "bert" && random.Chance(40)) {
     text("position_embedding_type", random.Chance(50) ? "relative_key" : "relative_key_query");
+  }
+  if (family == "jina_bert") {
+    const std::string type = random.Pick(kFeedForwards);
+    text("feed_forward_type", type);
+    if (type != "original" && random.Chance(40))
+      json += R"(,"auto_map":{"AutoModel":"jina-bert-v2-qk-post-norm--modeling_bert.X"})";
   }
   if (rotates && !modern && random.Chance(50)) number("rope_theta", random.Int(10, 200000));
   if (family == "albert") number("num_hidden_groups", random.Int(1, layers));
@@ -136,9 +144,11 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
     if (!written.insert(tensor.names[0]).second) continue;
     int64_t count = 1;
     for (const int64_t size : tensor.shape) count *= size;
-    // Compares whole words: vocab_transform.weight also ends in "orm.weight".
-    const bool is_norm = tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight") ||
-                         tensor.names[0].ends_with(".norm.weight");
+    // By the whole word: vocab_transform.weight ends in "orm.weight" too, and with values around 1 all its units would be alike.
+    const bool is_norm =
+        tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight") ||
+        (tensor.names[0].find("layer_norm_") != std::string::npos && tensor.names[0].ends_with(".weight")) ||
+        tensor.names[0].ends_with("layernorm.weight") || tensor.names[0].ends_with(".norm.weight");
     const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / tensor.shape[0])));
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);

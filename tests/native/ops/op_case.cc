@@ -60,7 +60,7 @@ Cases AllCases() {
   for (const auto add : {AddInputCases, AddEmbedCases, AddLinearCases, AddLayerNormCases, AddActivateCases, AddAddCases,
                          AddMultiplyCases, AddAttentionCases, AddDepthwiseConvCases, AddSpanConvCases, AddConv1dCases,
                          AddSelectRowsCases, AddMatMulCases, AddLstmCases, AddPoolRowsCases, AddCrossAttentionCases,
-                         AddNormalizeCases, AddRotaryCases}) {
+                         AddNormalizeCases, AddRotaryCases, AddAlibiBiasCases}) {
     add(cases);
   }
   return cases;

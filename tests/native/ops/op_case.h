@@ -77,6 +77,7 @@ void AddPoolRowsCases(Cases& cases);
 void AddCrossAttentionCases(Cases& cases);
 void AddNormalizeCases(Cases& cases);
 void AddRotaryCases(Cases& cases);
+void AddAlibiBiasCases(Cases& cases);
 
 Cases AllCases();
 

@@ -1,0 +1,13 @@
+// The table of attention with linear biases.
+#include "core/backend/xnnpack/runner.h"
+
+namespace peruse::xnnpack {
+
+template <>
+Status Run(Runner& r, const ops::AlibiBias& op) {
+  const Block out = r.View(op.out);
+  ops::FillBiases(op, static_cast<int32_t>(out.rows), static_cast<int32_t>(out.cols), out.data, out.stride);
+  return OkStatus();
+}
+
+}  // namespace peruse::xnnpack

@@ -1,0 +1,35 @@
+// The biases of attention with linear biases (Press et al., 2022): a table with a row for each distance, symmetric as in encoders.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out(r, h) = -slope_h |r - center|, with slope_h rounded to float32.
+struct AlibiBias {
+  static constexpr const char* kName = "alibi_bias";
+  static constexpr bool kByRow = false;
+
+  int32_t center = 0;  // the row of distance 0
+  Value out;           // [distances, heads]
+
+  auto Inputs() { return std::array<Value*, 0>{}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+// 2^(-8 / heads), and its powers, for a power of two of heads. Otherwise those of the power of two below, and then every second slope of
+// the power of two above.
+std::vector<float> AlibiSlopes(int32_t heads);
+
+// The operation in float32, shared by all backends. Rows of `out` are `stride` floats apart.
+void FillBiases(const AlibiBias& op, int32_t rows, int32_t heads, float* out, int64_t stride);
+
+bool Fits(const AlibiBias& op, const Shapes& s);
+void Compute(const AlibiBias& op, const Numbers& n);
+void Gradient(const AlibiBias& op, const Numbers& n, const Gradients& g);
+std::vector<double> Bound(const AlibiBias& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops
