@@ -33,12 +33,13 @@ class Gated(nn.Module):
         super().__init__()
         self.gated_layers = nn.Linear(config.hidden_size, 2 * config.intermediate_size, bias=False)
         self.act = {"geglu": nn.GELU(), "reglu": nn.ReLU()}[config.feed_forward_type]
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
         self.wo = nn.Linear(config.intermediate_size, config.hidden_size)
         self.layernorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
     def forward(self, x):
         gate, up = self.gated_layers(x).chunk(2, dim=-1)
-        return self.layernorm(self.wo(self.act(gate) * up) + x)
+        return self.layernorm(self.wo(self.dropout(self.act(gate) * up)) + x)
 
 
 class GatedOfNormed(nn.Module):
@@ -48,11 +49,12 @@ class GatedOfNormed(nn.Module):
         super().__init__()
         self.up_gated_layer = nn.Linear(config.hidden_size, 2 * config.intermediate_size, bias=False)
         self.act = {"geglu": nn.GELU(), "reglu": nn.ReLU()}[config.feed_forward_type]
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
         self.down_layer = nn.Linear(config.intermediate_size, config.hidden_size)
 
     def forward(self, x):
         up, gate = self.up_gated_layer(x).chunk(2, dim=-1)
-        return self.down_layer(up * self.act(gate))
+        return self.down_layer(self.dropout(up * self.act(gate)))
 
 
 def norm_twice(layer):

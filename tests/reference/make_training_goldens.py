@@ -16,7 +16,6 @@ results needs to be stored; tests/native/train/goldens.cc has the same.
 
 import argparse
 import copy
-import inspect
 import json
 import tempfile
 from pathlib import Path
@@ -27,6 +26,7 @@ import torch
 import transformers
 from torch.nn import functional
 
+import jina_bert
 import make_conv_models
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -44,6 +44,7 @@ CASES = [
     "modernbert-sequence", "modernbert-sequence-mean", "modernbert-biases", "modernbert-all-global", "modernbert-token",
     "modernbert-question", "modernbert-masked-lm",
     "albert-sequence", "albert-groups", "albert-token", "albert-masked-lm",
+    "jina-bert-sequence", "jina-bert-masked-lm", "jina-bert-normed-question",
 ]
 # With transformers 5 (requirements-transformers5.txt): --only and their names.
 NEWER_CASES = ["nomic-bert-sequence", "nomic-bert-token", "nomic-bert-masked-lm", "gte-sequence", "gte-token", "gte-masked-lm"]
@@ -107,8 +108,12 @@ def loss_of(model, texts):
     raise ValueError(kind)
 
 
+def class_of(name):
+    return getattr(jina_bert if name.startswith("JinaBert") else transformers, name)
+
+
 def load(name, model_class, dtype):
-    model = getattr(transformers, model_class).from_pretrained(FIXTURES / "tiny" / name, attn_implementation="eager")
+    model = class_of(model_class).from_pretrained(FIXTURES / "tiny" / name, attn_implementation="eager")
     for module in model.modules():
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None  # else the row of the padding token, which random texts may hold, would get no gradient
@@ -167,7 +172,7 @@ def dropouts(name, model_class, text):
              "embedding_dropout", "mlp_dropout", "classifier_dropout"}
     for rate in rates & set(config.to_dict()):
         setattr(config, rate, 0.1)
-    model = getattr(transformers, model_class).from_pretrained(FIXTURES / "tiny" / name, config=config, attn_implementation="eager").train()
+    model = class_of(model_class).from_pretrained(FIXTURES / "tiny" / name, config=config, attn_implementation="eager").train()
     shapes, plain = [], functional.dropout
 
     def record(values, p=0.5, training=True, inplace=False):
