@@ -247,9 +247,9 @@ class Description {
 
   private async engineRefusal(task: string, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
     try {
-      await this.asking(task, 'auto', (session) => checkpoint && naming(checkpoint.found.name, () => this.feedHeader(session, checkpoint)));
+      await this.asking(task, 'auto', (session) => checkpoint && this.feedHeader(session, checkpoint));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error)) return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
       return { code: error.code, message: error.message };
     }
     return this.parsed_.model_type === 'GLiClass' ? undefined : unfitLabels(task, this.parsed_);
