@@ -9,14 +9,13 @@ const { dtype: _, ...kFileOptions } = kWeightsOptions;
 export const shrink: Command = {
   summary: 'Write a small copy of a checkpoint, ready to host: trimmed, as 8-bit integers, as safetensors',
   usage: '<model> <folder>',
-  details:
-    'Reads safetensors, pytorch_model.bin or ONNX. Reports the difference to the source on held-out texts, and says it in README.md.',
+  details: 'Reads safetensors, pytorch_model.bin or ONNX. Reports the difference to the source, also in README.md.',
   options: {
     ...kRewriteOptions,
     ...kFileOptions,
     ...kTrimOptions,
     dtype: { type: 'string', value: 'name', help: 'q8, or keep to leave values unchanged (q8)' },
-    compare: { type: 'string', value: 'file', help: 'texts to compare source and result with, one per line (the held-out texts)' },
+    compare: { type: 'string', value: 'file', help: 'texts to compare on, one a line, instead of the held-out texts' },
   },
   async run(positionals, values, io) {
     const dtype = text(values, 'dtype') ?? 'q8';

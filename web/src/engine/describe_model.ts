@@ -216,7 +216,7 @@ class Description {
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + this.config_.content.length,
-      memory: await this.memory(engineDtype(dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
+      memory: runs.length === 0 ? 0 : await this.memory(engineDtype(dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs,
     });
@@ -246,11 +246,19 @@ class Description {
   }
 
   private async engineRefusal(task: string, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
+    let isOpen = false;
+    const feed = async (session: Engine) => {
+      isOpen = true;
+      if (checkpoint) await this.feedHeader(session, checkpoint);
+    };
     try {
-      await this.asking(task, 'auto', (session) => checkpoint && this.feedHeader(session, checkpoint));
+      await this.asking(task, 'auto', feed);
     } catch (error) {
-      if (!isRefusal(error)) return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
-      return { code: error.code, message: error.message };
+      // What the engine says of config.json is about the model; other errors of weights are about their file.
+      if (!isRefusal(error) && (isOpen || !(error instanceof PeruseError))) {
+        return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
+      }
+      return { code: (error as PeruseError).code, message: (error as PeruseError).message };
     }
     return this.parsed_.model_type === 'GLiClass' ? undefined : unfitLabels(task, this.parsed_);
   }
