@@ -23,6 +23,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workg
     let row = e / params.columns;
     let c = e % params.columns;
     out[params.out_first + row * params.out_stride + c] =
-        activate(x[params.x_first + row * params.x_stride + c], params.activation);
+        activate(vec4f(x[params.x_first + row * params.x_stride + c]), params.activation).x;
   }
 }

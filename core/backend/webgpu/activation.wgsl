@@ -2,22 +2,22 @@
 // because compiling a pipeline per activation costs more than the branch.
 
 // clamp may lose a NaN; comparisons preserve it.
-fn clip(x: f32, low: f32, high: f32) -> f32 {
-  return select(select(x, low, x < low), high, x > high);
+fn clip(x: vec4f, low: f32, high: f32) -> vec4f {
+  return select(select(x, vec4f(low), x < vec4f(low)), vec4f(high), x > vec4f(high));
 }
 
 // erf as an odd rational function of x, clamped where it is +-1 in float32 (Eigen's generic_fast_erf_float; error about 2 ulp).
-fn erf(x: f32) -> f32 {
+fn erf(x: vec4f) -> vec4f {
   let c = clip(x, -4.0, 4.0);
   let s = c * c;
-  var p = -2.72614225801306e-10;
+  var p = vec4f(-2.72614225801306e-10);
   p = p * s + 2.77068142495902e-08;
   p = p * s - 2.10102402082508e-06;
   p = p * s - 5.69250639462346e-05;
   p = p * s - 7.34990630326855e-04;
   p = p * s - 2.95459980854025e-03;
   p = p * s - 1.60960333262415e-02;
-  var q = -1.45660718464996e-05;
+  var q = vec4f(-1.45660718464996e-05);
   q = q * s - 2.13374055278905e-04;
   q = q * s - 1.68282697438203e-03;
   q = q * s - 7.37332916720468e-03;
@@ -25,47 +25,49 @@ fn erf(x: f32) -> f32 {
   return c * p / q;
 }
 
-fn gelu(x: f32) -> f32 {
+fn gelu(x: vec4f) -> vec4f {
   return 0.5 * x * (1.0 + erf(x * 0.7071067811865476));
 }
 
-fn sigmoid(x: f32) -> f32 {
+fn sigmoid(x: vec4f) -> vec4f {
   // exp of non-positive numbers only, to avoid overflow.
   let e = exp(-abs(x));
-  return select(e, 1.0, x >= 0.0) / (1.0 + e);
+  return select(e, vec4f(1.0), x >= vec4f()) / (1.0 + e);
 }
 
-fn hyperbolic_tangent(x: f32) -> f32 {
+fn hyperbolic_tangent(x: vec4f) -> vec4f {
   let a = abs(x);
   // Near zero the quotient cancels; the series is exact in float32 there.
   let s = x * x;
   let series = x * (1.0 + s * (-0.33333334 + s * (0.13333334 + s * (-0.053968254 + 0.021869489 * s))));
   let e = exp(-2.0 * a);
-  return select(sign(x) * (1.0 - e) / (1.0 + e), series, a < 0.25);
+  return select(sign(x) * (1.0 - e) / (1.0 + e), series, a < vec4f(0.25));
 }
 
-fn mish(x: f32) -> f32 {
+fn mish(x: vec4f) -> vec4f {
   // tanh(ln(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2)
-  let e = exp(min(x, 20.0));
+  let e = exp(min(x, vec4f(20.0)));
   let n = e * (e + 2.0);
   return x * (n / (n + 2.0));
 }
 
-fn activate(x: f32, activation: u32) -> f32 {
+fn activate(x: vec4f, activation: u32) -> vec4f {
+  if (activation == 0u) { return x; }
+  let negative = x < vec4f();
   switch activation {
     case 1u { return gelu(x); }
     case 2u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
     case 3u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608 * x * (1.0 + 0.044715 * x * x))); }
     case 4u { return clip(gelu(x), -10.0, 10.0); }
     case 5u { return x * sigmoid(1.702 * x); }
-    case 6u { return select(x, 0.0, x < 0.0); }
+    case 6u { return select(x, vec4f(), negative); }
     case 7u { return clip(x, 0.0, 6.0); }
     case 8u { return x * sigmoid(x); }
     case 9u { return mish(x); }
     case 10u { return hyperbolic_tangent(x); }
     case 11u { return sigmoid(x); }
-    case 12u { return select(x, 0.01 * x, x < 0.0); }
-    case 13u { return select(x * x, 0.0, x < 0.0); }
+    case 12u { return select(x, 0.01 * x, negative); }
+    case 13u { return select(x * x, vec4f(), negative); }
     case 14u { return 0.5 * (1.0 + erf((x - 0.707107) * 2.5066296)); }
     default { return x; }
   }

@@ -6,8 +6,15 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr uint32_t kQueryTile = 16;    // QUERIES of attention.wgsl
-constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention.wgsl
+constexpr uint32_t kQueryTile = 16;    // QUERIES of attention_tile.wgsl
+constexpr uint32_t kHeadColumns = 64;  // COLUMNS
+constexpr int32_t kHeadStep = 16;      // STEP
+
+std::string_view AttentionShader(const Program& program, const ops::Attention& op, int32_t head_dim) {
+  const bool aligned = head_dim % kHeadStep == 0 && ByFour(program, op.query) && ByFour(program, op.key) &&
+                       ByFour(program, op.value) && ByFour(program, op.out);
+  return aligned ? "attention_aligned" : "attention";
+}
 
 // Position terms of DeBERTa for the heads [first_head, first_head + heads).
 struct PositionProducts {
@@ -129,7 +136,11 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.head_dim = static_cast<uint32_t>(head_dim);
   params.window = static_cast<uint32_t>(op.window);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
-  r.recorder().Dispatch("attention", {}, params,
+  const std::string_view shader = AttentionShader(r.plan().program, op, head_dim);
+  for (const Place& place : {params.query, params.key, params.value, params.out}) {
+    PERUSE_CHECK(shader == "attention" || (place.first % 4 == 0 && place.stride % 4 == 0));
+  }
+  r.recorder().Dispatch(shader, {}, params,
                         {starts, query.buffer, key.buffer, value.buffer, positions.slots, positions.to_position,
                          positions.to_content, result.buffer},
                         {CeilDivide(r.batch().longest(), kQueryTile),
@@ -173,7 +184,7 @@ void Record(Recording& r, const ops::Attention& op) {
 template <>
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
-  r.recorder().Expect("attention", {});
+  r.recorder().Expect(AttentionShader(program, op, head_dim), {});
   if (op.position_key.valid()) ExpectLinear(r, PositionsBy(program, op.query, op.position_key, head_dim));
   if (op.position_query.valid()) ExpectLinear(r, PositionsBy(program, op.key, op.position_query, head_dim));
 }

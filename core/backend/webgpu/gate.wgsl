@@ -25,7 +25,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workg
   for (var e = id.x; e < params.rows * params.columns; e += workgroups.x * THREADS) {
     let row = e / params.columns;
     let c = e % params.columns;
-    let gate = activate(x[params.x_first + row * params.x_stride + c], params.activation);
+    let gate = activate(vec4f(x[params.x_first + row * params.x_stride + c]), params.activation).x;
     out[params.out_first + row * params.out_stride + c] = gate * y[params.y_first + row * params.y_stride + c];
   }
 }

@@ -12,10 +12,18 @@ fn left(k: u32) -> u32 {
   return params.depth - min(k, params.depth);
 }
 
-fn load_x(row: u32, k: u32) -> vec4t {
-  return vec4t(elements_of_x(row + k, left(k)));
+fn load_x(row: u32, k: u32) -> vec4f {
+  return elements_of_x(row + k, left(k));
 }
 
-fn load_w(row: u32, k: u32) -> vec4t {
-  return vec4t(elements_of_w(row + k, left(k)));
+fn load_w(row: u32, k: u32) -> Eight {
+  return Eight(bitcast<vec4u>(elements_of_w(row + k, left(k))), bitcast<vec4u>(elements_of_w(row + k + 4u, left(k + 4u))));
+}
+
+fn lower(w: Eight) -> vec4f {
+  return bitcast<vec4f>(w.a);
+}
+
+fn upper(w: Eight) -> vec4f {
+  return bitcast<vec4f>(w.b);
 }

@@ -1,16 +1,18 @@
-// Float operations for linear_tile.wgsl. vec4t is vec4<f32>, or, for float16 weights on a GPU with shader-f16, vec4<f16> (recorder.cc).
-// Then HALF_PRODUCTS is true: four products are summed in half precision, everything else in float32.
-alias Quad = vec4t;
-alias Products = vec4t;
+// Float operations for linear_tile.wgsl.
+alias Quad = vec4f;
 alias Sums = vec4f;
 const WIDE = false;
 
-fn begin_low(products: ptr<function, array<vec4t, 8>>) {}
+fn begin_low(sums: ptr<function, array<vec4f, 8>>) {}
 
-fn add_products(a: scalar, b: vec4t, sums: vec4t) -> vec4t {
-  return fma(vec4t(a), b, sums);
+fn add_products(a: f32, b: vec4f, sums: vec4f) -> vec4f {
+  return fma(vec4f(a), b, sums);
 }
 
-fn finished(row: u32, column: u32, group: u32, sum: f32) -> f32 {
-  return sum;
+fn scales_of(columns: vec4u, group: u32) -> vec4f {
+  return vec4f();  // unused
+}
+
+fn finished(row: u32, group: u32, sums: vec4f, scales: vec4f) -> vec4f {
+  return sums;
 }

@@ -31,15 +31,29 @@ struct Params {
 @group(0) @binding(4) var<storage, read> other: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<f32>;
 
-// out[row, group, col] = activation(product + bias), then plus or times other.
-fn put(row: u32, col: u32, group: u32, product: f32) {
-  var y = product;
-  if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
-  y = activate(y, params.activation);
-  let position = group * params.out_group + col;
+// Four elements of `bias`, of columns of a group; columns outside repeat the last one.
+fn of_columns(first: u32, columns: vec4u, group: u32) -> vec4f {
+  let at = first + group * params.bias_group + min(columns, vec4u(params.width - 1u));
+  return vec4f(bias[at.x], bias[at.y], bias[at.z], bias[at.w]);
+}
+
+fn biases_of(columns: vec4u, group: u32) -> vec4f {
+  if (params.has_bias == 0u) { return vec4f(); }
+  return of_columns(params.bias_first, columns, group);
+}
+
+// out[row, group, columns] = activation(sums), then plus or times other.
+fn put(row: u32, columns: vec4u, group: u32, sums: vec4f) {
+  var y = activate(sums, params.activation);
+  let places = group * params.out_group + columns;
   if (params.combine != 0u) {
-    let z = other[params.other_first + row * params.other_stride + position];
+    let at = params.other_first + row * params.other_stride + min(places, vec4u(group * params.out_group + params.width - 1u));
+    let z = vec4f(other[at.x], other[at.y], other[at.z], other[at.w]);
     y = select(y + z, y * z, params.combine == 2u);
   }
-  out[params.out_first + row * params.out_stride + position] = y;
+  let to = params.out_first + row * params.out_stride + places;
+  if (columns.x < params.width) { out[to.x] = y.x; }
+  if (columns.y < params.width) { out[to.y] = y.y; }
+  if (columns.z < params.width) { out[to.z] = y.z; }
+  if (columns.w < params.width) { out[to.w] = y.w; }
 }

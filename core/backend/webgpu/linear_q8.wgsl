@@ -11,30 +11,40 @@
 
 override WIDE: bool = false;
 
-const HALF_PRODUCTS = false;
 alias Quad = vec4u;
-alias Products = vec4i;
 alias Sums = vec4i;
 
 fn load_x(row: u32, k: u32) -> vec4u {
   return x[(row + k) / 4u];
 }
 
-fn load_w(row: u32, k: u32) -> vec4u {
+fn load_w(row: u32, k: u32) -> Eight {
   let half = params.depth / 2u;
-  return w[(row + select(k, k - half, WIDE && k >= half)) / 4u];
+  let first = (row + select(k, k - half, WIDE && k >= half)) / 4u;
+  return Eight(w[first], w[first + 1u]);
 }
 
-fn begin_low(products: ptr<function, array<vec4i, 8>>) {
-  for (var i = 0u; i < 8u; i++) { (*products)[i] *= 128; }
+fn lower(w: Eight) -> vec4u {
+  return w.a;
+}
+
+fn upper(w: Eight) -> vec4u {
+  return w.b;
+}
+
+fn begin_low(sums: ptr<function, array<vec4i, 8>>) {
+  for (var i = 0u; i < 8u; i++) { (*sums)[i] *= 128; }
 }
 
 fn add_products(a: u32, b: vec4u, sums: vec4i) -> vec4i {
   return sums + vec4i(dot4(a, b.x), dot4(a, b.y), dot4(a, b.z), dot4(a, b.w));
 }
 
-fn finished(row: u32, column: u32, group: u32, sum: i32) -> f32 {
+fn scales_of(columns: vec4u, group: u32) -> vec4f {
+  return of_columns(params.scales_first, columns, group);
+}
+
+fn finished(row: u32, group: u32, sums: vec4i, scales: vec4f) -> vec4f {
   let slice = params.x_scales_first + row * params.x_scales_stride + group;
-  let scale = bitcast<f32>(x[slice / 4u][slice % 4u]) * bias[params.scales_first + group * params.bias_group + column];
-  return f32(sum) * scale;
+  return vec4f(sums) * (bitcast<f32>(x[slice / 4u][slice % 4u]) * scales);
 }

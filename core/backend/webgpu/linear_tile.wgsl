@@ -1,10 +1,10 @@
 // The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x 64 outputs of one group, ROWS x 4 per thread.
-// The including shader defines Quad (four neighbours along k), Products and Sums (of four columns), load_x and load_w (a Quad of a row),
-// add_products, finished, and WIDE (see linear_q8.wgsl).
+// The including shader defines Quad (four neighbours along k), Sums (of four columns), load_x (a Quad), load_w (an Eight), lower and upper
+// (an Eight's Quads), add_products, scales_of, finished, and WIDE (see linear_q8.wgsl).
 //
-// Tiles in workgroup memory have k outermost: four rows, or four columns, of one k are a vec4, so that a thread reads ROWS / 4 + 1 vec4s
-// for ROWS * 4 products per k. A thread's columns are 16 apart, so that adjacent threads write adjacent elements. The next tile is loaded
-// into registers while the current one is multiplied.
+// Every thread loads its share of the next tile while the current one is multiplied: without a branch, and as it is stored, because
+// compilers wait for loads where branches meet and before they unpack. Past the depth the last tile is loaded once more. Tiles in
+// workgroup memory are rows along k. A thread's columns are 16 apart, so that adjacent threads write adjacent elements.
 //
 // Rows and columns outside repeat the last one; they are computed but not written, so the loop needs no bounds checks.
 override TILE_ROWS: u32 = 32u;
@@ -13,39 +13,27 @@ override ROWS: u32 = 8u;  // 4 or 8
 const TILE_COLUMNS = 64u;
 const STEP = 16u;         // depth of a tile
 const COLUMN_THREADS = TILE_COLUMNS / 4u;
-// k = 4 a + b is row 4 b + a of a tile. Rows are padded by two vec4s, so that eight adjacent writing threads, two blocks for each a, do not
-// share a bank.
-const W_PITCH = TILE_COLUMNS / 4u + 2u;
-override X_PITCH: u32 = TILE_ROWS / 4u + 2u;
-override THREADS: u32 = COLUMN_THREADS * (TILE_ROWS / ROWS);
-override FIRST_W: u32 = THREADS - TILE_COLUMNS;  // the first thread that loads w
+const PITCH = STEP / 4u + 1u;                   // in Quads, padded against bank conflicts
+override ROW_THREADS: u32 = TILE_ROWS / ROWS;   // a thread's rows are this far apart
+override THREADS: u32 = COLUMN_THREADS * ROW_THREADS;
+override X_THREADS: u32 = 16u / ROWS;           // threads that load a row of x: 4, a Quad each, or 2
+override ALL_W: bool = THREADS == 128u;         // with 64 threads each loads of two rows of w
 
-var<workgroup> x_tile: array<Quad, STEP * X_PITCH>;
-var<workgroup> w_tile: array<Quad, STEP * W_PITCH>;
+var<workgroup> x_tile: array<Quad, TILE_ROWS * PITCH>;
+var<workgroup> w_tile: array<Quad, TILE_COLUMNS * PITCH>;
 
-// 4 x 4 elements that one thread loads: four neighbours along k of each of four rows.
-struct Block {
-  a: Quad,
-  b: Quad,
-  c: Quad,
-  d: Quad,
+// Eight neighbours along k of w, as stored.
+struct Eight {
+  a: vec4u,
+  b: vec4u,
 }
 
-fn x_block(rows: vec4u, k: u32) -> Block {
-  return Block(load_x(rows.x, k), load_x(rows.y, k), load_x(rows.z, k), load_x(rows.w, k));
-}
-
-fn w_block(rows: vec4u, k: u32) -> Block {
-  return Block(load_w(rows.x, k), load_w(rows.y, k), load_w(rows.z, k), load_w(rows.w, k));
-}
-
-fn put_columns(row: u32, column: u32, group: u32, sums: Sums) {
-  if (row >= params.rows) { return; }
-  var rest = sums;
-  for (var j = 0u; j < TILE_COLUMNS; j += COLUMN_THREADS) {
-    if (column + j < params.width) { put(row, column + j, group, finished(row, column + j, group, rest.x)); }
-    rest = rest.yzwx;
-  }
+// Adds four k of one row and four columns, in order.
+fn add_quads(x: Quad, w0: Quad, w1: Quad, w2: Quad, w3: Quad, before: Sums) -> Sums {
+  var sums = add_products(x.x, Quad(w0.x, w1.x, w2.x, w3.x), before);
+  sums = add_products(x.y, Quad(w0.y, w1.y, w2.y, w3.y), sums);
+  sums = add_products(x.z, Quad(w0.z, w1.z, w2.z, w3.z), sums);
+  return add_products(x.w, Quad(w0.w, w1.w, w2.w, w3.w), sums);
 }
 
 @compute @workgroup_size(THREADS)
@@ -54,70 +42,68 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let first_column = tile.x * TILE_COLUMNS;
   let group = tile.z;
 
-  let loads_x = thread < TILE_ROWS;
-  let loads_w = thread >= FIRST_W;
-  let k_quad = thread % 4u;
-  let x_quad = thread / 4u;
-  let w_quad = (thread - FIRST_W) / 4u;
-  let x_rows = params.x_first + group * params.x_group +
-               min(vec4u(first_row + 4u * x_quad) + vec4u(0u, 1u, 2u, 3u), vec4u(params.rows - 1u)) * params.x_stride;
+  let x_row = thread / X_THREADS;
+  let x_k = thread % X_THREADS * ROWS;
+  let w_row = thread / 2u;
+  let w_k = thread % 2u * 8u;
+  let x_first = params.x_first + group * params.x_group + min(first_row + x_row, params.rows - 1u) * params.x_stride;
   let w_rows = params.w_first + group * params.w_group +
-               min(vec4u(first_column + w_quad) + vec4u(0u, 1u, 2u, 3u) * COLUMN_THREADS, vec4u(params.width - 1u)) *
-                   params.w_stride;
-  let x_place = k_quad * X_PITCH + x_quad;
-  let w_place = k_quad * W_PITCH + w_quad;
-  let row = thread / COLUMN_THREADS * ROWS;
+               min(vec2u(first_column + w_row) + vec2u(0u, 32u), vec2u(params.width - 1u)) * params.w_stride;
+  let x_place = x_row * PITCH + x_k / 4u;
+  let w_place = w_row * PITCH + w_k / 4u;
+  let row = thread / COLUMN_THREADS;
   let column = thread % COLUMN_THREADS;
+  let last = (params.depth - 1u) / STEP * STEP;
 
-  // Arrays in registers: every index is a literal.
-  var products: array<Products, 8>;
-  var sums: array<Sums, 8>;
-  var x_next: Block;
-  var w_next: Block;
-  if (loads_x) { x_next = x_block(x_rows, 4u * k_quad); }
-  if (loads_w) { w_next = w_block(w_rows, 4u * k_quad); }
+  var sums: array<Sums, 8>;  // in registers: every index is a literal
+  var x0 = load_x(x_first, x_k);
+  var x1: Quad;
+  if (ROWS == 8u) { x1 = load_x(x_first, x_k + 4u); }
+  var w0 = load_w(w_rows.x, w_k);
+  var w1: Eight;
+  if (!ALL_W) { w1 = load_w(w_rows.y, w_k); }
   for (var k0 = 0u; k0 < params.depth; k0 += STEP) {
     workgroupBarrier();
-    if (loads_x) {
-      x_tile[x_place] = Quad(x_next.a.x, x_next.b.x, x_next.c.x, x_next.d.x);
-      x_tile[x_place + 4u * X_PITCH] = Quad(x_next.a.y, x_next.b.y, x_next.c.y, x_next.d.y);
-      x_tile[x_place + 8u * X_PITCH] = Quad(x_next.a.z, x_next.b.z, x_next.c.z, x_next.d.z);
-      x_tile[x_place + 12u * X_PITCH] = Quad(x_next.a.w, x_next.b.w, x_next.c.w, x_next.d.w);
-    }
-    if (loads_w) {
-      w_tile[w_place] = Quad(w_next.a.x, w_next.b.x, w_next.c.x, w_next.d.x);
-      w_tile[w_place + 4u * W_PITCH] = Quad(w_next.a.y, w_next.b.y, w_next.c.y, w_next.d.y);
-      w_tile[w_place + 8u * W_PITCH] = Quad(w_next.a.z, w_next.b.z, w_next.c.z, w_next.d.z);
-      w_tile[w_place + 12u * W_PITCH] = Quad(w_next.a.w, w_next.b.w, w_next.c.w, w_next.d.w);
+    x_tile[x_place] = x0;
+    if (ROWS == 8u) { x_tile[x_place + 1u] = x1; }
+    w_tile[w_place] = lower(w0);
+    w_tile[w_place + 1u] = upper(w0);
+    if (!ALL_W) {
+      w_tile[w_place + 32u * PITCH] = lower(w1);
+      w_tile[w_place + 32u * PITCH + 1u] = upper(w1);
     }
     workgroupBarrier();
-    if (k0 + STEP < params.depth) {
-      if (loads_x) { x_next = x_block(x_rows, k0 + STEP + 4u * k_quad); }
-      if (loads_w) { w_next = w_block(w_rows, k0 + STEP + 4u * k_quad); }
-    }
-    if (WIDE && k0 == params.depth / 2u) { begin_low(&products); }
-    for (var k = 0u; k < STEP; k++) {
-      let w4 = w_tile[k * W_PITCH + column];
-      let x_at = k * X_PITCH + row / 4u;
-      let upper = x_tile[x_at];
-      products[0] = add_products(upper.x, w4, products[0]);
-      products[1] = add_products(upper.y, w4, products[1]);
-      products[2] = add_products(upper.z, w4, products[2]);
-      products[3] = add_products(upper.w, w4, products[3]);
+    let next = min(k0 + STEP, last);
+    x0 = load_x(x_first, next + x_k);
+    if (ROWS == 8u) { x1 = load_x(x_first, next + x_k + 4u); }
+    w0 = load_w(w_rows.x, next + w_k);
+    if (!ALL_W) { w1 = load_w(w_rows.y, next + w_k); }
+    if (WIDE && k0 == params.depth / 2u) { begin_low(&sums); }
+    for (var q = 0u; q < STEP / 4u; q++) {
+      let a = w_tile[column * PITCH + q];
+      let b = w_tile[(column + COLUMN_THREADS) * PITCH + q];
+      let c = w_tile[(column + 2u * COLUMN_THREADS) * PITCH + q];
+      let d = w_tile[(column + 3u * COLUMN_THREADS) * PITCH + q];
+      let x_at = row * PITCH + q;
+      sums[0] = add_quads(x_tile[x_at], a, b, c, d, sums[0]);
+      sums[1] = add_quads(x_tile[x_at + ROW_THREADS * PITCH], a, b, c, d, sums[1]);
+      sums[2] = add_quads(x_tile[x_at + 2u * ROW_THREADS * PITCH], a, b, c, d, sums[2]);
+      sums[3] = add_quads(x_tile[x_at + 3u * ROW_THREADS * PITCH], a, b, c, d, sums[3]);
       if (ROWS == 8u) {
-        let lower = x_tile[x_at + 1u];
-        products[4] = add_products(lower.x, w4, products[4]);
-        products[5] = add_products(lower.y, w4, products[5]);
-        products[6] = add_products(lower.z, w4, products[6]);
-        products[7] = add_products(lower.w, w4, products[7]);
+        sums[4] = add_quads(x_tile[x_at + 4u * ROW_THREADS * PITCH], a, b, c, d, sums[4]);
+        sums[5] = add_quads(x_tile[x_at + 5u * ROW_THREADS * PITCH], a, b, c, d, sums[5]);
+        sums[6] = add_quads(x_tile[x_at + 6u * ROW_THREADS * PITCH], a, b, c, d, sums[6]);
+        sums[7] = add_quads(x_tile[x_at + 7u * ROW_THREADS * PITCH], a, b, c, d, sums[7]);
       }
-      if (HALF_PRODUCTS && k % 4u == 3u) { add_up(&products, &sums); }
     }
   }
-  if (!HALF_PRODUCTS) { add_up(&products, &sums); }
 
+  let columns = vec4u(first_column + column) + vec4u(0u, 1u, 2u, 3u) * COLUMN_THREADS;
+  let biases = biases_of(columns, group);
+  let scales = scales_of(columns, group);
   for (var i = 0u; i < ROWS; i++) {
-    put_columns(first_row + row + i, first_column + column, group, sums[0]);
+    let r = first_row + row + i * ROW_THREADS;
+    if (r < params.rows) { put(r, columns, group, finished(r, group, sums[0], scales) + biases); }
     sums[0] = sums[1];
     sums[1] = sums[2];
     sums[2] = sums[3];
@@ -126,16 +112,4 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
     sums[5] = sums[6];
     sums[6] = sums[7];
   }
-}
-
-fn add_up(products: ptr<function, array<Products, 8>>, sums: ptr<function, array<Sums, 8>>) {
-  (*sums)[0] += Sums((*products)[0]);
-  (*sums)[1] += Sums((*products)[1]);
-  (*sums)[2] += Sums((*products)[2]);
-  (*sums)[3] += Sums((*products)[3]);
-  (*sums)[4] += Sums((*products)[4]);
-  (*sums)[5] += Sums((*products)[5]);
-  (*sums)[6] += Sums((*products)[6]);
-  (*sums)[7] += Sums((*products)[7]);
-  *products = array<Products, 8>();
 }

@@ -45,8 +45,9 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sums[gate] = sum;
       }
       let own = k / THREADS;
-      c[own] = sigmoid(sums.y) * c[own] + sigmoid(sums.x) * hyperbolic_tangent(sums.z);
-      next[k] = sigmoid(sums.w) * hyperbolic_tangent(c[own]);
+      let shares = sigmoid(sums);
+      c[own] = shares.y * c[own] + shares.x * hyperbolic_tangent(vec4f(sums.z)).x;
+      next[k] = shares.w * hyperbolic_tangent(vec4f(c[own])).x;
       out[params.out_first + t * params.out_stride + k] = next[k];
     }
     workgroupBarrier();

@@ -43,5 +43,5 @@ export function kernels() {
     }),
   );
   const others = ['norm', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
-  return [...products, kernel('attention', 'attention', {}), ...spans, ...others];
+  return [...products, kernel('attention', 'attention_aligned', {}), ...spans, ...others];
 }

@@ -135,6 +135,12 @@ void AddAttentionCases(Cases& cases) {
            .position_query = (terms & 2) != 0});
     }
     add({.lengths = {150}, .cols = 16, .heads = 1, .position_key = true, .position_query = true});
+    cases.push_back({.operation = "BiasedAttention",
+                     .write = Biased,
+                     .lengths = {40, 1, 70},
+                     .cols = 32,
+                     .heads = 2,
+                     .slots = slots});
     for (const bool several_outputs : {false, true}) {
       cases.push_back({.operation = "BiasedAttention",
                        .write = Biased,
