@@ -96,7 +96,6 @@ describe.each([false, true])('with worker: %s', (worker) => {
       'wasmPath',
       'revision',
       'token',
-      'shader_f16',
     ];
     for (const name of names) await answered(load('text-classification', files, { worker, [name]: value }));
     for (const name of Object.keys(kDefaults)) {

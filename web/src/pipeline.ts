@@ -90,11 +90,6 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   on_device_lost?: 'recover' | 'refuse';
   /**
-   * Multiply float16 weights in half precision on a GPU with the feature shader-f16, and add in float32: faster, about three digits.
-   * Default false. Tests compile these shaders, but no adapter with the feature has run them yet.
-   */
-  shader_f16?: boolean;
-  /**
    * For fill-mask with DeBERTa: predict through the enhanced mask decoder with absolute positions, as in pre-training. Default false, as in
    * transformers.
    */
@@ -194,7 +189,6 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   progress_callback: 'function',
   revision: 'string',
   share: 'boolean',
-  shader_f16: 'boolean',
   signal: 'signal',
   subfolder: 'string',
   threads: 'other',
@@ -264,7 +258,6 @@ async function load<T extends TaskOrAlias>(
   const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // rejects impossible requests before anything starts
   const key = sharingKey(options, leading ? undefined : spec, [
     device,
-    options.shader_f16 === true,
     dtype,
     weights,
     onDeviceLost,
@@ -298,7 +291,6 @@ async function load<T extends TaskOrAlias>(
       share: key !== undefined,
       device,
       onDeviceLost,
-      shaderF16: options.shader_f16 === true,
       probes: { ...kProbes },
       wasm: wasm ?? (await platform().build?.(choice.variant)),
     };

@@ -15,10 +15,6 @@ bool SumsAreExactFloats(const LinearSpec& spec) {
 }
 
 std::string_view FloatShader(const Limits&, bool aligned) { return aligned ? "linear_aligned" : "linear"; }
-std::string_view HalfShader(const Limits& limits, bool aligned) {
-  if (limits.shader_f16) return aligned ? "linear_aligned+f16" : "linear+f16";
-  return FloatShader(limits, aligned);
-}
 std::string_view Int8Shader(const Limits& limits, bool) {
   return limits.packed_dot ? "linear_q8+dot4" : "linear_q8+bytes";
 }
@@ -38,7 +34,7 @@ constexpr GpuFormat kFormats[] = {
      .row_multiple = 2,
      .elements_counted_as_one = 1,
      .quantizes_input = false,
-     .product_shader = HalfShader,
+     .product_shader = FloatShader,
      .product_constants = [](bool) { return Constants{{"HALF_WEIGHTS", 1}}; },
      .span_conv_constants = [] { return Constants{{"HALF_WEIGHTS", 1}, {"INT8_WEIGHTS", 0}}; },
      .fuses_span_conv = HasOneGroup},

@@ -12,7 +12,6 @@ namespace {
 
 // Text to prepend to a shader, for each suffix of its name.
 constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
-    {"+f16", "enable f16;\nalias scalar = f16;\nalias vec4t = vec4<f16>;\nconst HALF_PRODUCTS = true;\n"},
     {"+dot4",
      "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},
     {"+bytes",

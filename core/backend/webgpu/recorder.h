@@ -17,7 +17,6 @@ namespace peruse::webgpu {
 struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
-  bool shader_f16 = false;                    // use half precision for products of float16 weights
   bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
 };
 
@@ -58,7 +57,7 @@ class Recorder {
   void BeginRun();
   // Announces a pipeline, so that the host compiles it before a dispatch needs it.
   void Expect(std::string_view shader, const Constants& constants) { PipelineId(shader, constants); }
-  // `shader` is the name of a .wgsl file in this folder, plus an optional suffix: "+f16" makes vec4t half precision, "+dot4" uses WGSL's
+  // `shader` is the name of a .wgsl file in this folder, plus an optional suffix: "+dot4" uses WGSL's
   // built-in dot4, "+bytes" a portable one. `parameters` is the shader's Params struct. The last buffer is the output.
   template <typename Parameters>
   void Dispatch(std::string_view shader, const Constants& constants, const Parameters& parameters,

@@ -1,3 +1,2 @@
 export function swiftShaderEnvironment(): Record<string, string>;
 export function requestAdapter(): Promise<GPUAdapter | undefined>;
-export function nullGpu(): Promise<GPU>;

@@ -22,10 +22,3 @@ export async function requestAdapter() {
   gpu ??= create([]);
   return (await gpu.requestAdapter()) ?? undefined;
 }
-
-/** Dawn's null adapter has every feature, validates everything, and computes nothing. */
-export async function nullGpu() {
-  const { create, globals } = await import('webgpu');
-  Object.assign(globalThis, globals);
-  return create(['backend=null']);
-}

@@ -93,7 +93,6 @@ test('a lost device: the first call brings the engine back, and both use it', as
       device: 'webgpu',
       onDeviceLost: 'recover',
       share: true,
-      shaderF16: false,
       probes: {},
     });
   const first = new LocalHost(() => {}, parts);

@@ -17,7 +17,6 @@ export interface EngineModule {
   Session: new (
     threads: number,
     gpuBindingBytes?: number,
-    shaderF16?: boolean,
     packedDot?: boolean,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
@@ -123,11 +122,7 @@ export class Engine extends ModuleCalls<EngineModule> {
   ) {
     super(module, lastWords, other);
     this.session_ = this.guard(() =>
-      other
-        ? other.session_.beside()
-        : gpu
-          ? new module.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16'), gpu.packedDot)
-          : new module.Session(threads),
+      other ? other.session_.beside() : gpu ? new module.Session(threads, gpu.maxBindingBytes, gpu.packedDot) : new module.Session(threads),
     );
   }
 

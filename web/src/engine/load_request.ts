@@ -27,7 +27,6 @@ export interface LoadRequest {
   enhancedMaskDecoder?: boolean;
   device?: DeviceWish;
   onDeviceLost?: 'recover' | 'refuse';
-  shaderF16?: boolean;
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */
   wasm?: string | WasmModule;

@@ -5,7 +5,6 @@ export interface GpuReport {
   vendor: string;
   architecture: string;
   description: string;
-  features: string[];
   /** Whether WGSL has packed_4x8_integer_dot_product, which 'q8' uses. */
   packedDot: boolean;
   /** The largest buffer binding of a shader, in bytes. */

@@ -14,14 +14,14 @@ const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU devi
 
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
-  if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
+  if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu()));
   // The GPU would compile its shaders again and delay all other work.
   if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
   let gpu: OpenedGpu;
   try {
-    gpu = await openInTime(findGpu().then((found) => openGpu(found, request.shaderF16)));
+    gpu = await openInTime(findGpu().then((found) => openGpu(found)));
   } catch (error) {
     return onCpu(`the GPU can't be used: ${describeError(error)}`);
   }

@@ -11,18 +11,16 @@ export interface OpenedGpu {
 const kMostBindingBytes = 2 ** 31 - 4; // the engine uses 32-bit offsets
 
 /**
- * Opens a device with the adapter's largest bindings, so that a matrix over 128 MiB needs only one dispatch, and with 'shader-f16' on
- * request. Throws 'no_gpu' with the reason.
+ * Opens a device with the adapter's largest bindings, so that a matrix over 128 MiB needs only one dispatch. Throws 'no_gpu' with the
+ * reason.
  */
-export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<OpenedGpu> {
+export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
   if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
   try {
     const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (adapter === null) throw new PeruseError('no_gpu', 'WebGPU found no adapter on this machine.');
     const bytes = bindingBytes(adapter.limits);
-    const features: GPUFeatureName[] = shaderF16 && adapter.features.has('shader-f16') ? ['shader-f16'] : [];
     const device = await adapter.requestDevice({
-      requiredFeatures: features,
       requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
     });
     // Missing in older browsers.
@@ -35,7 +33,6 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
         vendor,
         architecture,
         description,
-        features,
         packedDot: language?.has('packed_4x8_integer_dot_product') === true,
         maxBindingBytes: bytes,
       },
