@@ -23,6 +23,7 @@ std::unique_ptr<Family> CreateNomicBert();
 std::unique_ptr<Family> CreateJinaBert();
 std::unique_ptr<Family> CreateGte();
 std::unique_ptr<Family> CreateNewGte();
+std::unique_ptr<Family> CreateStaticEmbedding();
 // Models that contain another family's encoder, and whose configuration contains that of the encoder:
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
@@ -55,6 +56,7 @@ constexpr Row kFamilies[] = {
     {"jina_bert", "JinaBert", CreateJinaBert},
     {"gte", "Gte", CreateGte},
     {"new", "New", CreateNewGte},
+    {"static", "Static", CreateStaticEmbedding},
 };
 
 // Infers the model_type of a file that only has architectures.

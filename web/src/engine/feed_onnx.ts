@@ -2,9 +2,11 @@
 import { describeError, PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isEncodable } from '../sources/encodable.js';
+import { StaticFolder } from '../sources/folder_static.js';
 import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
 import type { ImportOnnx, OnnxPart } from '../sources/onnx_part.js';
 import type { Reading } from '../sources/read_files.js';
+import type { ModelFolder } from '../sources/source.js';
 import type { Engine } from './engine.js';
 
 export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
@@ -44,6 +46,11 @@ export async function feedOnnx(
   }
   reporter.finish();
   return bytes;
+}
+
+/** A folder that may hold static embeddings. */
+export function withStatic(folder: ModelFolder, { importOnnx }: { importOnnx?: ImportOnnx }, name: string): ModelFolder {
+  return new StaticFolder(folder, async (...given) => (await loadOnnxPart(importOnnx, name)).openStatic(...given));
 }
 
 /** Adds what the file lacks to the engine's error about missing or misshapen tensors. */

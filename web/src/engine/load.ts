@@ -47,7 +47,7 @@ import {
 } from '../sources/read_files.js';
 import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
-import { feedOnnx } from './feed_onnx.js';
+import { feedOnnx, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { kQuantizedForm, QuantizedCopy } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
@@ -134,7 +134,8 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const start = performance.now();
   const notices = new Set<string>();
   const { report, signal } = parts;
-  const folder = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
+  const opened = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
+  const folder = request.task === 'feature-extraction' ? withStatic(opened, parts.folders, request.source.name) : opened;
   const job: Job = { task: request.task, name: request.source.name, folder, report, signal, totals: new Totals(kForms) };
   const beside = async (source: SourceSpec | undefined) =>
     source && (await openFolder(source, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));

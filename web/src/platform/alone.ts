@@ -2,6 +2,7 @@
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
+import { openStatic } from '../onnx/static_embeddings.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
@@ -11,8 +12,8 @@ import { type Platform, webPaths } from './platform.js';
 export const alonePlatform: Platform = {
   worksInWorker: async () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
-  startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
-  startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx }) }),
+  startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
+  startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx, openStatic }) }),
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   paths: webPaths,

@@ -29,8 +29,16 @@ export interface OpenedOnnx {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
+/** Static embeddings: config.json of model2vec, or the modules of sentence-transformers. */
+export interface StaticKind {
+  config?: Record<string, unknown>;
+  modules?: { folder: string; type: string }[];
+}
+
 export interface OnnxPart {
   openOnnx(request: OnnxRequest): Promise<OpenedOnnx>;
+  /** Opens static embeddings as a sentence-transformers folder. */
+  openStatic(folder: ModelFolder, kind: StaticKind, signal: AbortSignal): Promise<ModelFolder>;
 }
 
 export type ImportOnnx = () => Promise<OnnxPart>;

@@ -7,6 +7,6 @@ export const nodeHostParts: HostParts = {
   ...nodeFolderParts,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),
-  importOnnx: () => import('../onnx/onnx_weights.js'),
+  importOnnx: () => import('../onnx/part.js'),
   wasm: nodeWasm,
 };

@@ -1,0 +1,71 @@
+// Static embeddings: vectors are those of model2vec and sentence-transformers (tests/reference/make_static_fixtures.py).
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { pipeline, SemanticIndex } from '../../web/dist/index_node.js';
+import { joinSafetensors, splitSafetensors } from './support/tiny.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/static/', import.meta.url));
+const kCases = (await readdir(kFixtures, { withFileTypes: true })).flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+
+async function golden(name: string): Promise<{ texts: string[]; vectors: number[][] }> {
+  return JSON.parse(await readFile(`${kFixtures}${name}/vectors.json`, 'utf8'));
+}
+
+async function filesOf(name: string): Promise<Record<string, Uint8Array>> {
+  const names = (await readdir(`${kFixtures}${name}`, { recursive: true })).filter((file) => /\.\w+$/.test(file));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (file) => [file, new Uint8Array(await readFile(`${kFixtures}${name}/${file}`))])),
+  );
+}
+
+async function vectorsOf(source: string | Record<string, Uint8Array>, texts: string[]): Promise<number[][]> {
+  const embed = await pipeline('feature-extraction', source, { variant: 'simd' });
+  try {
+    return (await embed(texts, { pooling: 'sentence' })).tolist() as number[][];
+  } finally {
+    await embed.dispose();
+  }
+}
+
+test.each(kCases)('%s gives the vectors of its library', async (name) => {
+  const { texts, vectors } = await golden(name);
+  const found = await vectorsOf(`${kFixtures}${name}`, texts);
+  found.forEach((vector, i) => {
+    vector.forEach((value, c) => expect(Math.abs(value - vectors[i]![c]!), `${texts[i]}: ${c}`).toBeLessThan(2e-6));
+  });
+  expect(kCases.length).toBe(6);
+});
+
+test('SemanticIndex searches with them', async () => {
+  const embed = await pipeline('feature-extraction', `${kFixtures}float32`, { variant: 'simd' });
+  const { texts } = await golden('float32');
+  const index = new SemanticIndex(embed);
+  await index.add(texts);
+  const [best] = await index.search(texts[3]!);
+  expect(best).toMatchObject({ text: texts[3] });
+  await embed.dispose();
+});
+
+test('what is unclear is refused', async () => {
+  const files = await filesOf('float32');
+  const encode = (json: object) => new TextEncoder().encode(JSON.stringify(json));
+  const refuses = (changed: Record<string, Uint8Array>, error: object) =>
+    expect(vectorsOf({ ...files, ...changed }, ['a'])).rejects.toMatchObject(error);
+  await refuses(
+    { 'config.json': encode({ model_type: 'model2vec', normalize: false }) },
+    { code: 'unsupported', message: expect.stringContaining('normalize') },
+  );
+  const { header, body } = splitSafetensors(files['model.safetensors']!);
+  const { embeddings } = header;
+  await refuses(
+    { 'model.safetensors': joinSafetensors({ table: embeddings }, body) },
+    { code: 'unsupported', message: expect.stringContaining("'table'") },
+  );
+  await refuses({ 'model.safetensors': files['model.safetensors']!.slice(0, -4) }, { code: 'truncated_file' });
+  await refuses({ 'model.safetensors': new Uint8Array(4) }, { code: 'malformed_file' });
+  await refuses(
+    { 'model.safetensors': joinSafetensors({ embeddings: { ...embeddings!, shape: [40, 7] } }, body) },
+    { code: 'malformed_file' },
+  );
+});

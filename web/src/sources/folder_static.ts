@@ -1,0 +1,73 @@
+// Static embeddings (model2vec, sentence-transformers' StaticEmbedding) among folders: found here, read by a part of the package that is
+// loaded on demand (onnx/static_embeddings.ts).
+import { parseObject } from './json.js';
+import { kModules, modulesOf } from './model_files.js';
+import type { StaticKind } from './onnx_part.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+const kConfig = 'config.json';
+/** Files of a sentence-transformers folder, which static embeddings have in another form. */
+const kOthers = /^(modules|tokenizer|sentence_bert_config|1_Pooling\/config)\.json$|^model\.safetensors$/;
+
+/** Opens static embeddings as a sentence-transformers folder, and other folders as they are. */
+export class StaticFolder implements ModelFolder {
+  private static_: Promise<ModelFolder | undefined> | undefined;
+  private readonly read_ = new Map<string, ModelFile | MissingFile>();
+
+  constructor(
+    private readonly folder_: ModelFolder,
+    private readonly openStatic_: (folder: ModelFolder, kind: StaticKind, signal: AbortSignal) => Promise<ModelFolder>,
+  ) {}
+
+  async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
+    if (file !== kConfig && !kOthers.test(file)) return this.folder_.open(file, signal, firstBytes);
+    this.static_ ??= this.find(signal);
+    const found = await this.static_;
+    if (found) return found.open(file, signal, firstBytes);
+    return this.read_.get(file) ?? this.folder_.open(file, signal, firstBytes);
+  }
+
+  async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {
+    return (await this.static_) ? undefined : this.folder_.openInForm?.(file, form, signal);
+  }
+
+  private async find(signal: AbortSignal): Promise<ModelFolder | undefined> {
+    const config = await this.read(kConfig, signal);
+    if (config) {
+      const said = objectOf(config);
+      return isModel2Vec(said) ? this.openStatic_(this.folder_, { config: said }, signal) : undefined;
+    }
+    const content = await this.read(kModules, signal);
+    const modules = content ? modulesOf([{ content }]) : [];
+    return modules[0]?.type === 'StaticEmbedding' ? this.openStatic_(this.folder_, { modules }, signal) : undefined;
+  }
+
+  /** Reads a file that open() returns again. */
+  private async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const file = await this.folder_.open(name, signal);
+    this.read_.set(name, file);
+    if (!file.found) return undefined;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of file.chunks()) chunks.push(chunk.slice());
+    this.read_.set(name, { ...file, chunks: () => again(chunks), close: async () => {} });
+    return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+  }
+}
+
+/** Newer releases of model2vec write no model_type. */
+function isModel2Vec({ model_type, architectures, normalize }: Record<string, unknown>): boolean {
+  return model_type === 'model2vec' || (model_type === undefined && architectures === undefined && typeof normalize === 'boolean');
+}
+
+/** An empty object for what is none: the engine reports it. */
+function objectOf(content: Uint8Array): Record<string, unknown> {
+  try {
+    return parseObject(kConfig, content);
+  } catch {
+    return {};
+  }
+}
+
+async function* again(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
