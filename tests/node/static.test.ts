@@ -31,9 +31,9 @@ async function vectorsOf(source: string | Record<string, Uint8Array>, texts: str
 test.each(kCases)('%s gives the vectors of its library', async (name) => {
   const { texts, vectors } = await golden(name);
   const found = await vectorsOf(`${kFixtures}${name}`, texts);
-  found.forEach((vector, i) => {
-    vector.forEach((value, c) => expect(Math.abs(value - vectors[i]![c]!), `${texts[i]}: ${c}`).toBeLessThan(2e-6));
-  });
+  for (const [i, vector] of found.entries()) {
+    for (const [c, value] of vector.entries()) expect(Math.abs(value - vectors[i]![c]!), `${texts[i]}: ${c}`).toBeLessThan(2e-6);
+  }
   expect(kCases.length).toBe(6);
 });
 
