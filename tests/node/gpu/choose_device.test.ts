@@ -267,7 +267,7 @@ test.each(['convbert-sequence', 'deberta-v2-sequence'])(
       pipelines ||= calls('createComputePipelineAsync')[0]!;
       return own(...all);
     });
-    const { host, report } = await load({}, gpu, name);
+    const { host } = await load({}, gpu, name);
     expect(pipelines).toBeGreaterThan(5);
     await run(host, text(20));
     const made = calls(...kMaking);

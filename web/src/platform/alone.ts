@@ -12,7 +12,7 @@ import { type Platform, webPaths } from './platform.js';
 export const alonePlatform: Platform = {
   worksInWorker: async () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
-  startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
+  startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx, openStatic }) }),
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
