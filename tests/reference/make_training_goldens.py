@@ -16,6 +16,7 @@ results needs to be stored; tests/native/train/goldens.cc has the same.
 
 import argparse
 import copy
+import inspect
 import json
 import tempfile
 from pathlib import Path
