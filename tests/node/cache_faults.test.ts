@@ -121,7 +121,7 @@ describe("a cache of the caller's own", () => {
   const never = () => new Promise<never>(() => {});
   beforeEach(() => void Object.assign(patience, { cache: 300 }));
   test.each([
-    ['whose put never answers', { match: async () => undefined, put: never }, /not kept: the cache (does not answer|takes no bytes)/],
+    ['whose put never answers', { match: async () => undefined, put: never }, /not cached: the cache (does not answer|takes no bytes)/],
     ['whose match never answers', { match: never, put: async () => {} }, /the cache does not answer/],
     ['that never answers', { match: never, put: never }, /the cache does not answer/],
     [
@@ -133,7 +133,7 @@ describe("a cache of the caller's own", () => {
           await never();
         },
       },
-      /not kept: the cache does not answer/,
+      /not cached: the cache does not answer/,
     ],
     ['whose put reads nothing', { match: async () => undefined, put: async () => {} }, /did not read it to its end/],
     [
@@ -148,7 +148,7 @@ describe("a cache of the caller's own", () => {
       },
       /no put/,
     ],
-    ['whose match gives no Response', { match: async () => ({ status: 200 }) as Response, put: async () => {} }, /no Response/],
+    ['whose match gives no Response', { match: async () => ({ status: 200 }) as Response, put: async () => {} }, /did not return a Response/],
     [
       'whose body hangs',
       {
@@ -260,7 +260,7 @@ describe('an entry that was damaged where it lies', () => {
     });
     await expect(loadFake(`${server.url}m`)).rejects.toMatchObject({
       code: 'truncated_file',
-      message: expect.stringContaining('load again'),
+      message: expect.stringContaining('load the model again'),
     });
     expectWhole(await loadFake(`${server.url}m`));
     expect(asks).toBeGreaterThan(2);

@@ -191,7 +191,7 @@ describe('models', () => {
     const { err, lines } = await peruse(['classify', kSentiment, 'A gem.', '--debug']);
     env.debug = undefined; // a real process would end here
     expect(err).toMatch(
-      /computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nNo tensor/,
+      /computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nAll tensors of the checkpoint are used\./,
     );
     expect(lines).toHaveLength(1);
   });

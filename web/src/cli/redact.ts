@@ -26,9 +26,9 @@ export const redact: Command = {
   summary: 'Replace personal data in texts by placeholders',
   usage: '<model> [text ...]',
   details:
-    'The model is a token classifier, for example of PII or names; with --labels a GLiNER model; with --without-model there is none.\n' +
-    'Without a text argument, each line of standard input is a text. The same words get the same placeholder in all texts; with\n' +
-    '--in, only in the same row. Prints the redacted texts; with --json one JSON line for each.\n' +
+    'The model is a token classifier, for example of PII or names; with --labels a GLiNER model; --without-model needs none.\n' +
+    'Without a text argument, each line of standard input is a text. The same words get the same placeholder in all texts;\n' +
+    'with --in, only in the same row. Prints the redacted texts; with --json one JSON line for each.\n' +
     `Patterns: ${kPatternNames.join(', ')}.`,
   options: {
     types: { type: 'string', value: 'a,b', help: 'replace only these types (all types of the model)' },
@@ -38,7 +38,7 @@ export const redact: Command = {
     rules: {
       type: 'string',
       value: 'T=rule',
-      help: 'do not replace entities of type T with wrong check digits (luhn, iban); several with commas',
+      help: 'keep entities of type T with wrong check digits (luhn, iban); several with commas',
     },
     patterns: { type: 'boolean', help: 'also replace e-mail addresses, links, IBANs, card and telephone numbers by their form' },
     'pattern-types': { type: 'string', value: 'A,B', help: 'only these patterns' },

@@ -32,7 +32,7 @@ What was measured is printed as JSON.`,
     method: {
       type: 'string',
       value: 'name',
-      help: 'head, layers, lora or full (for texts head or full, whichever fits better; otherwise full)',
+      help: 'head, layers, lora or full (for texts head or full, the better one; otherwise full)',
     },
     layers: { type: 'string', value: 'n', help: 'with --method layers: number of last layers to train (2)' },
     epochs: { type: 'string', value: 'n', help: 'passes over the examples (enough for 150 updates, at least 3)' },

@@ -92,7 +92,7 @@ export class CachedFolder implements ModelFolder {
       await this.store_.remove(url);
       throw new PeruseError(
         'truncated_file',
-        `What was stored of ${url} is damaged (${error.message}) and was removed; load again to fetch it anew.`,
+        `What was stored of ${url} is damaged (${error.message}) and was removed; load the model again to download it.`,
       );
     }
   }

@@ -59,7 +59,7 @@ function isModel2Vec({ model_type, architectures, normalize }: Record<string, un
   return model_type === 'model2vec' || (model_type === undefined && architectures === undefined && typeof normalize === 'boolean');
 }
 
-/** An empty object for what is none: the engine reports it. */
+/** Parses an object. Returns an empty one if the content is no JSON object; the engine then reports the file. */
 function objectOf(content: Uint8Array): Record<string, unknown> {
   try {
     return parseObject(kConfig, content);
