@@ -148,7 +148,11 @@ describe("a cache of the caller's own", () => {
       },
       /no put/,
     ],
-    ['whose match gives no Response', { match: async () => ({ status: 200 }) as Response, put: async () => {} }, /did not return a Response/],
+    [
+      'whose match gives no Response',
+      { match: async () => ({ status: 200 }) as Response, put: async () => {} },
+      /did not return a Response/,
+    ],
     [
       'whose body hangs',
       {

@@ -17,5 +17,5 @@ test('goldens are below 300 kB each and 10.5 MB together', () => {
   expect(parts.length).toBeGreaterThan(90);
   expect(parts.filter((part) => bytesOf(join(kFixtures, part)) >= 300_000)).toEqual([]);
   expect(parts.reduce((sum, part) => sum + bytesOf(join(kFixtures, part)), 0)).toBeLessThan(10_500_000);
-  expect(bytesOf(join(kFixtures, 'gliner')) + bytesOf(join(kFixtures, 'gliclass'))).toBeLessThan(2_000_000); // 59 checkpoints
+  expect(bytesOf(join(kFixtures, 'gliner')) + bytesOf(join(kFixtures, 'gliclass'))).toBeLessThan(2_100_000); // 61 checkpoints
 });
