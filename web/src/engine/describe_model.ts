@@ -21,6 +21,7 @@ import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/o
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import { checkLength, type NamedFile, readNeeded, readTokenizer } from '../sources/read_files.js';
 import { type FileFacts, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
+import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
 import { firstOf, type Job, locateForTask } from './load.js';
 import { kQuantizedForm } from './quantized_copy.js';
@@ -36,7 +37,7 @@ export interface DescribeRequest {
   modelFileName: string;
   tasks: string[];
   choice: VariantChoice;
-  wasm?: string | WebAssembly.Module | undefined;
+  wasm?: string | WasmModule | undefined;
 }
 
 /** Why a task does not run. */
