@@ -44,7 +44,8 @@ class Memory {
   // Creates the next slot of the running plan. Returns false if its buffer cannot be allocated.
   bool New(int32_t rows, int32_t cols);
   void Release();
-  // Gives a slot a buffer that the host may write. The contents are lost. Returns false on failure.
+  // Gives a slot a buffer that the host may write, and loses its contents. Returns false on failure. A constant keeps its buffer, which is
+  // written only once.
   bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 

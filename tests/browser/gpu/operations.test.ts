@@ -41,6 +41,7 @@ async function runGoogleTests(filter: string): Promise<{ code: number; output: s
         }
       },
       finished: resolve,
+      onAbort: () => reject(new Error(`the program aborted:\n${output.slice(-20).join('\n')}`)),
     }).catch(reject);
   });
   device.destroy();

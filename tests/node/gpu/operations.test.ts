@@ -78,11 +78,16 @@ test('tiny checkpoints of every family agree with the reference library', () => 
       'deberta_v2_falling_buckets',
       'deberta_v2_one_distance',
       'modernbert_sequence',
+      'albert_sequence',
+      'nomic_bert_sequence',
+      'gte_token',
+      'jina_bert_sequence',
+      'jina_bert_normed',
     ]
       .map((name) => `Tiny/*webgpu_${name}`)
       .join(':'),
   );
-  expect(passed).toBe(54); // three for each checkpoint
+  expect(passed).toBe(69); // three for each checkpoint
 });
 
 test('the tests above run every shader', () => {
