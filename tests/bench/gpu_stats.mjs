@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What a compiler makes of the GPU kernels, without a GPU: npm run gpu:stats -- [--write]
-// Mesa's RADV compiles them for AMD's RDNA2 and RDNA3 (tools/setup/mesa.mjs). Prints a row per kernel and chip, and fails if one is worse
-// than in gpu_stats/expected.json; --write replaces that file.
+// Statistics of the compiled GPU kernels, such as registers and clocks, without a GPU: npm run gpu:stats -- [--write]
+// Mesa's driver RADV compiles the kernels for AMD's RDNA2 and RDNA3 (tools/setup/mesa.mjs). Prints a row per kernel and chip. Fails if a value is
+// worse than in gpu_stats/expected.json; --write replaces that file.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const kExpected = fileURLToPath(new URL('gpu_stats/expected.json', import.meta.u
 const kCompile = fileURLToPath(new URL('gpu_stats/compile.mjs', import.meta.url));
 
 const kColumns = ['registers', 'spills', 'waves', 'local', 'throughput', 'math', 'vector', 'ahead', 'clocks', 'share'];
-/** The columns that are compared; true: more is better. */
+/** The columns that are compared. True means that a higher value is better. */
 const kBetter = { registers: false, spills: false, waves: true, local: false, throughput: false, ahead: true, clocks: false };
 
 function statsOf(chip) {

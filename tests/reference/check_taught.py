@@ -150,7 +150,7 @@ def difference(ours, theirs):
 def spans(out, encoding, context, is_modernbert):
     """The five best spans of at most four tokens: (start, end) in the context, and the product of their probabilities."""
     inside = [i for i, part in enumerate(encoding.sequence_ids) if part == 1]
-    # [CLS] takes its share, as in transformers' pipeline. ModernBERT's tokenizer class names none, and the tokenizers here have no file that does.
+    # As in transformers' pipeline, the softmax includes [CLS]. ModernBERT's tokenizer class does not define a [CLS], nor does a file here.
     read = inside if is_modernbert else [0] + inside
     first, last = (torch.softmax(logits[0, read], dim=0)[-len(inside):] for logits in (out.start_logits, out.end_logits))
     found = sorted(((float(first[i] * last[j]), i, j) for i in range(len(inside)) for j in range(i, min(i + 4, len(inside)))), reverse=True)

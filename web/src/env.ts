@@ -90,7 +90,7 @@ export function envNotices(): string[] {
   return [...shared.notices];
 }
 
-/** The result of the check; false if it throws, for example in a getter. */
+/** Returns the result of the check, or false if it throws, for example in a getter. */
 function holds(check: () => boolean): boolean {
   try {
     return check();

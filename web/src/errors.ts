@@ -84,7 +84,7 @@ export class PeruseError extends Error {
 
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
-  // Node's fetch only says "fetch failed"; the cause has the reason.
+  // Node's fetch only says "fetch failed"; the reason is in the error's cause.
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
   return error.message + cause;
 }
@@ -92,7 +92,7 @@ export function describeError(error: unknown): string {
 /** Shortens a text to at most `most` UTF-16 units and "...", keeping its beginning and end. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
-  // Avoids half of a surrogate pair.
+  // Does not cut a surrogate pair in two.
   const begin = text.slice(0, Math.ceil(0.7 * most)).replace(/[\ud800-\udbff]$/, '');
   const end = text.slice(begin.length - most).replace(/^[\udc00-\udfff]/, '');
   return `${begin}...${end}`;

@@ -4,7 +4,7 @@
 /** The result of isolate(). */
 export interface Isolation {
   isolated: boolean;
-  /** Why the page is not isolated. */
+  /** The reason if the page is not isolated. */
   reason?: string;
 }
 
@@ -59,7 +59,7 @@ function whyNot(): string | undefined {
   return 'The page was reloaded through the service worker, but is still not isolated.';
 }
 
-/** Routes the page's requests through the service worker. Returns the reason if that fails. */
+/** Lets the service worker handle the page's requests. Returns the reason if that fails. */
 async function takeOver(script: string | URL, embedder: string): Promise<string | undefined> {
   const url = new URL(script, document.baseURI);
   url.searchParams.set('embedder', embedder);

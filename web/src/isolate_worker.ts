@@ -13,7 +13,7 @@ declare const self: {
   location: { href: string };
 };
 
-// Accepts known values only: an invalid header would make every page of the site fail.
+// Only accepts known values, because an invalid header would make every page of the site fail.
 const kEmbedder = new URL(self.location.href).searchParams.get('embedder') === 'credentialless' ? 'credentialless' : 'require-corp';
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));

@@ -2,23 +2,23 @@
 
 /** Limits in milliseconds. Tests shorten them. */
 export const patience = {
-  /** For the first or next byte from a server. */
+  /** Limit for the first or next byte from a server. */
   server: 60_000,
-  /** For a cache to answer, or to read or write its next bytes. */
+  /** Limit for a cache to answer, or to read or write its next bytes. */
   cache: 10_000,
-  /** For another load of the same file to release its lock. */
+  /** Limit for another load of the same file to release its lock. */
   lock: 300_000,
   /** Delays before repeated requests to a server that is too busy. */
   retries: [500, 2000, 8000],
   /** Longest accepted Retry-After of a server; a longer one fails. */
   retryAfter: 60_000,
-  /** For a browser to start a worker's threads. */
+  /** Limit for a browser to start a worker's threads. */
   threads: 5000,
-  /** For a worker in a browser to end by itself. */
+  /** Limit for a worker in a browser to end by itself. */
   ending: 30_000,
-  /** For the next load, in Node: an idle worker ends after this time. */
+  /** Time for which an idle worker in Node waits for the next load before it ends. */
   worker: 10_000,
-  /** For a worker in Node to end its last work; usually ten milliseconds. */
+  /** Limit for a worker in Node to end its last work; usually ten milliseconds. */
   lettingGo: 5000,
 };
 

@@ -218,7 +218,7 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
     return await load(task, await resolve(), given);
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found' || given.adapter !== undefined) throw error;
-    const adapter = await resolve().catch(() => undefined); // a dropped folder can be read only once
+    const adapter = await resolve().catch(() => undefined); // a dropped folder can only be read once, so its files are kept
     if (adapter === undefined) throw error;
     const signal = given.signal ?? new AbortController().signal;
     const base = await namedBase(adapter, given, platform().paths, platform().folderParts, signal);
@@ -298,7 +298,8 @@ async function load<T extends TaskOrAlias>(
     const { name } = leading ?? spec;
     report({ status: 'ready', task: resolvedTask, model: name });
     listener.check();
-    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // the source will not be read again
+    // the source will not be read again, so its files are released
+    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort();
     const { probe, probeKey } = loaded.deviceChoice;
     if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
     loaded.notices.push(...notices);
@@ -379,7 +380,7 @@ function sharingKey(
   const beside = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
   const alone = !share || beside || enhanced_mask_decoder === true;
   const source = spec && keyOfSource(spec);
-  // A compiled module cannot be part of the key.
+  // Compiled modules cannot be compared by their text, so pipelines with one do not share.
   if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
   return JSON.stringify([source, ...settings]);
 }
@@ -462,7 +463,7 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
   return { threads: 1 };
 }
 
-/** Results of `device: 'auto'` in this session. */
+/** Results of the probe of `device: 'auto'`, kept for the session. */
 const kProbes: ProbeMemory = {};
 
 function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPipelineOptions, onDispose: () => void): Pipeline {
@@ -493,7 +494,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
       set: (request: SetVectors) => ask('setVectors', request),
       nearest: (request: NearestRequest) => ask('nearest', request),
     },
-    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // missing in browsers before 2025
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
   const makeCall = kTasks[task] as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
   const call = makeCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {

@@ -119,7 +119,7 @@ export class SemanticIndex {
       this.#core ??= await this.#opening;
       return this.#core;
     } finally {
-      this.#opening = undefined; // After a failure the next call tries again.
+      this.#opening = undefined; // If opening failed, the next call tries again.
     }
   }
 }

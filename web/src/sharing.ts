@@ -88,7 +88,10 @@ export function keyOfSource(spec: SourceSpec): string | undefined {
   }
 }
 
-/** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
+/**
+ * Starts a host in a worker. Starts it in this thread if the caller chose that, or if the caller made no choice and no worker can be
+ * started.
+ */
 export async function startHost(
   wanted: boolean,
   demanded: boolean | undefined,

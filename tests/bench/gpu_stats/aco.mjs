@@ -68,15 +68,15 @@ function describe(loop) {
   };
 }
 
-/** Clocks that a multiply-add of 64 lanes takes at least: RDNA3 issues a float one at once, other chips and dot4 take two. */
+/** Returns the least clocks of the multiply-adds of 64 lanes: one each for floats on RDNA3, two for dot4 and on other chips. */
 function leastClocks({ math, dots }, isRdna3) {
   return isRdna3 ? math + dots : 2 * math;
 }
 
 /**
- * Returns, by kernel: vector registers, spills, waves (of 64, per SIMD), bytes of local memory, and, of the loops that multiply tiles, the
- * multiply-adds, all vector instructions, the fewest multiply-adds between a load and the wait for it (undefined: no loads), clocks of one
- * wave (memory waits for 320 clocks of ACO's model), and `share`, the multiply-adds' least clocks as a percentage of these.
+ * Returns for each kernel: vector registers, spills, waves (of 64 lanes, per SIMD) and bytes of local memory; for its loops that multiply tiles:
+ * multiply-adds, all vector instructions, the fewest multiply-adds between a load and the wait for it (undefined without loads), the clocks of one
+ * wave in ACO's model (where a memory access takes 320), and `share`, the multiply-adds' least clocks as a percentage of those.
  */
 export function kernelStats(output, chip) {
   const isRdna3 = /^navi3/.test(chip);

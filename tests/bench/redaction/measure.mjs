@@ -1,7 +1,7 @@
 // Zero-leak rate, precision and recall of redaction:
 //   node tests/bench/redaction/measure.mjs [--seed 7] [--model folder] [--others spans.jsonl] [--write messages.jsonl]
 // --write stores the messages for presidio.py, and --others measures the spans that it prints. A message leaks if a letter or digit of a
-// detail is left. Precision and recall count letters and digits. Of clean messages, it counts those that lose something.
+// detail is left. Precision and recall count letters and digits. Also counts the messages without details in which something is replaced.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { pipeline } from '../../../web/dist/index_node.js';

@@ -59,7 +59,7 @@ export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): 
   let index = 0;
   for await (const block of regroup(pieces)) {
     const next = check(block, file, index++);
-    next.catch(() => {}); // awaited below, or not needed any more
+    next.catch(() => {}); // the loop awaits it, unless the caller stops before
     if (checked) yield await checked;
     checked = next;
     last = block.length < kSealedBytes;

@@ -37,7 +37,7 @@ export class DamagedEntry extends Error {
   }
 }
 
-/** A cache that can prevent parallel downloads of a file. */
+/** A cache that can also prevent parallel downloads of one file. */
 export interface LockingCache extends CustomCache {
   lock?(url: string, signal: AbortSignal): Promise<() => void>;
   /** Removes files without an entry if their last change was more than `unusedFor` milliseconds ago. */
@@ -81,7 +81,7 @@ export class FileStore {
     const { headers, status } = response;
     const length = Number(headers.get('content-length')) || 0;
     const inBlocks = headers.get(kForm) === kBlocks;
-    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // stored by someone else in a caller's own cache
+    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // written to the caller's cache by other code
     if (status !== 404 && !inBlocks && !isPlain) return undefined;
     const etag = headers.get('etag') ?? undefined;
     const lastModified = headers.get('last-modified') ?? undefined;

@@ -20,7 +20,8 @@ export async function lockFile(path: string, signal: AbortSignal): Promise<() =>
   try {
     made = await unlessAborted(within(patience.lock + patience.cache, waiting), signal);
   } catch (error) {
-    waiting.then((madeLate) => (madeLate ? rm(path, { force: true }) : undefined)).catch(() => {}); // removes a lock that was created after the time limit
+    // removes a lock file that is created after the time limit
+    waiting.then((madeLate) => (madeLate ? rm(path, { force: true }) : undefined)).catch(() => {});
     if (!(error instanceof Late)) {
       releaseHere();
       throw error;
@@ -69,8 +70,8 @@ async function make(path: string): Promise<boolean> {
 
 async function isLeft(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) return false; // just released
-  if (Math.abs(Date.now() - found.mtimeMs) > kStaleAfter) return true; // also if its host's clock is ahead
+  if (found === undefined) return false; // released meanwhile, so not abandoned
+  if (Math.abs(Date.now() - found.mtimeMs) > kStaleAfter) return true; // in either direction: the clock of the lock's host may be ahead
   const [pid, host] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
   return host === hostname() && !isAlive(Number(pid));
 }

@@ -58,7 +58,7 @@ async function lockHere(name: string, signal: AbortSignal): Promise<() => void> 
   });
   held.set(name, mine);
   return () => {
-    if (held.get(name) === mine) held.delete(name); // keeps a later holder's lock if this is called twice
+    if (held.get(name) === mine) held.delete(name); // calling this twice must not release the lock of a later holder
     resolve();
   };
 }

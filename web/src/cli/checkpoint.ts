@@ -104,7 +104,7 @@ async function findConfig(open: Open): Promise<FoundConfig> {
   return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
 }
 
-/** Adds configurations of encoders that are only named, if known, and the vocabulary size of the weights. */
+/** Inserts configurations of encoders that the file only names, if they are known, and the vocabulary size of the weights. */
 async function glinerConfig(
   said: Record<string, unknown>,
   tensors: Checkpoint['tensors'],

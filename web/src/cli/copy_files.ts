@@ -35,7 +35,7 @@ only the files that it needs.`,
   },
 };
 
-/** Names the address to set: servers publish folders with these names as their root. */
+/** Returns advice on setting the address. Servers publish folders called public or static as the root of the site. */
 function hint(folder: string): string {
   const path = folder.replaceAll('\\', '/').replace(/^\.?\/+|\/+$/g, '');
   const served = /(?:^|\/)(?:public|static)\/(.+)$/.exec(path)?.[1];

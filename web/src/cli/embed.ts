@@ -36,7 +36,8 @@ export const embed: Command = {
       normalize: flag(values, 'normalize') || undefined,
       truncation: flag(values, 'truncate') || undefined,
     });
-    const numbers = (data: Float32Array) => Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits distinguish all float32 values
+    // 9 digits suffice to restore every float32 value
+    const numbers = (data: Float32Array) => Array.from(data, (value) => Number(value.toPrecision(9)));
     if (readsRows(values, texts)) {
       return runRows(
         {

@@ -55,10 +55,10 @@ interface Span {
 class Measures {
   private rows_ = 0;
   private errors_ = 0;
-  private exact_ = 0; // labels or answers that are equal
-  private words_ = 0; // F1 of answers, added up
+  private exact_ = 0; // number of labels or answers that are equal
+  private words_ = 0; // sum of the answers' F1
   private kind_: 'labels' | 'answers' | 'entities' | undefined;
-  private readonly counts_ = new Map<string, Counts>(); // by label
+  private readonly counts_ = new Map<string, Counts>(); // counts by label
 
   add(row: Row, column: string): void {
     const index = this.rows_++;
@@ -126,7 +126,7 @@ class Measures {
   }
 }
 
-/** The parts of a result of --out: of JSON lines, or of CSV, where a result's members are columns. */
+/** Splits a row of --out's file into input and result. In CSV, the members of a result are columns. */
 function partsOf(values: Record<string, unknown>): { input: Record<string, unknown>; result?: Record<string, unknown>; error?: unknown } {
   const { input, result, error } = values;
   if (typeof input !== 'object' || input === null) {
@@ -156,7 +156,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** As SQuAD's script: lower case, without punctuation and English articles. */
+/** Normalises an answer like SQuAD's evaluation script: lower case, without punctuation and English articles. */
 function squadWords(answer: string): string[] {
   const folded = answer.toLowerCase().replace(/[!-/:-@[-`{-~]/g, '');
   return folded

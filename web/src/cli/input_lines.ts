@@ -6,7 +6,7 @@ const kLongestLine = 64 << 20;
 
 export async function* linesOf(stream: AsyncIterable<Uint8Array>, longest = kLongestLine): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let parts: string[] = []; // of the unfinished line
+  let parts: string[] = []; // parts of the line that is not complete yet
   let length = 0;
   let lineNumber = 1;
   let afterReturn = false; // the line ended with \r; a following \n belongs to it

@@ -7,7 +7,7 @@ export interface Io {
   /** Standard input as it arrives. */
   bytes(): AsyncIterable<Uint8Array>;
   out(line: string): void;
-  /** Writes to standard output, and resolves once more can be written. */
+  /** Writes to standard output. Resolves when more can be written. */
   write(text: string): Promise<void>;
   err(text: string): void;
   /** Whether standard error is a terminal, so that progress bars are shown. */

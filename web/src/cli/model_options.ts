@@ -106,7 +106,7 @@ export async function withModel<T extends TaskOrAlias>(
 
 const kTextsAtOnce = 32;
 
-/** Yields batches of texts: the arguments, or else the non-empty lines of standard input. */
+/** Yields batches of texts: the arguments or, without arguments, the non-empty lines of standard input. */
 export async function* textBatches(given: readonly string[], io: Io): AsyncGenerator<string[]> {
   if (given.length > 0) {
     yield [...given];

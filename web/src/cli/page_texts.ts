@@ -58,7 +58,7 @@ function nameOf(part: string, isFolder: boolean): string {
   return (/^[*?]/.test(part) ? '(?!\\.)' : '') + literal + (isFolder ? '/' : '');
 }
 
-/** The texts of a file. An id is the file's path, with slashes; lines of JSON are { id, text, metadata } themselves. */
+/** Returns the texts of a file. An id is the file's path, with slashes; lines of JSON contain { id, text, metadata }. */
 export async function itemsOf(file: string): Promise<IndexItem[]> {
   const content = await readFile(file, 'utf8');
   if (/\.jsonl$/i.test(file))

@@ -7,7 +7,7 @@ export function printable(text: string): string {
   return text.replace(kUnsafe, escaped);
 }
 
-/** A value as one line of JSON, in which further control characters are escaped. */
+/** Formats a value as one line of JSON, and escapes control characters that JSON allows. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(kUnsafe, escaped);
 }

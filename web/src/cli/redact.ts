@@ -17,7 +17,7 @@ function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | un
   return Object.fromEntries(rules);
 }
 
-/** The mapping of one line's placeholders, because its reader must not see those of other lines. */
+/** Returns the mapping of one line's own placeholders: readers of the line must not see the details of other lines. */
 function ownMapping({ entities }: Redaction): Record<string, string> {
   return Object.fromEntries(entities.map(({ placeholder, text: original }) => [placeholder, original]));
 }

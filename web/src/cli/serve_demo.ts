@@ -47,7 +47,7 @@ Install it (npm install peruse-demo), name a folder with --models, or choose a m
     }
     io.out(served.url);
     for (const url of served.urlsForOthers) io.out(`${url}   from other devices of your network`);
-    await new Promise(() => {}); // until interrupted
+    await new Promise(() => {}); // never resolves: the server runs until it is interrupted
   },
 };
 

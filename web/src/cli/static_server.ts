@@ -34,7 +34,7 @@ const kPolicy = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-const kLooksAgain = 200; // milliseconds
+const kLooksAgain = 200; // milliseconds between two checks whether a file has been built
 
 export interface ServeOptions {
   port?: number;
@@ -108,7 +108,7 @@ function isEvery(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** The machine's addresses at which others reach a server that listens on `host`. */
+/** Returns the addresses at which other machines reach a server that listens on `host`. */
 function othersCallIt(host: string): string[] {
   if (/^(127\.|localhost$|::1$)/.test(host)) return [];
   if (!isEvery(host)) return [host];
@@ -161,10 +161,10 @@ interface FoundFile {
   modified: number;
 }
 
-/** Finds the file, if necessary after it has been built. */
+/** Finds the file. If it may still be built, waits for it. */
 async function awaitFile(mounts: [string, string][], address: string, mayCome: () => boolean): Promise<FoundFile | undefined> {
   for (;;) {
-    const isLast = !mayCome(); // evaluated first, so that the last file is looked up once more
+    const isLast = !mayCome(); // evaluated first, so that the file is looked up once more after the build
     const file = await findFile(mounts, address);
     if (file !== undefined || isLast) return file;
     await new Promise((resolve) => setTimeout(resolve, kLooksAgain));

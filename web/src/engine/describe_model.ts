@@ -77,10 +77,10 @@ export interface DescribeParts {
 /** Numbers of bytes to try for a header. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 const kGliner = 'zero-shot-token-classification';
-/** Errors that are about a task or a model, not about a file. */
+/** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
 const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
 
-/** Files that are loaded together. */
+/** Sums the bytes of files that one load needs, and records whether all of them are cached. */
 class Files {
   bytes = 0;
   cached = true;
@@ -121,7 +121,7 @@ export async function describeModel(request: DescribeRequest, parts: DescribePar
   }
 }
 
-/** Finds config.json or gliner_config.json. `lack` names a missing file of a GLiNER. */
+/** Finds config.json or gliner_config.json. `lack` names a file that a GLiNER needs and the folder lacks. */
 async function findConfig(base: Job): Promise<{ job: Job; config: NamedFile; lack?: string }> {
   const gliner = await lookAt(base.folder, kGlinerConfig, base.signal);
   try {
@@ -190,7 +190,7 @@ class Description {
     private readonly job_: Job,
     private readonly config_: NamedFile,
     private readonly lack_: string | undefined,
-    /** Its module; each check opens a session of its own. */
+    /** Provides the module for the checks; each check opens a session of its own. */
     private readonly engine_: Engine,
   ) {
     this.parsed_ = parseObject(config_.name, config_.content);
@@ -255,7 +255,7 @@ class Description {
     try {
       await this.asking(task, 'auto', feed);
     } catch (error) {
-      // What the engine says of config.json is about the model; other errors of weights are about their file.
+      // Errors about config.json are about the model. Other errors while weights are read are about the weights file.
       if (!isRefusal(error) && (isOpen || !(error instanceof PeruseError))) {
         return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
       }
@@ -337,7 +337,7 @@ class Description {
   }
 }
 
-/** The engine's maximum. */
+/** The engine rejects more labels. */
 const kMostLabels = 65_536;
 
 /** Label names; LABEL_0, LABEL_1, ... if config.json has only their number. */
@@ -346,7 +346,7 @@ export function labelsOf({ id2label, num_labels }: Record<string, unknown>): str
     return Object.values(id2label).map((name) => (typeof name === 'string' ? name : show(name)));
   }
   const count = numberOf(num_labels, 2);
-  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine rejects more.
+  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : [];
 }
 
 /** Checks the labels for zero-shot classification, which the engine checks only in a call. */

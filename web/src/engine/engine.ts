@@ -69,7 +69,7 @@ export interface Session extends Staged {
   startInspection(bytes: number): string;
   step(): string;
   take(): string;
-  /** Address of array `index` of the last results, valid until the next step or request; 0 for an unknown index. */
+  /** Returns the address of array `index` of the last results, valid until the next step or request; 0 for an unknown index. */
   array(index: number): number;
   /** The tokenizer; null before the weights are loaded. */
   tokenizer(): TokenizerBinding | null;
@@ -91,7 +91,7 @@ export interface WeightReport {
   /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
   dtype: 'f32' | 'f16' | 'q8';
-  /** Number of tensors in use. `head` has the names of the task head's. */
+  /** Number of tensors in use; `headTensors` are the names of those that belong to the task's head. */
   tensors: number;
   headTensors: string[];
   /** Tensors in the file that the task does not use. */
@@ -143,12 +143,12 @@ export class Engine extends ModuleCalls<EngineModule> {
     return new Engine(this.module_, this.threads, this.lastWords_, undefined, this.deviceChoice, this);
   }
 
-  /** Whether weights must be fed, after open(): not if the engine shares all of them. */
+  /** Whether weights must be fed after open(). False if the engine shares all of them. */
   needsWeights(): boolean {
     return this.guard(() => this.session_.needsWeights());
   }
 
-  /** After open(): bytes that the weights will take, if the checkpoint stores float32. */
+  /** After open(): returns the bytes that the weights will take, if the checkpoint stores float32. */
   weightBytes(): number {
     return this.guard(() => this.session_.weightBytes());
   }

@@ -1,4 +1,4 @@
-/** Runs waiting messages and timers. Uses a message, because repeated timeouts take 4 ms each. */
+/** Runs waiting messages and timers. Waits for a message to itself, because repeated timeouts take 4 ms each. */
 export function letEventsIn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -10,7 +10,7 @@ export function letEventsIn(): Promise<void> {
   });
 }
 
-/** Longest work, in milliseconds, without a turn of the event loop. */
+/** Maximum time of work, in milliseconds, before the event loop runs. */
 const kLongestTurn = 10;
 let worked = 0;
 

@@ -48,12 +48,12 @@ export async function feedOnnx(
   return bytes;
 }
 
-/** A folder that may hold static embeddings. */
+/** Wraps a folder, so that static embeddings in it are read as a sentence-transformers folder (StaticFolder). */
 export function withStatic(folder: ModelFolder, { importOnnx }: { importOnnx?: ImportOnnx }, name: string): ModelFolder {
   return new StaticFolder(folder, async (...given) => (await loadOnnxPart(importOnnx, name)).openStatic(...given));
 }
 
-/** Adds what the file lacks to the engine's error about missing or misshapen tensors. */
+/** Adds the parameters that the file lacks to the engine's error about missing or misshapen tensors. */
 export function explainOnnx(name: string, error: unknown, conflicts: readonly string[]): unknown {
   if (!(error instanceof PeruseError) || (error.code !== 'missing_tensor' && error.code !== 'shape_mismatch')) return error;
   const why = conflicts.length > 0 ? ` (${conflicts.slice(0, 3).join('; ')})` : '';

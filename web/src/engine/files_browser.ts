@@ -27,5 +27,5 @@ async function folderInVite(script: string): Promise<string | undefined> {
   if (base === undefined) return undefined;
   const response = await fetch(`${base}@id/peruse/peruse-simd.wasm?import&init`).catch(() => undefined);
   const [, folder] = /"([^"]*\/)peruse-simd\.wasm\?init"/.exec((await response?.text()) ?? '') ?? [];
-  return folder === undefined ? undefined : new URL(folder, script).href; // not Vite
+  return folder === undefined ? undefined : new URL(folder, script).href; // not a development server of Vite
 }

@@ -33,7 +33,7 @@ function newHelper(): Helper {
 
 /**
  * Whether this worker is a module; a bundler may have made it a classic script. importScripts() with an invalid address throws a TypeError
- * only in a module. (Without an address it does not throw in Firefox.)
+ * only in a module. (In Firefox it does not throw without an address.)
  */
 function isModule(): boolean {
   try {

@@ -39,7 +39,7 @@ export class Helper implements HelperWorker {
     this.onmessage?.({ data });
   }
 
-  /** Reports a failure. Without that the loader would wait for the thread forever. */
+  /** Reports a failure, because the loader would otherwise wait for the thread forever. */
   fail(error: { message: string }): void {
     if (this.isLoaded_) {
       this.onerror?.(error);

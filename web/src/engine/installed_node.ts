@@ -79,7 +79,7 @@ function filesForWorker(files: readonly InstalledFile[]): FilesOfWorker {
   for (const file of files) {
     try {
       found[file.path] = installedFile(file).href;
-    } catch {} // the worker reports a file that it needs
+    } catch {} // ignored: the worker reports an error if it needs the file
   }
   return { peruseFiles: found };
 }

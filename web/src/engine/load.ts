@@ -64,7 +64,7 @@ export interface LoadReport {
   shared: boolean;
 }
 
-/** Identifies a checkpoint: two tasks of the same checkpoint can share weights. */
+/** A checkpoint. Two tasks of the same checkpoint can share weights. */
 export interface Checkpoint {
   config: Uint8Array;
   weights: string | undefined;
@@ -104,7 +104,7 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
-/** Thrown if the folder has only ONNX files, for which the engine must be opened differently. */
+/** Thrown if the folder has only ONNX files: the engine must then be opened differently. */
 class OnlyOnnx extends Error {}
 
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
@@ -199,7 +199,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
     };
     return { engine, report, checkpoint: { config: await configBytes, weights: version } };
   } catch (error) {
-    starting.then((started) => started.dispose()).catch(() => {}); // the load's error is thrown; this only frees memory
+    starting.then((started) => started.dispose()).catch(() => {}); // the caller gets the error of the load; this only frees memory
     throw error;
   }
 }
@@ -213,7 +213,7 @@ interface ChosenWeights {
   onnx?: OnnxChoice | undefined;
   file?: string | undefined;
   version?: string | undefined;
-  /** Quantised weights that an earlier load has stored. */
+  /** Quantised weights that an earlier load has stored, if any. */
   copy?: ModelFile;
 }
 
@@ -252,7 +252,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // awaited below; errors in config.json have priority
+  beside.catch(() => {}); // awaited later; errors in config.json have priority
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
@@ -260,7 +260,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 
-/** Whether the class in config.json is a text classifier. If not, sentence-transformers' modules may contain one. */
+/** Whether the class in config.json is a text classifier. Otherwise sentence-transformers' modules may contain one. */
 function hasClassifier(config: NamedFile): boolean {
   const { architectures } = parseObject(config.name, config.content);
   return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
@@ -356,7 +356,7 @@ async function feedWeights(
   job: Job,
   engine: Engine,
   wish: WeightsWish,
-  /** config.json, if weights are to be stored as they are quantised. */
+  /** config.json, if the weights are to be stored in quantised form. */
   quantized: Uint8Array | undefined,
   count: (bytes: number) => void,
 ): Promise<{ version: string | undefined; file: string }> {

@@ -12,10 +12,10 @@ export interface LoadRequest {
   dtype: DtypeWish;
   source: SourceSpec;
   weights?: WeightsWish;
-  /** Store weights in the source's form only, not as they are quantised. */
+  /** Store weights only in the source's form, not quantised. */
   keepSource?: boolean;
   adapter?: SourceSpec;
-  /** The caller named the adapter instead of the base model: its folder's tokenizer and pooling have priority. */
+  /** The caller named the adapter instead of its base model. Tokenizer and pooling then come from the adapter's folder, if it has them. */
   adapterLeads?: boolean;
   /** Folder with a GLiNER's encoder configuration and tokenizer, if its own folder lacks them. */
   encoder?: SourceSpec;

@@ -26,7 +26,7 @@ export class ModuleCalls<M extends WasmModule> {
 
   constructor(
     protected readonly module_: M,
-    /** Returns the module's last output, which may explain a trap. */
+    /** Returns the last output of the module, which may explain a trap. */
     protected readonly lastWords_: () => string = () => '',
     other?: ModuleCalls<M>,
   ) {
@@ -42,7 +42,7 @@ export class ModuleCalls<M extends WasmModule> {
     return !this.gone_ && this.state_.users === 1;
   }
 
-  /** Ends this caller. Runs `release` unless the module is broken. Returns whether this was the only caller. */
+  /** Ends this caller's use of the module. Runs `release` unless the module is broken. Returns whether no other caller is left. */
   protected leave(release: () => void): boolean {
     if (this.gone_) return false;
     try {

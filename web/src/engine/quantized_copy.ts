@@ -22,7 +22,7 @@ export class QuantizedCopy {
     private readonly form_: FileInForm,
   ) {}
 
-  /** `config` is config.json. Returns undefined for a model that cannot be stored quantised, for example because it already is. */
+  /** `config` is config.json. Returns undefined if the model cannot be stored quantised, for example because it already is. */
   static start(engine: Engine, name: string, config: Uint8Array, form: FileInForm): QuantizedCopy | undefined {
     const reader = engine.newReader(name);
     try {
@@ -49,7 +49,7 @@ export class QuantizedCopy {
   }
 
   async feed(chunk: Uint8Array): Promise<void> {
-    // The pieces are in the engine's memory, which may grow and move.
+    // Copies the pieces: they are in the engine's memory, which may move when it grows.
     const pieces = this.reader_.feed(chunk).map(({ tensor, bytes }) => ({ tensor, bytes: bytes.slice() }));
     const { header } = this.reader_;
     if (header && this.entries_ === undefined) await this.give(this.layOut(header));

@@ -41,7 +41,10 @@ export async function startModule<M>(
   }
 }
 
-/** Runs the loader. It does not notice a failed instance or thread, so this reports it, and ends the other threads. */
+/**
+ * Runs the Emscripten loader. The loader does not notice that an instance or thread failed, so this function reports it and ends the other
+ * threads.
+ */
 function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,

@@ -22,12 +22,14 @@ const kGain = 0.95;
 export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
   return fewestFast(most, async (threads) => {
     const time = timeOf(module, threads);
-    await letEventsIn(); // threads of an ended session become free in an event
+    await letEventsIn(); // the threads of an ended session become free in an event
     return time;
   });
 }
 
-/** Returns the smallest of `most`, its half, its quarter, ... that is about as fast as more threads. `time` measures one run. */
+/**
+ * Returns the smallest number among `most`, its half, its quarter and so on that is about as fast as more threads. `time` measures one run.
+ */
 export async function fewestFast(most: number, time: (threads: number) => Promise<number>): Promise<number> {
   let best = 1;
   let bestTime = await time(1);
@@ -51,7 +53,7 @@ function timeOf(module: EngineModule, threads: number): number {
   const engine = new Engine(module, threads);
   try {
     engine.addFile('config.json', new TextEncoder().encode(kSmallModel));
-    engine.probe(1, 'f32'); // creates the weights
+    engine.probe(1, 'f32'); // creates the weights before time is measured
     let best = Infinity;
     for (let run = 0; run < kRuns; ++run) {
       const start = performance.now();

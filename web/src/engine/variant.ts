@@ -10,7 +10,7 @@ export interface Features {
   wasm: boolean;
   simd: boolean;
   relaxedSimd: boolean;
-  /** Why relaxed SIMD is unavailable, if the machine would support it. */
+  /** Why relaxed SIMD is not used, although the machine seems to support it. */
   whyPlain?: string;
   /** WebAssembly supports shared memory and atomics. */
   threads: boolean;
@@ -32,14 +32,14 @@ export interface VariantWish {
 export interface VariantChoice {
   variant: Variant;
   threads: number;
-  /** The number of threads may be reduced if more do not help. */
+  /** The number of threads may be reduced, if more threads do not help. */
   threadsAreFree?: boolean;
-  /** One sentence: why this build, and no better one. */
+  /** Why this build was chosen and not a faster one, in one sentence. */
   reason: string;
 }
 
 const kMostThreads = 16;
-const kDefaultMostThreads = 4; // more gain little for small encoders, and the page needs cores too
+const kDefaultMostThreads = 4; // more threads gain little for small encoders, and the page needs processors, too
 
 /** Chooses the build. `mostThreads` limits the default number of threads. Throws 'no_wasm' or, for an impossible request, 'unsupported'. */
 export function chooseVariant(features: Features, wish: VariantWish = {}, mostThreads?: number): VariantChoice {

@@ -2,7 +2,7 @@ import type { Build, WasmParts } from './builds.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
 
-/** One expression per file, so that bundlers find them. */
+/** One expression per file: bundlers only find files whose names are written like this. */
 const kFiles: Record<Build, () => URL> = {
   simd: () => new URL('./peruse-simd.wasm', import.meta.url),
   relaxed: () => new URL('./peruse-relaxed.wasm', import.meta.url),

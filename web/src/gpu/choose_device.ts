@@ -15,7 +15,7 @@ const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU devi
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
   if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu()));
-  // The GPU would compile its shaders again and delay all other work.
+  // A second probe would compile the same shaders again, and delay all other work.
   if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
@@ -72,11 +72,12 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
     },
   });
   if (deviceChoice.device === 'webgpu') {
-    modules.cpu?.module.PThread?.terminateAllThreads(); // not needed any more
+    modules.cpu?.module.PThread?.terminateAllThreads(); // the CPU engine's threads are not needed any more
     const { module, lastWords } = modules.gpu ?? (await startGpuBuild(request));
     return new OwningGpuEngine(module, gpu, lastWords, deviceChoice);
   }
-  // Destroying a device waits for shaders that still compile: in Node in this thread, in Chromium in one that all pages share.
+  // Waits before it destroys the device, because that blocks until all shaders are compiled: in Node this thread, in Chromium one that all
+  // pages share.
   void gpu.pipelines.settled().then(() => {
     gpu.device.destroy();
   });
@@ -126,14 +127,14 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
     : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
 }
 
-/** A key of everything that determines the speed: the sizes in config.json, and the machine. */
+/** Returns a key of everything that determines the speed: the sizes in config.json, and the machine. */
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {
     const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
     sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
   } catch {
-    // the engine reports an invalid config.json
+    // the engine reports the invalid config.json
   }
   const { vendor, architecture, description } = gpu.report;
   return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);

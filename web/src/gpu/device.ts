@@ -23,7 +23,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
     const device = await adapter.requestDevice({
       requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
     });
-    // Missing in older browsers.
+    // wgslLanguageFeatures is missing in older browsers.
     const language = gpu.wgslLanguageFeatures as WGSLLanguageFeatures | undefined;
     const { vendor, architecture, description } = adapter.info;
     return {

@@ -9,7 +9,7 @@ export interface GpuExchange {
   startWithGpu?: typeof startWithGpu;
 }
 
-/** Also in tools/bundle.mjs. */
+/** tools/bundle.mjs uses the same symbol. */
 export const kGpuExchange = Symbol.for('peruse.gpu');
 
 export const gpuScope = globalThis as { [kGpuExchange]?: GpuExchange };

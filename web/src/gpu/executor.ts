@@ -158,7 +158,10 @@ export class GpuExecutor {
     if (staging !== undefined) await this.readBack(staging, memory, downloads);
   }
 
-  /** Must be called after every await: a disposed executor must not use the device or the engine's memory. */
+  /**
+   * Throws if the executor has failed or was disposed of. Must be called after every await, before the device or the engine's memory is
+   * used.
+   */
   private goOn(): void {
     if (this.failure_ !== undefined) throw this.failure_;
   }
@@ -256,7 +259,7 @@ export class GpuExecutor {
     this.bindGroups_.clear();
   }
 
-  /** Waits for the report of a lost device, which comes a little after the failed call. */
+  /** Returns the reason for an error. Waits for the report of a lost device, which comes a little after the failed call. */
   private async explain(error: unknown): Promise<PeruseError> {
     const ended = await Promise.race([
       this.end_,

@@ -14,7 +14,7 @@ interface GpuSession extends Session {
   replayed(): void;
 }
 
-/** State that engines of one module share. They record into one stream, so they record and replay in turns. */
+/** State that engines of one module share. They record into one stream, so they must record and replay in turns. */
 interface Replaying {
   executor: GpuExecutor;
   last: Promise<unknown>;
@@ -78,16 +78,17 @@ export class GpuEngine extends Engine {
     return super.healthy() && this.replaying_.executor.failure === undefined;
   }
 
-  /** The module's last engine stops GPU work immediately. Earlier ones wait, because the work may be another engine's. */
+  /** Frees the session. The module's last engine stops GPU work immediately. Others wait, because the work may belong to another engine. */
   override release(): boolean {
     this.left_ = true;
     if (this.isLast()) {
-      this.replaying_.executor.dispose(); // first, because running commands use the session's memory
+      this.replaying_.executor.dispose(); // must come first, because running commands use the session's memory
       return super.release();
     }
     return this.leave(() => {
       const { replaying_: replaying, session } = this;
-      // Records freed buffers, which the other engines' next call replays. That call also reports a broken module.
+      // Deleting a session records commands that free its buffers. The next call of another engine replays them, and reports a broken
+      // module.
       replaying.last = replaying.last.then(() => session.delete()).catch(() => undefined);
     });
   }
@@ -110,7 +111,7 @@ export class GpuEngine extends Engine {
     try {
       begun = this.call(() => this.session.beginStep()).begun === true;
     } catch (error) {
-      await this.replay(); // a rejected call may have created buffers that later calls use
+      await this.replay(); // even a rejected call may have recorded the creation of buffers that later calls use
       throw error;
     }
     if (!begun) return false;
@@ -127,7 +128,7 @@ export class GpuEngine extends Engine {
     this.stay();
   }
 
-  /** Must be called after every await. */
+  /** Throws if the pipeline was disposed of. Must be called after every await. */
   private stay(): void {
     if (this.left_) throw new PeruseError('aborted', 'The pipeline was disposed of.');
   }

@@ -6,7 +6,7 @@ interface DawnPackage {
   globals: Record<string, unknown>;
 }
 
-let gpu: GPU | undefined; // if Dawn's instance is garbage-collected, its devices become invalid
+let gpu: GPU | undefined; // kept, because devices become invalid when Dawn's instance is garbage-collected
 
 export function hasGpu(): boolean {
   return gpu !== undefined;
@@ -14,7 +14,7 @@ export function hasGpu(): boolean {
 
 export async function findGpuInNode(): Promise<GPU | undefined> {
   if (gpu !== undefined) return gpu;
-  const name: string = 'webgpu'; // a variable, so that bundlers do not follow the import
+  const name: string = 'webgpu'; // not a literal, so that bundlers do not follow the import
   let dawn: DawnPackage;
   try {
     dawn = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;

@@ -16,7 +16,7 @@ export class PipelineCache {
       layout: 'auto',
       compute: { module: this.module(wgsl), entryPoint: 'main', constants },
     });
-    pipeline.catch(() => undefined); // its users handle the error
+    pipeline.catch(() => undefined); // callers handle the error
     this.pipelines_.set(key, pipeline);
     return pipeline;
   }

@@ -6,10 +6,10 @@ import { GpuEngine } from './gpu_engine.js';
 
 /** Limit in milliseconds for the GPU, with shader compilation. A GPU needs a tenth of it; software adapters may take minutes. */
 export const kGpuLimit = 3000;
-const kHopeless = 2; // the probe ends after a GPU run of this many times the CPU's time,
-const kShortestChance = 20; // but not before this many milliseconds, because a first run creates resources
+const kHopeless = 2; // factor: the probe ends if a run on the GPU takes this many times the CPU's time
+const kShortestChance = 20; // milliseconds that the GPU gets at least, because its first run creates resources
 const kTimedRuns = 3;
-const kLongRun = 100; // milliseconds; one run of this length is enough
+const kLongRun = 100; // milliseconds; one run of this length suffices
 
 export interface ProbeJob {
   cpuModule: EngineModule;
@@ -30,7 +30,7 @@ export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
     const time = await within(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
     return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
   } finally {
-    engine.release(); // cancels unfinished work
+    engine.release(); // cancels work that is not finished
   }
 }
 
@@ -51,7 +51,7 @@ async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise
 }
 
 async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promise<GpuTime> {
-  await engine.probe(1, dtype); // compiles the shaders
+  await engine.probe(1, dtype); // compiles the shaders before time is measured
   const chance = Math.max(kHopeless * toBeat, kShortestChance);
   let best = Infinity;
   for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {

@@ -15,7 +15,7 @@ export type Command =
 export interface Dispatch {
   pipeline: number;
   grid: [number, number, number];
-  /** A copy. */
+  /** A copy of the parameters. */
   parameters: Uint32Array;
   buffers: number[];
 }

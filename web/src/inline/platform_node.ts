@@ -18,7 +18,7 @@ export const inlineInNode: Platform = {
     return takeNodeWorker(kNodeWorker, []);
   },
   startHere: async (report) => {
-    embedWorker(await workerCode('node')); // for threads
+    embedWorker(await workerCode('node')); // enables threads, which run the same worker
     return new LocalHost(report, { ...nodeHostParts, importGpu: noGpu });
   },
   build: embeddedBuild,

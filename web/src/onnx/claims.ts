@@ -9,7 +9,7 @@ import { moduleOf, wrapperOf } from './modules.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
 export interface Claim extends Stored {
-  /** The columns of the stored matrix that belong to the parameter, if not all. */
+  /** The columns of the stored matrix that belong to the parameter; undefined means all. */
   columns?: { first: number; count: number };
   /** Whether the parameter's shape is [n, 1]. */
   asColumn?: boolean;
@@ -39,7 +39,7 @@ export const kOnnxTypes: readonly string[] = [
   'xlm-roberta',
 ];
 
-/** Operators with weights in a format of their own. */
+/** Operators that store weights in a format of their own, which is not supported. */
 const kPacked =
   /^(QAttention|QEmbedLayerNormalization|MultiHeadAttention|PackedAttention|PackedMultiHeadAttention|GroupQueryAttention|QOrdered\w+|DynamicQuantizeMatMul|MatMulIntegerToFloat)$/;
 
@@ -63,7 +63,7 @@ class Claiming {
   private readonly constants_: Constants;
   private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [] };
   private readonly conflicting_ = new Set<string>();
-  /** Names of linear layers with weights, for which a bias of zeros may have been removed. */
+  /** Names of linear layers with weights, from which tools may have removed a bias of zeros. */
   private readonly linears_ = new Map<string, number>();
   /** Biases in modules "attention.self" of DeBERTa's first version. */
   private readonly selfBiases_ = new Map<string, { order: number; stored: Stored }[]>();
@@ -173,7 +173,7 @@ class Claiming {
     this.linears_.set(weight.slice(0, -'.weight'.length), turned.transposed ? turned.shape[1]! : turned.shape[0]!);
   }
 
-  /** Finds scale (X_scale of X_quantized) and zero point (from the node). */
+  /** Returns an integer operand with its scale (by name: X_scale of X_quantized) and zero point (from the node's inputs). */
   private integerOperand(node: Node): Stored | undefined {
     const codes = this.constants_.tensor(node.inputs[1]);
     if (!codes) return undefined;
@@ -181,7 +181,7 @@ class Claiming {
     return scale && integers(codes, scale, this.constants_.tensor(node.inputs[3]), codes.dims.length - 1);
   }
 
-  /** Names a weight by the bias that is added to its product, if the graph lacks module names. */
+  /** If the graph lacks module names: names a weight after the bias that is added to its product. */
   private weightOfBias(node: Node): string | undefined {
     let output = node.outputs[0];
     for (let steps = 0; steps < 3 && output !== undefined; ++steps) {
@@ -199,7 +199,7 @@ class Claiming {
     return undefined;
   }
 
-  /** Names a weight X.weight by a bias X.bias that is added only once. */
+  /** Names a weight X.weight after a bias X.bias that is added only once. */
   private weightOfOwnBias(bias: string | undefined): string | undefined {
     if (!bias?.endsWith('.bias') || ownName(bias) === undefined) return undefined;
     if ((this.constants_.consumers.get(bias) ?? []).length !== 1) return undefined;
@@ -416,10 +416,10 @@ class Claiming {
   }
 }
 
-/** The exported name without a quantiser's suffix; undefined for names that an exporter invented. */
+/** Returns the exported name without a quantiser's suffix; undefined for names that an exporter invented. */
 function ownName(name: string): string | undefined {
   const own = name.replace(/_(quantized|Q4|Bnb4|transposed|Transposed)$/, '');
-  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // parts of quantised tensors
+  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // these are parts of quantised tensors, not parameters
   return own.includes('.') && !own.includes('::') && !own.startsWith('/') ? own : undefined;
 }
 
@@ -438,7 +438,8 @@ function checkBlocks(node: Node, codes: Tensor, [rows = 0, width = 0]: number[],
   const packed = codes.dims.length === 3 ? Math.ceil(width / coding.block) * coding.block : width;
   const bytes = coding.kind === 'bnb4' ? Math.ceil((rows * width) / 2) : (rows * packed * coding.bits) / 8;
   const zero = coding.kind === 'blocks' ? coding.zero : undefined;
-  const zeros = zero && (zero.type === kTypes.U8 && bits === 4 ? 2 * sizeOf(zero) : sizeOf(zero)); // rows of nibbles are padded to bytes
+  // zero points of 4 bits are packed in rows that are padded to bytes
+  const zeros = zero && (zero.type === kTypes.U8 && bits === 4 ? 2 * sizeOf(zero) : sizeOf(zero));
   const fits = Math.ceil(has) === Math.ceil(bytes) && sizeOf(coding.scale) === blocks && (zeros === undefined || zeros >= blocks);
   if (rows < 1 || width < 1 || !fits || !isFloat(coding.scale)) {
     throw new PeruseError(

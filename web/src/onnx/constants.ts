@@ -14,11 +14,11 @@ export interface Stored {
 /** How a tensor's codes become values. */
 export type Coding =
   | { kind: 'floats' }
-  /** (code - zero) * scale. Scale and zero are one number, or one for each index of `axis` of the stored shape. */
+  /** value = (code - zero) * scale. Scale and zero are one number, or one for each index of `axis` of the stored shape. */
   | { kind: 'integers'; scale: Tensor; zero?: Tensor; axis: number }
-  /** The same with a scale for each `block` codes of a row. `zero` contains codes or floats. */
+  /** value = (code - zero) * scale, with a scale for each `block` codes of a row. `zero` contains codes or floats. */
   | { kind: 'blocks'; scale: Tensor; zero?: Tensor; bits: number; block: number; missingZero: number }
-  /** An entry of a table of 16 values, times a number for each `block` codes. */
+  /** value = entry of a table of 16 values * scale, with a scale for each `block` codes. */
   | { kind: 'bnb4'; scale: Tensor; block: number; table: 'fp4' | 'nf4' };
 
 const kFloats: Coding = { kind: 'floats' };

@@ -25,7 +25,7 @@ export interface Graph {
 const kMostNodes = 65_536;
 const kMostTensors = 65_536;
 const kMostNodeBytes = 64 << 20;
-/** Larger Constant nodes are skipped. In bytes. */
+/** Constant nodes with more bytes are skipped. */
 const kMostConstantBytes = 1 << 16;
 const kMostNames = 4096;
 /** Longest list of numbers to keep; no attribute that is used has more. */

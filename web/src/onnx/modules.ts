@@ -3,7 +3,7 @@ import type { Node } from './graph.js';
 
 /** Returns undefined if the exporter, or a tool after it, left no trace of modules. */
 export function moduleOf(node: Node): string | undefined {
-  if (node.scopes && node.scopes.length >= 2) return node.scopes.at(-2) || undefined; // torch's newer exporter
+  if (node.scopes && node.scopes.length >= 2) return node.scopes.at(-2) || undefined; // written by torch's newer exporter
   return ofPath(node.name) ?? ofPath(node.outputs[0] ?? '');
 }
 
@@ -26,7 +26,7 @@ export function wrapperOf(names: Iterable<string>): string {
     const before = name.slice(0, -first.length);
     const family = kFamilyPrefix.exec(before)?.[2] ?? '';
     const wrapper = before.slice(0, before.length - family.length);
-    if (first === kFirstNames[1] && wrapper === 'model.') return ''; // ModernBERT's own prefix
+    if (first === kFirstNames[1] && wrapper === 'model.') return ''; // ModernBERT's own prefix, not a wrapper's
     if (first === kFirstNames[1] && wrapper.endsWith('.model.')) return wrapper.slice(0, -'model.'.length);
     return wrapper;
   }

@@ -18,7 +18,7 @@ export interface Layout {
   bodyBytes: number;
 }
 
-/** Larger tensors with two names are written once. In bytes. */
+/** Tensors with more bytes than this and two names are written once. */
 const kSharedBytes = 1 << 12;
 const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 } as const;
 

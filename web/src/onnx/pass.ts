@@ -14,7 +14,7 @@ export class Pass {
   private readonly held_ = new Map<Tensor, Uint8Array>();
   private heldBytes_ = 0;
   private readonly hashes_ = new Map<Tensor, number>();
-  /** Parameters that are not complete, in order. */
+  /** Parameters that are not complete yet, in the order of the file. */
   private readonly waiting_: Output[];
 
   /** `file_` names external data; undefined means the .onnx file itself. */

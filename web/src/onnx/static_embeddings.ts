@@ -16,9 +16,9 @@ interface Tensor {
   end: number;
 }
 
-/** What a folder of static embeddings says. */
+/** A folder of static embeddings. */
 interface Static {
-  /** Where its weights and its tokenizer are. */
+  /** The folder of the weights and the tokenizer. */
   folder: ModelFolder;
   tokenizer: Json;
   embeddings: Tensor;
@@ -28,7 +28,7 @@ interface Static {
   bodyAt: number;
   /** The token whose vector counts as zero. */
   zero: number | undefined;
-  /** Files that the engine reads. */
+  /** Contents of the files that the engine reads, by name. */
   files: Map<string, Json | Json[]>;
 }
 
@@ -41,7 +41,7 @@ const kModel2VecLength = 512;
 const kBlockBytes = 1 << 20;
 const kWidths: Record<string, number> = { F32: 4, F16: 2, BF16: 2, I8: 1 };
 
-/** Opens such a folder. `config`: config.json of model2vec; `modules`: those of sentence-transformers. */
+/** Opens a folder of static embeddings. `config` is config.json of model2vec, `modules` are those of sentence-transformers. */
 export async function openStatic(folder: ModelFolder, { config, modules }: StaticKind, signal: AbortSignal): Promise<ModelFolder> {
   const found = config ? await model2vec(folder, config, signal) : await staticEmbedding(folder, modules, signal);
   return {
@@ -76,7 +76,7 @@ async function staticEmbedding(root: ModelFolder, modules: StaticKind['modules']
 async function weightsOf(found: Static, signal: AbortSignal): Promise<ModelFile | MissingFile> {
   const file = await found.folder.open(kWeights, signal);
   if (!file.found) return file;
-  const { inForm: _, ...plain } = file; // It is cached as the server has it.
+  const { inForm: _, ...plain } = file; // Omits inForm, because the file is cached in the server's form.
   return { ...plain, chunks: () => tableOf(found, file) };
 }
 
@@ -134,7 +134,7 @@ function isSizes(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
 }
 
-/** The unknown token's id: model2vec leaves it out of the mean. */
+/** Returns the unknown token's id, because model2vec excludes it from the mean. */
 function unknownToken({ model, added_tokens: added }: Json): number | undefined {
   if (!isObject(model)) return undefined;
   if (typeof model.unk_id === 'number') return model.unk_id;
@@ -178,7 +178,7 @@ async function* tableOf({ embeddings, weights, mapping, bodyAt, zero }: Static, 
   }
 }
 
-/** The numbers of a tensor. */
+/** Returns the numbers of a tensor. */
 function numbers(body: Uint8Array, { dtype, begin, end }: Tensor): Float32Array | Float64Array | Int32Array | Int8Array {
   const bytes = body.slice(begin, end).buffer;
   switch (dtype) {

@@ -37,7 +37,7 @@ export interface Place {
   length: number;
 }
 
-/** Larger tensors stay in the file. In bytes. */
+/** Tensors with more bytes stay in the file. */
 export const kSmallBytes = 1 << 16;
 /** Largest list of values in float_data and similar fields, in bytes. */
 const kMostTypedBytes = 1 << 20;

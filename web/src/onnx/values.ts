@@ -15,7 +15,7 @@ function floatsOf(claim: Claim, bytes: BytesOf): Float32Array<ArrayBuffer> {
 /** Reorders floats to the parameter's order, without changing their type. */
 function reorderedBytes(claim: Claim, bytes: Uint8Array): Uint8Array {
   if (!claim.transposed && !claim.columns) return bytes;
-  const own = bytes.slice(); // aligned copy
+  const own = bytes.slice(); // a copy whose start is aligned
   const values = claim.tensor.type === kTypes.F32 ? new Float32Array(own.buffer) : new Uint16Array(own.buffer);
   return new Uint8Array(oriented(claim, values).buffer);
 }
@@ -24,7 +24,7 @@ function reorderedBytes(claim: Claim, bytes: Uint8Array): Uint8Array {
 export class RowFitter {
   readonly rows: number;
   readonly width: number;
-  /** Scales of the rows converted so far. */
+  /** Scales of the rows that were converted so far. */
   readonly scales: Float32Array<ArrayBuffer>;
   private readonly claim_: Claim;
   private readonly given_: Float32Array;

@@ -28,7 +28,7 @@ export const nodePlatform: Platform = {
     return takeNodeWorker(kNodeWorker, Object.values(kNodeBuilds));
   },
   startHere: async (report) => {
-    await useEmbeddedWorker(); // for threads
+    await useEmbeddedWorker(); // enables threads, which run the same worker
     return new LocalHost(report, nodeHostParts);
   },
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),

@@ -42,13 +42,13 @@ export interface RewriteReport {
   file: string;
 }
 
-/** A smaller vocabulary: rows of the token embeddings and of what predicts tokens. */
+/** A smaller vocabulary: fewer rows of token embeddings and of layers that predict tokens. */
 export interface RowTrim {
   rows: number;
   /** The rows to keep, ascending. */
   kept: readonly number[];
   config(config: Record<string, unknown>): Record<string, unknown>;
-  /** Files next to the weights. */
+  /** Returns the trimmed files next to the weights, such as the tokenizer's. */
   files(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array>;
 }
 
@@ -71,7 +71,7 @@ export async function rewriteCheckpoint(
   try {
     return await rewrite(spec, target, options, signal, { dtype, wish, trim });
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error; // only the file system's errors are about files
+    if (!(error instanceof Error && 'syscall' in error)) throw error; // only errors of the file system have a file to name
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describeError(error)}`, { cause: error });
   }
 }
@@ -132,7 +132,7 @@ class Job {
     const { trim } = this.how_;
     const beside = await filesBesideWeights(this.folder_, prefix, source, this.signal_);
     for (const [name, content] of trim ? trim.files(beside) : beside) await writeWhole(this.target_, name, content);
-    // Written last: a folder without it is no checkpoint.
+    // Written last, because a folder without config.json does not count as a checkpoint.
     const written = trim ? trim.config(config) : config;
     await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(written, null, 2)}\n`);
     return this.report_;
@@ -232,7 +232,10 @@ class Job {
 /** A safetensors file whose tensors are written in any order. */
 class TargetFile {
   readonly entries: TensorEntry[];
-  /** By index of the source's header. Second names of tied tensors are omitted, as in transformers, and listed in the metadata. */
+  /**
+   * Where each tensor is written, by index of the source's header. Second names of tied tensors are omitted, as in transformers, and listed
+   * in the metadata.
+   */
   private readonly places_: ({ entry: TensorEntry; written: number; rows: KeptRows | undefined } | undefined)[];
 
   private constructor(

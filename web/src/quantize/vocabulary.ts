@@ -10,7 +10,7 @@ import { isObject, numberOf, textOf } from '../sources/json.js';
 
 type Json = Record<string, unknown>;
 
-/** Which pieces to keep, in addition to special and other added tokens. */
+/** The pieces to keep, in addition to special and other added tokens. */
 export interface Wishes {
   used: ReadonlySet<number>;
   /** Characters that texts use, whose own pieces are kept. */

@@ -36,10 +36,13 @@ export interface IndexedChunk extends TextRange {
 type NewChunk = IndexedChunk & { vector: Float32Array };
 
 const kTextsAtOnce = 64;
-/** Rows that are compared here, because they are not in the engine yet, and removed rows that the engine still has. */
+/**
+ * Limits for rows that are compared in this thread, because they are not in the engine yet, and for removed rows that the engine still has.
+ * More changes than this send all rows again.
+ */
 const kLeastChanges = 1024;
 const kShareOfChanges = 16;
-/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the hits of each ranking that count. */
+/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the number of hits of each ranking that are fused. */
 const kRankConstant = 60;
 const kLeastFused = 100;
 
@@ -48,15 +51,15 @@ let indexes = 0;
 export class IndexCore {
   private readonly number_ = ++indexes;
   private readonly documents_ = new Map<TextId, IndexedDocument>();
-  private chunks_: (IndexedChunk | undefined)[] = []; // by row; undefined means removed
+  private chunks_: (IndexedChunk | undefined)[] = []; // indexed by row; undefined means removed
   private removed_ = 0;
   private rows_: Rows | undefined;
-  private keywords_: Keywords | undefined; // built by the first search that needs it
+  private keywords_: Keywords | undefined; // built by the first search that uses keywords
   private next_ = 0; // the number of the next text
-  private sent_ = 0; // rows in the engine
-  private epoch_ = 0; // counts changes of row numbers
+  private sent_ = 0; // number of rows that the engine has
+  private epoch_ = 0; // number of times that row numbers have changed
   private sending_: Promise<void> | undefined;
-  /** How the rows were embedded; undefined before the first. */
+  /** Options with which the rows were embedded; undefined before the first row. */
   how: EmbedOptions | undefined;
 
   constructor(
@@ -107,7 +110,7 @@ export class IndexCore {
     };
     refuseKnown();
     const chunks = await this.embedded(documents, options);
-    refuseKnown(); // Another call may have added it.
+    refuseKnown(); // Checks again, because another call may have added the same id meanwhile.
     this.append(documents, chunks);
   }
 
@@ -315,7 +318,7 @@ export class IndexCore {
       const request = { index: this.number_, query, top_k: Math.min(count + this.removed_, sent) };
       const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request);
       if (found === null)
-        this.sent_ = 0; // The engine lost the rows.
+        this.sent_ = 0; // The engine has lost the rows, because the model was loaded again.
       else if (epoch === this.epoch_) {
         return withChunks([...found.filter(({ row }) => isKept(row)), ...this.rows_!.nearest(query, count, sent, isKept)]);
       }

@@ -35,7 +35,7 @@ interface Header {
 
 export async function saveIndex(core: IndexCore): Promise<Blob> {
   const identity = await identityOf(core.embedder, core.options, core.how ?? {});
-  const { rows, chunks } = core.contents(); // After the await: a consistent state.
+  const { rows, chunks } = core.contents(); // Read after the await, so that all parts of the file belong together.
   const places = new Map<IndexedDocument, number>();
   for (const { document } of chunks) if (!places.has(document)) places.set(document, places.size);
   const { vectors: _, ...options } = core.options;

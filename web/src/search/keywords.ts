@@ -1,7 +1,7 @@
 // BM25 (Robertson and Zaragoza, 2009), with the inverse document frequency of Lucene, which is never negative.
 
-const kSaturation = 1.5; // k1
-const kLengthWeight = 0.75; // b
+const kSaturation = 1.5; // BM25's constant k1
+const kLengthWeight = 0.75; // BM25's constant b
 
 /** Scripts without spaces between words. */
 const kUnspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -21,7 +21,7 @@ interface Posting {
 
 export class Keywords {
   private readonly postings_ = new Map<string, Posting[]>();
-  private readonly lengths_ = new Map<number, number>(); // words of each row
+  private readonly lengths_ = new Map<number, number>(); // number of words of each row
   private words_ = 0;
 
   add(row: number, text: string): void {

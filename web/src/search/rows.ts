@@ -25,10 +25,10 @@ function larger<A extends Float32Array | Int8Array>(old: A, made: A): A {
 }
 
 export class Rows {
-  private floats_ = new Float32Array(0); // with capacity at its end, as the other arrays
+  private floats_ = new Float32Array(0); // has unused capacity at its end, like the arrays below
   private codes_ = new Int8Array(0);
   private scales_ = new Float32Array(0);
-  private capacity_ = 0; // rows
+  private capacity_ = 0; // in rows
   count = 0;
 
   constructor(
@@ -123,7 +123,7 @@ export class Rows {
     return Math.fround(productOf(this.codes_, row * this.width, query) * this.scales_[row]!);
   }
 
-  /** The `count` rows from `first` on with the largest products, in any order, of those that `accept` accepts. */
+  /** Returns the `count` rows with the largest products among those from `first` on that `accept` accepts, in any order. */
   nearest(query: Float32Array, count: number, first: number, accept: (row: number) => boolean): VectorHit[] {
     const wide = Float64Array.from(query);
     let best: VectorHit[] = [];

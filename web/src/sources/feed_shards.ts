@@ -23,7 +23,7 @@ export async function feedShards(job: Reading, engine: ShardReader, { form, name
     if (!file.found) throw notFound([file], `, which ${name} names`);
     await naming(shard, async () => {
       bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
-      engine.endShard(shard); // throws if the file was incomplete
+      engine.endShard(shard); // throws if the shard was incomplete
     });
   }
   reporter.finish();

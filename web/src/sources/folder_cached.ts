@@ -16,7 +16,7 @@ export interface CachedFolderOptions {
 const kImmutable = 'immutable';
 
 export class CachedFolder implements ModelFolder {
-  private broken_ = false; // the cache does not accept files
+  private broken_ = false; // whether the cache has refused a file; nothing more is then stored
 
   constructor(
     private readonly remote_: UrlFolder,
@@ -179,7 +179,7 @@ export class CachedFolder implements ModelFolder {
   }
 }
 
-/** Where another form of a file is stored. */
+/** Returns the address under which another form of a file is cached. */
 function formOf(url: string, form: string): string {
   const { href, search } = new URL(url);
   return `${href.slice(0, href.length - search.length)}.peruse-${form}${search}`;
@@ -201,7 +201,8 @@ function notStored(where: string): MissingFile {
 function isSame(now: ServerHeaders, stored: ServerHeaders): boolean {
   if (now.etag !== undefined || stored.etag !== undefined) return weak(now.etag) === weak(stored.etag);
   if (now.lastModified === undefined || now.lastModified !== stored.lastModified) return false;
-  return now.size === 0 || stored.size === 0 || now.size === stored.size; // The size of another form is not compared.
+  // A length that is unknown, as that of another form, is not compared.
+  return now.size === 0 || stored.size === 0 || now.size === stored.size;
 }
 
 /** Servers that compress the body make their tags weak. */

@@ -26,7 +26,8 @@ export class EitherFolder implements ModelFolder {
 
   private async choose(signal: AbortSignal): Promise<ModelFolder> {
     const config = await this.first_.open('config.json', signal).catch((error: unknown) => {
-      if (error instanceof PeruseError && error.code === 'network') return undefined; // the page's own server is unreachable
+      // the page's own server is unreachable, so the second folder is used
+      if (error instanceof PeruseError && error.code === 'network') return undefined;
       throw error;
     });
     if (!config?.found) return this.second_;

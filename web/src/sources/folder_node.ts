@@ -36,7 +36,7 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
   // Two buffers: the next chunk is read while the engine uses the current one.
   const read = (buffer: Uint8Array) => {
     const reading = file.read(buffer, 0, buffer.length);
-    reading.catch(() => {}); // reported when it is awaited
+    reading.catch(() => {}); // the error is thrown when it is awaited
     return { buffer, reading };
   };
   try {

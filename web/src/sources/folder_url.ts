@@ -11,12 +11,12 @@ export interface UrlParts {
 }
 
 export interface RemoteFile extends ModelFile, ServerHeaders {
-  /** The file's length, where only a part of it was asked for and the server says it. */
+  /** Length of the whole file, if only a part was requested and the server reports it. */
   total?: number | undefined;
 }
 
 export interface MissingRemoteFile extends MissingFile {
-  /** The server returned 404, instead of an HTML page. */
+  /** Whether the server returned 404; otherwise it returned an HTML page for an unknown address. */
   certain: boolean;
 }
 
@@ -144,7 +144,7 @@ export class UrlFolder implements ModelFolder {
 
   private async refuseUnlessMissing(where: string, response: Response): Promise<void> {
     const { status } = response;
-    const reason = response.headers.get('x-error-code'); // the hub's own code
+    const reason = response.headers.get('x-error-code'); // the hub's own error code
     if ((status === 404 || status === 410) && reason !== 'RevisionNotFound' && reason !== 'RepoNotFound') return;
     await response.body?.cancel();
     if (reason === 'RevisionNotFound') {

@@ -25,7 +25,7 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: 
     const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: textOf(type).split('.').at(-1)! }));
     return modules.every(({ folder }) => folder === '' || /^[^./\\:?#%][^/\\:?#%]*$/.test(folder)) ? modules : [];
   } catch {
-    return []; // the engine reports the error
+    return []; // the engine reports the invalid file
   }
 }
 
@@ -150,7 +150,7 @@ export async function explainMissing(
   if (missing.some(({ offline }) => offline)) return notFound(missing);
   const there = await Promise.all(
     kTelling.map(async ([name, what]) => {
-      const file = await folder.open(name, signal).catch(() => undefined); // the missing file matters more
+      const file = await folder.open(name, signal).catch(() => undefined); // the error about the missing file matters more
       if (!file?.found) return [];
       await file.close();
       return [`${name} (${what})`];

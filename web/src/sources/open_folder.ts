@@ -13,7 +13,7 @@ import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
 export interface FolderParts extends UrlParts {
   openDiskFolder?: (path: string) => ModelFolder;
-  /** Opens the platform's cache for downloads, instead of the browser's. */
+  /** Opens the platform's cache of downloads, if it is not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
   importOnnx?: ImportOnnx;
   notice?: (sentence: string) => void;

@@ -90,7 +90,7 @@ export async function readWhole(reading: Reading, name: string, file: ModelFile)
   const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
   reporter.start();
   await eachChunk(reading, file, reporter, (chunk) => {
-    parts.push(chunk.slice()); // the chunk is only valid until the next one
+    parts.push(chunk.slice()); // copies, because the chunk is only valid until the next one
     length += chunk.length;
     checkLength(file.where, length);
   });

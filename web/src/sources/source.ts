@@ -33,7 +33,7 @@ export interface UrlSpec {
   offline?: boolean;
   /** Added to a 'not found' message if the caller may have meant something else. */
   hint?: string;
-  /** How to cache the files; undefined means not to. */
+  /** How to cache the files; undefined means that they are not cached. */
   keep?: KeepPolicy;
 }
 
@@ -55,7 +55,7 @@ export interface ModelFile {
   chunks(): AsyncIterable<Uint8Array>;
   /** Closes a file without reading all of its bytes. */
   close(): Promise<void>;
-  /** Instead of chunks(), if they would be stored: stores another form of the file in its place. */
+  /** Stores another form of the file in its place. Call it instead of chunks(). Absent if the file is not stored at all. */
   inForm?(form: string): FileInForm;
 }
 
@@ -70,7 +70,7 @@ export interface FileInForm {
 export interface FormSink {
   /** Copies the bytes before it returns its promise. */
   add(chunk: Uint8Array): Promise<void>;
-  /** Without `whole` nothing is stored. */
+  /** Completes the stored file. Stores nothing if `whole` is false. */
   finish(whole: boolean): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export interface ModelFolder {
    * the file exists.
    */
   open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile>;
-  /** Finds out about a file without reading it. Folders that lack it are local. */
+  /** Returns facts about a file without reading it. Folders without this function are local. */
   look?(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile>;
   /** Opens what FileInForm stored; undefined if the file on the server has changed since. */
   openInForm?(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined>;
@@ -140,7 +140,7 @@ export interface PathResolver {
 }
 
 export const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
-const kDots = /^\.*$/; // as a path segment it would lead to another folder
+const kDots = /^\.*$/; // a name of dots would lead to another folder as part of a path
 /** Names that are common for folders and improbable for users of the hub. */
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
 const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
@@ -207,7 +207,7 @@ async function inLocalFolder(id: string, folder: string, options: SourceOptions,
   const base = paths.baseUrl();
   if (base === undefined) return undefined;
   const spec = fromUrl(parseUrl(text, base), id, options);
-  if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // the page's own server is allowed
+  if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // requests to the page's own server are allowed offline
   return spec;
 }
 

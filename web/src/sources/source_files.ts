@@ -152,7 +152,7 @@ async function fromDirectoryEntry(directory: FileSystemDirectoryEntry): Promise<
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
     });
-    if (some.length === 0) return files; // readEntries() returns at most a hundred per call
+    if (some.length === 0) return files; // readEntries() returns at most a hundred entries per call
     for (const entry of some) {
       if (entry.isDirectory && kModuleFolder.test(entry.name)) {
         const within = await fromDirectoryEntry(entry as FileSystemDirectoryEntry);

@@ -24,7 +24,10 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
 };
 
-/** Finds details in a folded text, in text order. Overlapping ones are one detail (`merged`); the caller's own patterns decide its type. */
+/**
+ * Finds details in a folded text, in text order. Overlapping details become one (`merged`), with the type of the caller's own pattern if
+ * there is one.
+ */
 export const findDetails: FindDetails = (text, patterns) => {
   const own = patterns.filter((one) => typeof one !== 'string');
   const known = kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] }));
@@ -50,7 +53,7 @@ const kUsualCardDigits = 16;
 function findCards(text: string): TextRange[] {
   return numbersIn('luhn', text, ({ start, end }) => {
     const digits = text.slice(start, end).replaceAll(/\D/g, '');
-    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // part of a longer number
+    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // the digits continue a longer number
     return /^[2-6]/.test(digits) && digits.length >= kFewestCardDigits && (!isRest || digits.length === kUsualCardDigits);
   });
 }

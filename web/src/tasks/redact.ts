@@ -151,7 +151,7 @@ const kOptions: OptionNames<RedactOptions> = {
   ...kModelOptions,
 };
 
-/** An internal option: the placeholders of earlier calls, instead of `mapping`. */
+/** An internal option, which replaces `mapping`: the placeholders of a session's earlier calls. */
 export const kPlaceholders = Symbol('placeholders');
 
 /** The type of a placeholder that a text already contains. */
@@ -210,7 +210,8 @@ type Choice = Selection &
 
 /** Separates the options of this file, checked, from those of the engine. */
 function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions): { choice: Choice; settings: Record<string, unknown> } {
-  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // throws
+  // throws the error for options that are not an object
+  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options);
   const { replacer, rules = {}, types, threshold, mapping = {}, patterns, finders, fail_closed, ...rest } = options;
   const settings = engineOptions('redact', kOptions, rest);
   const refuse = (name: string, wish: string, value: unknown) => {

@@ -23,7 +23,7 @@ export interface StreamProgress {
 /** Inputs of a stream: a list, a generator, a readable stream. */
 export type StreamInputs<I> = Iterable<I> | AsyncIterable<I>;
 
-/** What became of one input. */
+/** The result or the error of one input. */
 export type Outcome<I, R> = { index: number; input: I } & ({ result: R } | { error: PeruseError });
 
 /** Computes the results of a batch: one for each input. */
@@ -57,7 +57,7 @@ export async function* outcomes<I, R>(
       throwIfAborted(signal);
       if (found === undefined) return;
       ahead = next();
-      ahead.catch(() => {}); // It is awaited later, unless the caller stops before.
+      ahead.catch(() => {}); // It is awaited in the next round, unless the caller stops before.
       for (const one of found) {
         throwIfAborted(signal);
         yield one;
@@ -110,7 +110,7 @@ type Call = (...given: unknown[]) => Promise<unknown>;
 /** Tasks whose input is one query or prompt. */
 const kAlone = ['text-ranking', 'multiple-choice'];
 
-/** The member `stream` of a task's pipeline: as its call, with many inputs in place of one. */
+/** The member `stream` of a task's pipeline: like the call, but with many inputs instead of one. */
 export function streaming(task: string, call: Call): { stream?: ReturnType<typeof streamOf> } {
   return kAlone.includes(task) ? {} : { stream: streamOf(task, call) };
 }
@@ -143,7 +143,7 @@ function argumentsOf(task: string, batch: readonly unknown[]): unknown[] {
   return [pairs.map(({ question }) => question), pairs.map(({ context }) => context)];
 }
 
-/** The error with the input's number in the stream; a batch of one calls it input 0. */
+/** Names the input by its number in the stream: a batch of one calls it input 0. */
 function renumbered(error: PeruseError, index: number): PeruseError {
   const message = error.message.replace(/\b(input|question|context) 0\b/gi, (_, word: string) => `${word} ${index}`);
   return new PeruseError(error.code, message, { cause: error });

@@ -46,7 +46,7 @@ export function engineTask(task: Task, { labels }: { labels?: unknown } = {}): s
   return labels === undefined ? 'token-classification' : 'zero-shot-token-classification';
 }
 
-/** Other names of tasks, from transformers.js. */
+/** Names of tasks in transformers.js that differ from Peruse's. */
 export const kAliases = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',

@@ -49,7 +49,7 @@ class Folding implements FoldedText {
       }
       folded += plain;
     }
-    this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // neither changes the length
+    this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // these two steps do not change the length
   }
 
   original({ start, end }: TextRange): TextRange {
@@ -62,7 +62,8 @@ function foldCharacter(character: string): string {
   if (/^[\n\r -~]$/.test(character)) return character;
   const visible = character.replaceAll(kInvisible, '');
   const compatible = visible.normalize('NFKC');
-  const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible); // NFKC turns a spacing accent into a space and a mark
+  // NFKC would convert a spacing accent to a space and a combining mark
+  const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible);
   return (isAccent ? visible : compatible)
     .replaceAll(/\P{ASCII}/gu, enclosed)
     .replaceAll(/\p{Nd}/gu, decimal)

@@ -31,7 +31,7 @@ export interface LessonRequest {
   wasm?: string | undefined;
   examples: PlainExample[];
   validation: PlainExample[];
-  /** Undefined: the engine chooses. */
+  /** Undefined means that the engine chooses. */
   method?: { method: string; layers?: number } | undefined;
   labels?: string[] | undefined;
   problem?: ProblemType | undefined;
@@ -86,11 +86,11 @@ class Lesson {
 
   async run(): Promise<LessonResult> {
     const starting = this.start();
-    starting.catch(() => {}); // awaited below; errors in the files have priority
+    starting.catch(() => {}); // awaited later; errors in the files have priority
     try {
       return await this.teach(starting);
     } finally {
-      starting.then((trainer) => trainer.dispose()).catch(() => {}); // ending the worker frees what a broken engine cannot
+      starting.then((trainer) => trainer.dispose()).catch(() => {}); // ending the worker frees memory that a broken engine cannot
     }
   }
 
@@ -130,7 +130,7 @@ class Lesson {
     const { choice, wasm } = this.request_;
     const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
     const glue = choice.threads > 1 ? createThreaded : createPlain;
-    const factory = glue as unknown as ModuleFactory<TeachModule>; // all loaders are declared as the engine's
+    const factory = glue as unknown as ModuleFactory<TeachModule>; // the loaders' types are declared as those of the engine's build
     const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
       compile: (folder) => this.parts_.compile(build, folder),
       startHelper: () => this.parts_.startHelper(),
@@ -224,7 +224,7 @@ class Lesson {
   private async work(trainer: Trainer, plan: Plan): Promise<void> {
     let step: StepMade;
     do {
-      await letEventsIn(); // receives messages, such as a cancellation
+      await letEventsIn(); // lets messages arrive, such as a cancellation
       throwIfAborted(this.signal_);
       step = trainer.step();
       const { more: _, ...progress } = step;
@@ -267,7 +267,7 @@ function modelLabels(texts: readonly NamedFile[]): string[] {
       .sort(([a], [b]) => Number(a) - Number(b))
       .map(([, label]) => String(label));
   } catch {
-    return []; // the engine reports the error
+    return []; // the engine reports the invalid file
   }
 }
 

@@ -82,7 +82,7 @@ const kOfSteps = [
 ] as const;
 const kOfLora = ['lora_alpha', 'lora_rank', 'lora_targets'] as const;
 
-/** Options without effect for the method. `solved` means a head for texts that is solved as a logistic regression. */
+/** Returns options without effect for the method. `solved` means that a head for texts is computed as a logistic regression. */
 export function unusedOptions(options: TeachOptions, method: string, solved: boolean, validates: boolean): string[] {
   const unused: string[] = [];
   const given = (names: readonly (keyof TeachOptions)[], why: string) => {

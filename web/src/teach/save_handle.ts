@@ -41,6 +41,6 @@ async function writeAll(directory: WritableDirectory, files: ReadonlyMap<string,
     const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
     const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
     await stream.write(files.get(path)!);
-    await stream.close(); // only this creates the file
+    await stream.close(); // the file appears in the folder only now
   }
 }

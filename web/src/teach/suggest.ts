@@ -28,7 +28,7 @@ export async function suggest(parts: SuggestParts, texts: unknown, count: number
   if (!Number.isInteger(count) || count < 1) {
     throw new PeruseError('invalid_argument', `suggest() takes the number of texts to give, at least 1, not ${show(count)}.`);
   }
-  const first = new Map<string, number>(); // the first of equal texts
+  const first = new Map<string, number>(); // index of the first occurrence of each text
   for (const [index, text] of (texts as unknown[]).entries()) {
     const own = checkString(text, `text ${index}`);
     if (own.trim() !== '' && !first.has(own)) first.set(own, index);
@@ -51,7 +51,7 @@ function uncertaintyOf(scores: readonly { score: number }[], severalLabels: bool
 
 /** Takes the most uncertain candidate, then repeatedly the one with the largest product of uncertainty and distance from those taken. */
 function spread(candidates: readonly Suggestion[], vectors: readonly Float32Array[], count: number): Suggestion[] {
-  const nearest = candidates.map(() => -1); // largest cosine with a taken candidate
+  const nearest = candidates.map(() => -1); // for each candidate: largest cosine with one that was taken
   const taken: Suggestion[] = [];
   const left = new Set(candidates.keys());
   while (taken.length < count && left.size > 0) {

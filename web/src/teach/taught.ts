@@ -100,7 +100,7 @@ export function assembleTaught<T extends TaughtTask>(
       return suggest(suggestParts(source, load), texts, count, severalLabels(result));
     },
     dispose,
-    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // missing in browsers before 2025
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
   return taught as unknown as Taught<T>;
 }

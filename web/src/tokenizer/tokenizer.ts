@@ -39,7 +39,7 @@ export interface TokenizerOptions extends SourceOptions {
 
 export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOptions } from '../tasks/tokenizer_calls.js';
 
-const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // all loaders are declared as the engine's
+const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // the loaders' types are declared as those of the engine's build
 
 const kLoadOptions: Record<keyof TokenizerOptions, OptionKind> = {
   local_files_only: 'boolean',
@@ -145,7 +145,7 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
       throw new Error('the tokenizer has no threads');
     },
   });
-  starting.catch(() => {}); // awaited below; errors in the files have priority
+  starting.catch(() => {}); // awaited later; errors in the files have priority
   const files = await listener.unlessFailed(readFiles(reading));
   const { module, lastWords } = await starting;
   throwIfAborted(options.signal);

@@ -67,7 +67,7 @@ export class LocalHost implements Host {
   private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
-  private recovery_: LoadRequest | undefined; // how to load again if a GPU is lost
+  private recovery_: LoadRequest | undefined; // the request that loads the model again if a GPU is lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
@@ -110,7 +110,8 @@ export class LocalHost implements Host {
     this.engine_ = undefined;
     if (!engine) return;
     this.group_.remove(engine);
-    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose(); // another pipeline may share the engine's memory
+    // freed one by one, because another pipeline may share the engine's memory
+    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose();
     this.indexes_.clear();
     engine.dispose();
   }
@@ -215,7 +216,8 @@ export class LocalHost implements Host {
       });
     } catch (error) {
       if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
-      const report = await this.loadOnce({ ...request, device: 'cpu', share: false }); // another task's engine is on the GPU
+      // loaded separately, because another task's engine is on the GPU
+      const report = await this.loadOnce({ ...request, device: 'cpu', share: false });
       return {
         ...report,
         deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describeError(error)}` },
@@ -231,7 +233,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          this.parts_.wasm?.dropHelpers?.(); // a GPU does not need threads
+          this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
           onDeviceChosen(started.deviceChoice);
           return started;
         },

@@ -16,7 +16,7 @@ export class MovingHost implements Host {
   private remote_: RemoteHost | undefined;
   private parts_: MovingParts | undefined;
   private readonly stop_ = new AbortController();
-  private underWay_ = 0; // calls in this thread
+  private underWay_ = 0; // number of calls that are running in this thread
   private shared_ = false;
   private called_ = false;
   /** Work done in this thread, which usage() includes. */
@@ -46,7 +46,8 @@ export class MovingHost implements Host {
     if (this.remote_ !== undefined) return this.answer(this.remote_, verb, request, signal);
     this.underWay_ += 1;
     try {
-      const start = this.underWay_ === 1 ? performance.now() : undefined; // a call that waits for others is not long by itself
+      // only measures calls that run alone, because others wait for each other
+      const start = this.underWay_ === 1 ? performance.now() : undefined;
       const reply = await this.local_.call(verb, request, signal);
       if (verb === 'run' && start !== undefined && this.isLong(performance.now() - start)) void this.move();
       return reply;
@@ -62,7 +63,7 @@ export class MovingHost implements Host {
     this.remote_?.dispose();
   }
 
-  /** Does not count the first call, which also compiles code and makes plans. */
+  /** Whether a call took too long. The first call does not count, because it also compiles code and plans memory. */
   private isLong(milliseconds: number): boolean {
     const isFirst = !this.called_;
     this.called_ = true;
@@ -89,7 +90,7 @@ export class MovingHost implements Host {
   private async move(): Promise<void> {
     const parts = this.parts_;
     if (parts === undefined || this.shared_) return;
-    this.parts_ = undefined; // only one attempt
+    this.parts_ = undefined; // the host tries to move only once
     let remote: RemoteHost | undefined;
     try {
       remote = await parts.load(this.stop_.signal);
@@ -98,7 +99,7 @@ export class MovingHost implements Host {
       this.remote_ = remote;
       if (this.underWay_ === 0) this.local_.dispose();
     } catch {
-      remote?.dispose(); // calls stay in this thread
+      remote?.dispose(); // the move failed: calls stay in this thread
     }
   }
 }

@@ -20,7 +20,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private hear_: (message: WorkerMessage<Progress>) => void = () => {};
   private die_: (reason: string) => void = () => {};
   private ended_ = false;
-  private waiting_ = 0; // an idle worker does not keep the process alive
+  private waiting_ = 0; // number of answers that are pending; without any, the worker does not keep the process alive
 
   constructor(file: InstalledFile, uses: readonly InstalledFile[]) {
     this.worker_ = newNodeWorker(file, uses);

@@ -121,7 +121,7 @@ class Link<S extends VerbTable<S>, Progress> {
       return;
     }
     const pending = this.pending_.get(message.id);
-    if (!pending) return; // the call has already failed
+    if (!pending) return; // the call has failed meanwhile
     if (message.kind === 'reply') {
       pending.resolve(message.reply as never);
       return;
@@ -236,7 +236,8 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     }
   };
   onRequest((message) => {
-    if (message.verb === 'end') return void end().catch(() => {}); // fails if an engine is broken; then `close` has got isClean = false
+    // rejects if an engine is broken; `close` has then received isClean = false
+    if (message.verb === 'end') return void end().catch(() => {});
     if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
     if (message.verb === 'leave') {
       const { member } = message as { member: number };

@@ -2,13 +2,13 @@
 import type { Io } from '../io.js';
 import { jsonLine } from '../printable.js';
 
-const kBetweenLines = 5000; // milliseconds
+const kBetweenLines = 5000; // in milliseconds
 const kBetweenUpdates = 200;
 
 export class BatchProgress {
   private readonly start_ = performance.now();
   private shown_ = this.start_;
-  private readSkipped_: number | undefined; // bytes of rows that were written before
+  private readSkipped_: number | undefined; // bytes of the input that an earlier run has processed
   rows: number;
   /** Bytes of the input up to the last row that was read. */
   read = 0;
@@ -43,7 +43,7 @@ export class BatchProgress {
     this.io_.err(`\r\u001b[K${this.rows} rows, ${errors} errors, ${round(rate)} rows/s${rest}`.slice(0, this.io_.columns + 3));
   }
 
-  /** By the share of the input's bytes that is read. */
+  /** Estimates the remaining time from the share of the input's bytes that has been read. */
   private secondsLeft(): number | undefined {
     const read = this.read - (this.readSkipped_ ?? 0);
     if (this.bytes_ === undefined || read <= 0) return undefined;

@@ -3,13 +3,12 @@ import { PeruseError } from '../../errors.js';
 
 export type RecordFormat = 'jsonl' | 'csv' | 'tsv';
 
-/** The format that a file's name says; JSON lines for others. */
+/** Determines the format by the name's extension; JSON lines if the extension is unknown. */
 export function formatOf(path: string): RecordFormat {
   const extension = /\.(csv|tsv)$/i.exec(path)?.[1]?.toLowerCase();
   return (extension as RecordFormat | undefined) ?? 'jsonl';
 }
 
-/** A record of a file, without its line end. */
 export interface RawRecord {
   text: string;
   /** Bytes of the file up to the end of the record. */
@@ -22,7 +21,7 @@ const kLongestRecord = 64 << 20; // bytes
 const kNewline = 10;
 const kQuote = 34;
 
-/** The records of a stream of bytes; empty lines are omitted. In CSV a line end within quotes belongs to the record. */
+/** Yields the records of a stream of bytes without empty lines. In CSV a line end within quotes belongs to the record. */
 export async function* recordsOf(bytes: AsyncIterable<Uint8Array>, format: RecordFormat): AsyncGenerator<RawRecord, void, undefined> {
   let parts: Uint8Array[] = [];
   let length = 0;
@@ -82,7 +81,7 @@ export function csvFields(record: string, format: RecordFormat): string[] {
   }
 }
 
-/** A record of CSV, with its line end. */
+/** Formats a record of CSV, with its line end. */
 export function csvLine(fields: readonly string[], format: RecordFormat): string {
   const needsQuotes = format === 'tsv' ? /["\t\n\r]/ : /[",\n\r]/;
   const written = fields.map((field) => (needsQuotes.test(field) ? `"${field.replaceAll('"', '""')}"` : field));
@@ -98,7 +97,7 @@ export class RowParser {
 
   constructor(private readonly format_: RecordFormat) {}
 
-  /** Undefined for the record that names the columns. */
+  /** Returns undefined for the record that names the columns. */
   parse({ text }: RawRecord): Row | undefined {
     try {
       if (this.format_ === 'jsonl') return { values: objectOf(text) };

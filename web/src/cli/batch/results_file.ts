@@ -7,7 +7,6 @@ import { PeruseError, type PlainError } from '../../errors.js';
 import { UsageError } from '../command.js';
 import { csvLine, type RecordFormat, RowParser, recordsOf } from './records.js';
 
-/** A row's outcome. */
 export interface RowResult {
   row: number;
   input: Record<string, unknown>;
@@ -15,7 +14,7 @@ export interface RowResult {
   error?: PlainError;
 }
 
-/** Where results go. */
+/** Receives the results of a run. */
 export interface ResultSink {
   /** Rows that an earlier run has written, and those of them with an error. */
   readonly written: number;
@@ -24,7 +23,7 @@ export interface ResultSink {
   close(isComplete: boolean): Promise<void>;
 }
 
-/** Turns outcomes into records. */
+/** Formats results as records. */
 export class ResultFormat {
   private columns_: string[] | undefined;
 
@@ -34,7 +33,7 @@ export class ResultFormat {
     private readonly resultColumns_: readonly string[],
   ) {}
 
-  /** Records of CSV, with a header unless rows were written before. */
+  /** Returns the results' records. CSV gets a header line unless rows were written before. */
   lines(results: readonly RowResult[], isFirst: boolean): string {
     if (this.format === 'jsonl') return results.map((one) => `${JSON.stringify(one)}\n`).join('');
     if (this.columns_ === undefined) {
@@ -63,7 +62,7 @@ function fieldOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Results on standard output. */
+/** Writes results to standard output. */
 export function streamSink(write: (text: string) => Promise<void>, format: ResultFormat): ResultSink {
   let isFirst = true;
   return {
@@ -77,7 +76,7 @@ export function streamSink(write: (text: string) => Promise<void>, format: Resul
   };
 }
 
-/** Results in a file. `job` describes the command: a file that another command has begun is not continued. */
+/** Writes results to a file. `job` describes the command: a file that another command has begun is not continued. */
 export async function fileSink(path: string, job: object, format: ResultFormat, overwrite: boolean): Promise<ResultSink> {
   const note = `${path}.job.json`;
   const described = JSON.stringify(job);

@@ -33,11 +33,11 @@ export interface RowCommand<T extends TaskOrAlias, I> {
   name: string;
   task: T;
   model: string;
-  /** Loads what `run` uses, in place of a pipeline for the task. */
+  /** Loads what `run` needs, instead of a pipeline for the task. */
   load?(): Promise<Pipeline<ResolvedTask<T>>>;
-  /** The input of a row. Throws 'invalid_argument' if it lacks one. */
+  /** Returns the input in a row. Throws 'invalid_argument' if the row lacks it. */
   inputOf(row: Record<string, unknown>): I;
-  /** Results of inputs, in order. */
+  /** Returns the results of inputs, in order. */
   run(loaded: Pipeline<ResolvedTask<T>>, inputs: readonly I[]): Promise<readonly unknown[]>;
   /** Names of the members of a result that become columns of CSV; one name means the whole result. */
   columns: readonly string[];
@@ -46,7 +46,7 @@ export interface RowCommand<T extends TaskOrAlias, I> {
 
 const kBatchSize = 16;
 
-/** Whether the options ask for rows. Then no texts may be given as arguments. */
+/** Whether the options name rows to read. Texts must then not be given as arguments. */
 export function readsRows(values: Values, texts: readonly string[]): boolean {
   if (text(values, 'in') !== undefined) {
     if (texts.length > 0) throw new UsageError(`--in reads the texts; '${texts[0]}' is one too many`);
@@ -57,7 +57,6 @@ export function readsRows(values: Values, texts: readonly string[]): boolean {
   return false;
 }
 
-/** The text of a row's column. */
 export function textColumn(row: Record<string, unknown>, name: string): string {
   const value = row[name];
   if (typeof value === 'string') return value;
@@ -108,7 +107,7 @@ function notReadable(path: string): (error: Error) => never {
   };
 }
 
-/** The options that determine results. */
+/** Returns the options that affect results, to compare two runs. */
 function jobOptions(values: Values): Values {
   const others = ['in', 'out', 'workers', 'batch-size', 'overwrite', 'token', 'debug', 'no-cache', 'threads', 'offline'];
   return Object.fromEntries(Object.entries(values).filter(([name]) => !others.includes(name)));
@@ -120,7 +119,7 @@ function countOf(values: Values, name: string): number | undefined {
   throw new UsageError(`--${name} takes a whole number from 1 on, not '${count}'`);
 }
 
-/** One pipeline for each worker; the first downloads what the others find in the cache. */
+/** Loads one pipeline for each worker. The first one downloads the files, which the others then find in the cache. */
 async function loadAll<T extends TaskOrAlias, I>(
   { task, model, settings, load }: RowCommand<T, I>,
   values: Values,
@@ -147,7 +146,7 @@ async function* rowsOf(bytes: AsyncIterable<Uint8Array>, format: ReturnType<type
   }
 }
 
-/** Batches of rows with their numbers, without those that were written before. */
+/** Yields batches of rows with their numbers, without the rows that an earlier run has written. */
 async function* inBatches(rows: AsyncIterable<Row>, skip: number, size: number) {
   let row = 0;
   let batch: { row: number; given: Row }[] = [];
@@ -161,7 +160,7 @@ async function* inBatches(rows: AsyncIterable<Row>, skip: number, size: number) 
   if (batch.length > 0) yield batch;
 }
 
-/** Results in the order of the rows. Reads as many batches ahead as keep all workers busy. */
+/** Yields results in the order of the rows. Reads ahead as many batches as keep all workers busy. */
 async function* resultsOf<T extends TaskOrAlias, I>(
   command: RowCommand<T, I>,
   pool: readonly Pipeline<ResolvedTask<T>>[],
@@ -171,7 +170,7 @@ async function* resultsOf<T extends TaskOrAlias, I>(
   let next = 0;
   for await (const batch of batches) {
     const result = resultsOfBatch(command, pool[next++ % pool.length]!, batch);
-    result.catch(() => {}); // It is awaited below.
+    result.catch(() => {}); // The loop awaits it, unless the caller stops before.
     running.push(result);
     if (running.length >= 2 * pool.length) yield await running.shift()!;
   }

@@ -108,7 +108,7 @@ export function swiss(code: string): boolean {
 }
 
 export function turkish(code: string): boolean {
-  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // 9 stands for -1
+  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // a remainder of 9 means -1
   return tenth === Number(code[9]) && weighted(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === last(code);
 }
 
