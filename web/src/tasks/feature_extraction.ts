@@ -67,6 +67,7 @@ const kOptions: OptionNames<FeatureExtractionOptions> = {
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function featureExtraction(run: Run): FeatureExtractionCall {
   const call = async (texts: unknown, options: FeatureExtractionOptions = {}) => {
     const { quantize, precision, pooling, ...rest } = engineOptions('feature-extraction', kOptions, options);

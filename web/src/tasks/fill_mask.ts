@@ -32,6 +32,7 @@ export type FillMaskCall = <I extends string | readonly string[]>(
 
 const kOptions: OptionNames<FillMaskOptions> = { top_k: true, targets: true };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function fillMask(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
     const settings = engineOptions('fill-mask', kOptions, options);

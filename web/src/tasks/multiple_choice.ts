@@ -11,6 +11,7 @@ export interface ChoiceScore {
 /** `choose(prompt, choices)` returns the choices, best first. */
 export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function multipleChoice(run: Run): MultipleChoiceCall {
   return async (prompt, choices, options = {}) => {
     const settings = engineOptions('multiple-choice', {}, options);

@@ -61,6 +61,7 @@ const kOptions: OptionNames<QuestionAnsweringOptions> = {
   align_to_words: true,
 };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function questionAnswering(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };

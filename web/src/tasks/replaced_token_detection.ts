@@ -14,6 +14,7 @@ export interface TokenReplacement {
 /** `detect(text)`, `detect([text, ...])` return an item for each token, without special tokens. */
 export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function replacedTokenDetection(run: Run): ReplacedTokenDetectionCall {
   return textsCall<CallOptions, TokenReplacement[]>('replaced-token-detection', {}, run);
 }

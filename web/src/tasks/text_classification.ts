@@ -70,6 +70,7 @@ const kOptions: OptionNames<TextClassificationOptions> = {
   window_label: true,
 };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function textClassification(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };

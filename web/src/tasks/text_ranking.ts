@@ -36,6 +36,7 @@ const kOptions: OptionNames<TextRankingOptions> = {
   max_length: true,
 };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function textRanking(run: Run): TextRankingCall {
   return async (query, documents, options = {}) => {
     const { return_documents = false, ...settings } = engineOptions('text-ranking', kOptions, options);

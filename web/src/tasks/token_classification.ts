@@ -56,6 +56,7 @@ const kOptions: OptionNames<TokenClassificationOptions> = {
   max_length: true,
 };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function tokenClassification(run: Run): TokenClassificationCall {
   return textsCall<TokenClassificationOptions, unknown>('token-classification', kOptions, run) as TokenClassificationCall;
 }

@@ -26,6 +26,7 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
 
 const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
     const settings = {

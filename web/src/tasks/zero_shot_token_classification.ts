@@ -40,6 +40,7 @@ export type ZeroShotTokenClassificationCall = <I extends string | readonly strin
 
 const kOptions: OptionNames<ZeroShotTokenClassificationOptions> = { threshold: true, flat_ner: true, multi_label: true };
 
+/** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function zeroShotTokenClassification(run: Run): ZeroShotTokenClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {
     const settings = { ...engineOptions('zero-shot-token-classification', kOptions, options), labels: labelList(labels, 'labels') };
