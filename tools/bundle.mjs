@@ -151,6 +151,12 @@ function refuse(level, log) {
   throw new Error(`${level}: ${log.message}`);
 }
 
+/**
+ * Begins every bundle. With "strict" in the tsconfig.json of an app, esbuild 0.28 treats a module without this directive as sloppy code: its
+ * functions in blocks overwrite functions of the same name around them.
+ */
+const kStrict = "'use strict';";
+
 async function write({ name, entry, others = kOthers, format = 'es', globals }, plugins) {
   const { rolldown } = await import('rolldown'); // in a new clone, set-up has installed it only now
   const build = await rolldown({
@@ -164,6 +170,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
     dir: kOut,
     format,
     globals,
+    postBanner: kStrict,
     sourcemap: true,
     minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
     entryFileNames: '[name].js',
@@ -191,7 +198,7 @@ export async function bundle(made = kVariants) {
   for (const one of kNodeBundles) {
     if ((one.builds ?? []).every((build) => made.includes(build))) await writeForNode(one, [toCome(made)]);
   }
-  if (kInlineBuilds.every((build) => made.includes(build))) await bundleInline(kOut, refuse);
+  if (kInlineBuilds.every((build) => made.includes(build))) await bundleInline(kOut, refuse, kStrict);
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
   writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
   // The type of a build, for bundlers that compile it.

@@ -66,8 +66,8 @@ function embedded(parts) {
   };
 }
 
-/** Writes peruse-inline.js to the folder. `onLog` receives warnings. */
-export async function bundleInline(folder, onLog) {
+/** Writes peruse-inline.js to the folder. `onLog` receives warnings; `banner` is the file's first line. */
+export async function bundleInline(folder, onLog, banner) {
   const browser = await scriptOf('inline/worker_browser.ts', { plugins: [kWithoutOthers], platform: 'browser', onLog }, { format: 'iife' });
   const node = await scriptOf(
     'worker/worker_node.ts',
@@ -86,6 +86,13 @@ export async function bundleInline(folder, onLog) {
     onLog,
   });
   writeFileSync(join(folder, 'peruse-inline.d.ts'), kDeclarations);
-  await build.write({ dir: folder, format: 'es', minify: kMinify, codeSplitting: false, entryFileNames: '[name].js' });
+  await build.write({
+    dir: folder,
+    format: 'es',
+    minify: kMinify,
+    codeSplitting: false,
+    entryFileNames: '[name].js',
+    postBanner: banner,
+  });
   await build.close();
 }

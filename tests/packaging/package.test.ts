@@ -50,6 +50,12 @@ test('every bundle has a source map that holds its sources', () => {
   }
 });
 
+test('every bundle is strict code, also for esbuild in an app whose tsconfig.json has "strict" (tools/bundle.mjs)', () => {
+  const bundles = files.map(({ path }) => path).filter((path) => /^web\/bundle\/.*\.js$/.test(path));
+  const sloppy = bundles.filter((path) => !readFileSync(join(kPackage, path), 'utf8').startsWith("'use strict';"));
+  expect(sloppy).toEqual([]);
+});
+
 test('every address that package.json gives is there', () => {
   const { main, module, browser, types, unpkg, jsdelivr, exports } = JSON.parse(readFileSync(join(kPackage, 'package.json'), 'utf8'));
   const targets = [main, module, browser, types, unpkg, jsdelivr, ...targetsOf(exports)];
