@@ -46,9 +46,15 @@ const kShaders = ['tests/node/gpu/operations.test.ts'];
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
 const kTarballItself = ['tests/packaging/package.test.ts'];
 
+/** Tests in Node of memory, threads, faults and hostile input, which repeat loads and calls many times or wait. */
+const kRepeated = [
+  ...['arguments', 'cache_faults', 'demo_models', 'dispose_memory', 'event_loop', 'json_files', 'load_memory', 'memory', 'moving_host'],
+  ...['resting_worker', 'cli/batch', 'teach/few', 'teach/threads'],
+].map((name) => `tests/node/${name}.test.ts`);
+
 /** The test files of a folder, except `others`. */
-function theRest(folder, others) {
-  const files = readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
+function theRest(folder, others, { recursive = false } = {}) {
+  const files = readdirSync(join(root, folder), { recursive }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
   return files.filter((file) => file.endsWith('.test.ts') && !others.includes(file));
 }
 
@@ -113,8 +119,9 @@ export const kSuites = [
       'tools/',
       'tsconfig.json',
     ],
-    processor: 385,
+    processor: 260,
     vitest: ['node'],
+    files: theRest('tests/node', kRepeated, { recursive: true }).filter((file) => !file.startsWith('tests/node/gpu/')),
   },
   {
     name: 'browser',
@@ -164,6 +171,18 @@ export const kSuites = [
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
     processor: 30,
     command: ['node', 'tools/hosts.mjs', 'vite8', 'copied'],
+  },
+  {
+    name: 'node-other',
+    tier: 'all',
+    covers:
+      'the package in Node: memory, threads, faults of caches, hostile arguments and files, interrupted batches, answers of the demo models',
+    why: 'repeats loads and calls hundreds of times, or waits, to find what one call does not show',
+    builds: ['library'],
+    reads: [...kPackage, ...kVitest, ...kData, 'tests/node/'],
+    processor: 190,
+    vitest: ['node'],
+    files: kRepeated,
   },
   {
     name: 'frameworks',
