@@ -68,6 +68,18 @@ test('lines get their labels', async () => {
   await classify.dispose();
 });
 
+test('everyday messages get their labels', async () => {
+  const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'));
+  const cases: [text: string, labels: string[], best: string][] = [
+    ["Hi mum, I'll be home at seven, love you", ['spam', 'not spam'], 'not spam'],
+    ['Congratulations, you have been chosen for a cash prize of $5000', ['spam', 'not spam'], 'spam'],
+    ['The server is down and customers cannot pay.', ['urgent', 'can wait'], 'urgent'],
+    ['Please water the plants when you have time', ['urgent', 'can wait'], 'can wait'],
+  ];
+  for (const [text, labels, best] of cases) expect((await classify(text, labels)).labels[0], text).toBe(best);
+  await classify.dispose();
+});
+
 test('remarks are praise or complaint', async () => {
   const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'));
   const reviews = lines.filter(({ labels }) => labels === undefined).flatMap(({ text }) => text.split('\n'));

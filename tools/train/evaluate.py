@@ -24,7 +24,7 @@ from shared import attention, everyday, reading, redaction
 from shared.entities import NER_SETS, f1, ner_sentences, total_f1
 from shared.facts import FactMaker
 from shared.remarks import RemarkMaker, everyday_rows
-from shared.sorting import held_out_messages
+from shared.sorting import everyday_rows as everyday_sorting, held_out_messages
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
 from shared.zero_shot_sets import label_table, labelled_sets
 
@@ -96,6 +96,13 @@ def zero_shot_parts(data_dir, split, most=400):
     return parts
 
 
+def sorted_everyday(model, tokenizer):
+    """How many of the messages to sort get the right label, and those that do not, with what they get."""
+    said = [(text, names[zero_shot.predict(model, tokenizer, [text], names)[0]], label) for text, names, label in everyday_sorting()]
+    wrong = [[text, name] for text, name, label in said if name != label]
+    return {"right": len(said) - len(wrong), "of": len(said), "wrong": wrong}
+
+
 def evaluate_zero_shot(model, tokenizer, data_dir, splits):
     attention.use()
     result = {}
@@ -104,6 +111,7 @@ def evaluate_zero_shot(model, tokenizer, data_dir, splits):
             result[f"{what}, {split}"] = {"texts": len(rows), "labels": len(names), "accuracy": round(zero_shot.accuracy(model, tokenizer, rows, names), 1)}
     if "dev" in splits:
         result["messages of held-out templates"] = zero_shot.message_scores(model, tokenizer, *held_out_messages(200))
+    result["everyday messages"] = sorted_everyday(model, tokenizer)
     return result
 
 

@@ -18,13 +18,16 @@ from transformers import DebertaV2ForQuestionAnswering
 
 from shared import attention, reading
 from shared.facts import FactMaker, Facts
+from shared.recurring import recurring_rows
 from shared.span_batches import Batches, Joined, Renamed, Unanswered
 from shared.span_examples import encode_rows
 from shared.texts import qamr_rows, reader_rows
-from shared.training import Run, load_model, recipe_parser, single_thread, trapezoid_rate
+from shared.training import Run, cached, load_model, recipe_parser, single_thread, trapezoid_rate
 
 # Shares of the sources, by progress.
 STAGES = [(0.0, {"sentence": 0.12, "real": 0.73, "facts": 0.15}), (0.6, {"sentence": 0.05, "real": 0.83, "facts": 0.12})]
+WITH_RECURRING = [(0.0, {"sentence": 0.08, "real": 0.35, "facts": 0.07, "recurring": 0.5}), (0.45, {"sentence": 0.05, "real": 0.65, "facts": 0.1, "recurring": 0.2}),
+                  (0.7, STAGES[-1][1])]
 WINDOWS = [(0.0, 128), (0.5, 160), (0.85, 256)]  # tokens of a window, from these parts of the steps on
 
 CHOICE = {"f1": 1.0, "f1 where it may decline": 1.0, "declines without the sentence": 0.2, "facts exact": 0.1, "facts declined": 0.1}
@@ -37,7 +40,8 @@ def span_loss(output, mask, first, last):
     return (F.cross_entropy(start, first) + F.cross_entropy(end, last)) / 2
 
 
-def at(STAGES, progress):
+def at(stages, progress):
+    """The value of the last stage that has begun."""
     return [value for start, value in stages if progress >= start][-1]
 
 
@@ -52,6 +56,8 @@ def make_sources(args, tokenizer, vocab, rng):
     sentence = encode_rows(tokenizer, qamr_rows(args.data_dir, "train"))
     ends = [vocab[mark] for mark in ".?!"]
     listed = {"sentence": Joined(sentence, rng), "real": real, "facts": Facts("train", tokenizer, rng)}
+    if args.recurring:
+        listed["recurring"] = cached(args.out_dir / "recurring.pickle", lambda: encode_rows(tokenizer, recurring_rows(args.data_dir, args.recurring)))
     listed |= {name: Unanswered(listed[name], args.unanswered, rng, ends) for name in ("sentence", "real")}
     listed = {name: Renamed(examples, args.renamed, len(vocab), rng) for name, examples in listed.items()}
     return {name: Batches(examples, args.batch_tokens, rng, vocab) for name, examples in listed.items()}
@@ -91,8 +97,9 @@ def of_facts(model, tokenizer, rows):
 
 
 def main():
-    # `renamed` is the share of the examples with renamed words, `unanswered` that of the questions whose passage lacks the answer.
-    args = recipe_parser(__doc__, "steps", batch_tokens=2560, rate=4e-4, dropout=0.08, renamed=0.05, unanswered=0.3, evaluate_every=400).parse_args()
+    # Shares of all examples: renamed words; of questions: those whose passage lacks the answer. `recurring` is the number of examples with recurring spans.
+    args = recipe_parser(__doc__, "steps", batch_tokens=2560, rate=4e-4, dropout=0.08, renamed=0.05, unanswered=0.3, recurring=0,
+                         evaluate_every=400).parse_args()
     single_thread(args.seed)
     attention.use()
     model, tokenizer = load_model(DebertaV2ForQuestionAnswering, args.weights, args.dropout)
@@ -101,10 +108,10 @@ def main():
     rng = random.Random(args.seed + run.number)
     sources, held_out = make_sources(args, tokenizer, vocab, rng), choosing_rows(args.data_dir, 400)
     facts = FactMaker("dev", random.Random(3)).rows(200)
-    losses, saved = [], time.monotonic()
+    losses, saved, stages = [], time.monotonic(), WITH_RECURRING if args.recurring else STAGES
     while run.number < args.steps:
         progress = run.number / args.steps
-        shares = at(STAGES, progress)
+        shares = at(stages, progress)
         inputs, first, last = sources[rng.choices(list(shares), shares.values())[0]].next(at(WINDOWS, progress))
         model.train()
         output = model(**inputs)

@@ -89,6 +89,16 @@ def loss_of(logits, before, truth, weight):
 
 
 @torch.no_grad()
+def opinion_of(before, inputs, truth):
+    """Logits of the saved model for the texts whose truth is not known; zeros for the others."""
+    rows = torch.tensor([row is None for row in truth]).repeat_interleave(LABELS)
+    logits = torch.zeros(len(rows), 2)
+    if rows.any():
+        logits[rows] = before(**{name: values[rows] for name, values in inputs.items()}).logits
+    return logits
+
+
+@torch.no_grad()
 def predict(model, tokenizer, texts, names):
     """The number of the best of `names` for every text, with the default template."""
     model.eval()
@@ -150,8 +160,7 @@ def main():
     while run.number < args.steps:
         inputs, truth = batches.next()
         model.train()
-        with torch.no_grad():
-            opinion = before(**inputs).logits
+        opinion = opinion_of(before, inputs, truth)
         losses.append(run.step(loss_of(model(**inputs).logits, opinion, truth, args.loss_weight), args.rate * trapezoid_rate(run.number / args.steps, decay=0.98)))
         run.number += 1
         if run.number % args.evaluate_every == 0 or run.number == args.steps:

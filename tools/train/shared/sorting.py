@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 
 from shared.facts import Words
-from shared.templates import is_held_out, template_lines
+from shared.templates import MODELS, is_held_out, template_lines
 
 DIMENSIONS = ("spam", "urgent", "topic", "feeling", "intent")
 BEFORE = ["Hi,", "Hello,", "hey", "Dear all,", "Hi {first},", "{first},", "Good morning,", "Hello {first}!", "FYI:", "Re:"]
@@ -15,6 +15,13 @@ AFTER = ["Thanks", "Best, {first}", "Regards, {full}", "{first}", "x", "Cheers",
 class Message:
     text: str
     labels: dict  # dimension -> key of its label
+
+
+def everyday_rows():
+    """(text, labels to choose from, the right one) of the messages that measure the model."""
+    lines = (MODELS / "everyday_sorting.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return [(text, labels.split("; "), label) for text, labels, label in rows]
 
 
 def read_templates():

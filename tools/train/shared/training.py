@@ -154,8 +154,7 @@ def train_rounds(run, args, texts_of, loss_of, choice, tokens, decay):
         batches = equal_length_batches(texts, tokens, args.batch, random.Random(f"batches {args.seed} {run.number}"))
         run.model.train()
         for index, batch in enumerate(batches):
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                loss = loss_of([texts[i] for i in batch])
+            loss = loss_of([texts[i] for i in batch])
             losses.append(run.step(loss, args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds, decay=decay)))
         run.number += 1
         print(f"round {run.number} steps {run.average.steps} loss {sum(losses) / len(losses):.4f}", flush=True)

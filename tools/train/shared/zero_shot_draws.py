@@ -19,7 +19,7 @@ SET_SHARES = {"clinc150": 6, "clinc150-domains": 4, "banking77": 2, "goemotions"
 OTHER_TEXTS = {"questions": 6000, "sentences": 12000, "countries": 1500}
 MOST_PHRASES = 6000
 LABELS = 6  # of each text
-SHARES = {"labelled": 0.3, "message": 0.35, "any": 0.35}  # of draws from the labelled sets, everyday messages, and any words
+SHARES = {"labelled": 0.3, "message": 0.45, "any": 0.25}  # of draws from the labelled sets, everyday messages, and any words
 HARD = 0.4  # share of the wrong labels that come from the same group
 STOP_WORDS = set(word_lists("words.txt")["stop_words"])
 
