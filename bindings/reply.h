@@ -14,7 +14,7 @@
 
 namespace peruse {
 
-// Limits a message, which may list all names of a file or quote a long one, to 2,000 bytes.
+// Shortens an error message to 2,000 bytes: it may list all names of a file, or quote a long one.
 inline std::string Shortened(const std::string& message) {
   size_t end = 2000;
   if (message.size() <= end) return message;
@@ -44,15 +44,15 @@ inline std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":t
 
 inline std::string Reply(std::string_view key, const Result<std::string>& result) {
   if (!result.ok()) return Failure(result.status());
-  // Enough for the reply and its copy for JavaScript.
+  // The reply needs memory twice: here, and as the copy that JavaScript receives.
   if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
     return Failure(memory);
   }
   return Success(key, *result);
 }
 
-// Buffer for incoming texts and weights. Hosts write to the address that reserve returns: this takes one copy, and lone surrogates and NUL
-// bypass string conversions.
+// Buffer for incoming texts and weights. Hosts write to the address that Reserve returns. Unlike string conversions, this copies only once
+// and preserves lone surrogates and NUL.
 class Staging {
  public:
   Staging() = default;

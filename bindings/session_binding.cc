@@ -29,7 +29,7 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
-  // Shares the weights of `first`, for another task.
+  // Creates a session for another task that shares the weights of `first`.
   explicit SessionBinding(const SessionBinding& first)
       : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
 #if defined(PERUSE_WEBGPU)
@@ -48,7 +48,7 @@ class SessionBinding {
   }
 #endif
 
-  // A double, exact up to 2^53.
+  // Returns a double, because it is exact up to 2^53.
   double WeightBytes() const { return session_ ? static_cast<double>(session_->WeightBytes()) : 0; }
   bool HeaderRead() const { return session_ != nullptr && session_->header_read(); }
 
@@ -89,7 +89,7 @@ class SessionBinding {
     });
   }
 #endif
-  // Session::Probe. On a GPU it only records.
+  // See Session::Probe. A session on a GPU only records the commands.
   std::string Probe(int layers, const std::string& dtype) {
     return With(0, [&] {
       const Result<int32_t> ran = session_->Probe(layers, dtype);
@@ -123,7 +123,6 @@ class SessionBinding {
     return session_ ? reinterpret_cast<uintptr_t>(session_->array(index).data()) : 0;
   }
 
-  // A double is exact up to 2^53.
   double TokensRead() const { return session_ ? static_cast<double>(session_->tokens_read()) : 0; }
 
 #if defined(PERUSE_WEBGPU)
@@ -137,8 +136,8 @@ class SessionBinding {
     const Result<bool> more = session_->EndStep();
     return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
   }
-  // Address and number of the recorded command words (web/src/gpu/stream.ts). The host must replay them, and confirm it, before the next
-  // call.
+  // Address and number of the recorded command words (web/src/gpu/stream.ts). Before the next call, the host must replay them and confirm
+  // that.
   uintptr_t CommandAddress() const { return reinterpret_cast<uintptr_t>(gpu_->commands().data()); }
   uint32_t CommandWords() const { return static_cast<uint32_t>(gpu_->commands().size()); }
   void Replayed() {

@@ -1,20 +1,20 @@
-// The Embind class Teacher, a module of its own: core/train/teach_session.h documents requests and results. Replies are JSON text; texts
-// and files are staged bytes (reply.h).
+// The Embind class Teacher, a WebAssembly module of its own. core/train/teach_session.h documents requests and results. Replies are JSON
+// text; texts and files are staged bytes (reply.h).
 //
-//   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
-//   addFile(name, bytes)             {"ok": true}
-//   open(bytes)                      {"ok": true}
-//   setShardIndex(bytes)             {"ok": true, "files": [...]}
-//   endShard()                       {"ok": true}
-//   feedWeights(bytes)               {"ok": true}
-//   finishWeights()                  {"ok": true, "weights": {...}}
-//   addExamples(bytes)               {"ok": true, "count": n}
-//   begin()                          {"ok": true, "plan": {...}}
-//   step()                           {"ok": true, "progress": {...}}
-//   report()                         {"ok": true, "report": {...}}
-//   files()                          {"ok": true, "files": [...]}
-//   readFile(name, first, count)     {"ok": true, "bytes": n}; at fileAddress(), valid until the next call
-//   every failure                    {"ok": false, "code": string, "message": string}
+// //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
+// //   addFile(name, bytes)             {"ok": true}
+// //   open(bytes)                      {"ok": true}
+// //   setShardIndex(bytes)             {"ok": true, "files": [...]}
+// //   endShard()                       {"ok": true}
+// //   feedWeights(bytes)               {"ok": true}
+// //   finishWeights()                  {"ok": true, "weights": {...}}
+// //   addExamples(bytes)               {"ok": true, "count": n}
+// //   begin()                          {"ok": true, "plan": {...}}
+// //   step()                           {"ok": true, "progress": {...}}
+// //   report()                         {"ok": true, "report": {...}}
+// //   files()                          {"ok": true, "files": [...]}
+// //   readFile(name, first, count)     {"ok": true, "bytes": n}; at fileAddress(), valid until the next call
+// //   every failure                    {"ok": false, "code": string, "message": string}
 #include <emscripten/bind.h>
 
 #include <cstdint>

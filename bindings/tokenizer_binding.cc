@@ -1,4 +1,4 @@
-// The class Tokenizer in its own module (peruse-tokenizer.wasm), which can open files.
+// The Embind class Tokenizer of peruse-tokenizer.wasm. Only this module can open tokenizer files.
 #include "bindings/tokenizer_binding.h"
 
 #include <emscripten/bind.h>

@@ -58,7 +58,6 @@ class TokenizerBinding {
   Staging staging_;
 };
 
-// Registers the class with the methods that all modules have, without those that open files.
 inline emscripten::class_<TokenizerBinding> RegisterTokenizer() {
   emscripten::class_<TokenizerBinding> binding("Tokenizer");
   binding.function("reserve", &TokenizerBinding::Reserve)

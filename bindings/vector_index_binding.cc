@@ -15,18 +15,17 @@ class VectorIndexBinding {
  public:
   explicit VectorIndexBinding(uint32_t width) : index_(std::max(width, 1u)) {}
 
-  // Returns the address for this number of rows, or 0 if memory runs out.
+  // Resizes to `rows` rows. Returns the address where the host writes them, or 0 if memory runs out.
   uintptr_t Resize(uint32_t rows) {
     return index_.Resize(rows).ok() ? reinterpret_cast<uintptr_t>(index_.values().data()) : 0;
   }
-  // The same for rows in 8 bits: the address of the codes. Scales() returns that of the scales.
+  // Like Resize, for rows in 8 bits: returns the address of the codes. Scales() returns the address of the scales.
   uintptr_t ResizeCodes(uint32_t rows) {
     return index_.ResizeCodes(rows).ok() ? reinterpret_cast<uintptr_t>(index_.codes().data()) : 0;
   }
   uintptr_t Scales() { return reinterpret_cast<uintptr_t>(index_.scales().data()); }
-  // Returns the address of the query.
   uintptr_t Query() { return reinterpret_cast<uintptr_t>(index_.query().data()); }
-  // Call after writing rows. Returns the first row with NaN, infinity or a negative scale, or -1.
+  // The host calls this after writing rows. Returns the first row with NaN, infinity or a negative scale, or -1.
   double Finish() {
     const std::optional<size_t> row = index_.Finish();
     return row ? static_cast<double>(*row) : -1;

@@ -28,7 +28,7 @@ class PieceCollector : public TensorVisitor {
     size_t size;
   };
 
-  // Bytes within `staged` are not copied, because they are valid until the next call.
+  // Starts a call whose input is `staged`. These bytes stay valid until the next call, so pieces within them are not copied.
   void Begin(std::span<const uint8_t> staged) {
     staged_ = staged;
     pieces_.clear();
@@ -49,7 +49,7 @@ class PieceCollector : public TensorVisitor {
     return OkStatus();
   }
 
-  // The header lists further names of the same bytes; the bytes are delivered once.
+  // A tensor may repeat the bytes of another; these are delivered once, and the header lists both names.
   bool Wants(size_t index) const override { return tensors_[index].same_as.empty(); }
 
   // Returns {"header": [{"name", "dtype", "shape", "same_as"}] once known, "pieces": [[tensor, address, bytes], ...]}.
@@ -98,7 +98,7 @@ class PieceCollector : public TensorVisitor {
 
   std::span<const uint8_t> staged_;
   std::vector<TensorInfo> tensors_;
-  bool has_header_ = false;  // known, but not written yet
+  bool has_header_ = false;  // the header is known, but not written yet
   std::vector<Piece> pieces_;
   std::vector<std::vector<uint8_t>> copies_;
 };

@@ -17,7 +17,6 @@ class OptionReader {
  public:
   explicit OptionReader(JsonValue object) : object_(object) {}
 
-  // All overloads leave `value` unchanged if the member is absent.
   void Read(std::string_view name, bool* value) { Take(name, "true or false", Member(name).GetBool(), value); }
   void Read(std::string_view name, float* value) { Take(name, "a number", Member(name).GetDouble(), value); }
   void Read(std::string_view name, std::string* value) { Take(name, "a string", Member(name).GetString(), value); }

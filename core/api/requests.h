@@ -17,13 +17,13 @@
 
 namespace peruse {
 
-// In the order of the enumerations.
+// Names in the order of the enumerations' values.
 inline constexpr std::string_view kPoolings[] = {"none", "cls", "mean", "max", "sentence", "last_token"};
 inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", "max", "average"};
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
 
-// Inputs: {"text"}; {"text", "text_pair"?}; {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
+// Reads an input: {"text"}; {"text", "text_pair"?}; {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
 inline void ReadInput(OptionReader& reader, std::string* text) { reader.ReadText("text", text); }
 
 inline void ReadInput(OptionReader& reader, TextInput* input) {
@@ -127,7 +127,7 @@ inline void ReadOptions(OptionReader& reader, ZeroShotRequest* request) {
   reader.Read("multi_label", &request->multi_label);
 }
 
-// One function that calls each task's reader, not a template, to keep the module small.
+// Calls each task's reader through a pointer instead of being a template, to keep the module small.
 inline Status ReadRequest(JsonValue json, void* request, void (*read_input)(OptionReader&, void*),
                           void (*read_options)(OptionReader&, void*)) {
   const JsonValue inputs = json.FindMember("inputs");

@@ -31,7 +31,7 @@ void ResultWriter::Array(std::span<const float> values, const std::vector<int64_
 
 void ResultWriter::Array(std::vector<float> values, const std::vector<int64_t>& dims) {
   kept_.push_back(std::move(values));
-  Array(std::span<const float>(kept_.back()), dims);  // the floats do not move when the list grows
+  Array(std::span<const float>(kept_.back()), dims);  // moving the vector does not move its floats
 }
 
 }  // namespace peruse

@@ -21,7 +21,7 @@ class ResultWriter : public JsonWriter {
   struct Field {
     enum Kind { kText, kBool, kInt, kDouble };
     Field(std::string_view key, std::string_view value) : name(key), kind(kText), text(value) {}
-    template <std::integral T>  // below 2^53 in magnitude
+    template <std::integral T>  // numbers must be below 2^53 in magnitude, which JavaScript represents exactly
     Field(std::string_view key, T value)
         : name(key), kind(std::same_as<T, bool> ? kBool : kInt), number(static_cast<double>(value)) {}
     Field(std::string_view key, std::floating_point auto value) : name(key), kind(kDouble), number(value) {}
@@ -34,9 +34,9 @@ class ResultWriter : public JsonWriter {
   void Fields(std::initializer_list<Field> fields);
   void Object(std::initializer_list<Field> fields);
 
-  // Row-major. `values` must be valid until the host has read them.
+  // Writes a row-major array. `values` must be valid until the host has read them.
   void Array(std::span<const float> values, const std::vector<int64_t>& dims);
-  // Row-major. Keeps `values` until the host has read them.
+  // Writes a row-major array, and keeps `values` until the host has read them.
   void Array(std::vector<float> values, const std::vector<int64_t>& dims);
   const std::vector<std::span<const float>>& arrays() const { return arrays_; }
 

@@ -34,7 +34,7 @@ inline void Write(ResultWriter& writer, const InspectedToken& it) {
 
 inline void Write(ResultWriter& writer, const std::string& it) { writer.String(it); }
 inline void Write(ResultWriter& writer, float it) { writer.Double(it); }
-// Infinity becomes null, because JSON cannot represent it.
+// Writes infinity as null, because JSON cannot represent it.
 inline void Write(ResultWriter& writer, double it) { std::isfinite(it) ? writer.Double(it) : writer.Null(); }
 
 template <typename T>

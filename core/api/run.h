@@ -26,7 +26,7 @@ class Run {
 
  protected:
   Run() { parts_.BeginArray(); }
-  // Returns the writer for a part of the result of `input`, until EndPart.
+  // Returns the writer for a part of the result of input number `input`. EndPart completes the part.
   ResultWriter& BeginPart(size_t input);
   void EndPart() { parts_.EndObject(); }
 
@@ -38,14 +38,13 @@ class Run {
 
 // Returns the head that a task needs. Errors: kUnsupported for an unknown task.
 Result<Head> HeadOfTask(std::string_view task);
-// Checks that a model with this configuration supports the task. Errors: kUnsupported.
 Status CheckTask(std::string_view task, const ModelConfig& config);
 // Returns the task of a checkpoint of this class (architectures in config.json), or an empty name.
 std::string_view TaskOfClass(std::string_view architecture);
 
 // Creates a task for one request, without starting it. Errors: kInvalidArgument for values of wrong types or out of range.
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request);
-// CreateRun for an inspection, which models with any head support.
+// Like CreateRun, for an inspection (core/tasks/inspector.h), which models with any head support.
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request);
 
 }  // namespace peruse

@@ -9,20 +9,20 @@ namespace peruse {
 namespace {
 
 constexpr std::string_view kModules = "modules.json";
-constexpr std::string_view kClassifierModule = "classifier";  // a module's name
-// Some releases wrote "fullname" as an activation; sentence-transformers then uses its default.
+constexpr std::string_view kClassifierModule = "classifier";  // name that a classifier has in modules.json
+// Some releases of sentence-transformers wrote "fullname" as an activation; it then uses the default.
 constexpr std::string_view kNameOfNothing = "sentence_transformers.util.fullname";
 
 Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
 
-// "a.b.C" -> "C". Older and newer releases only agree on the last part.
+// "a.b.C" -> "C". Releases differ in the package of a class, but not in its name.
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 std::string Join(const std::string& folder, std::string_view file) {
   return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
 }
 
-// A folder becomes part of a URL or path, so all its names must be plain.
+// Whether all names of a path are plain: the folder becomes part of a URL or file path.
 bool IsPlainFolder(std::string_view path) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());
@@ -51,7 +51,7 @@ constexpr std::pair<std::string_view, PoolingMode> kPoolingModes[] = {
     {"lasttoken", PoolingMode::kLastToken},
 };
 
-// In the order in which sentence-transformers concatenates them.
+// In the order in which sentence-transformers concatenates the pooled vectors.
 constexpr std::pair<std::string_view, PoolingMode> kPoolingFlags[] = {
     {"pooling_mode_cls_token", PoolingMode::kCls},
     {"pooling_mode_max_tokens", PoolingMode::kMax},
@@ -147,7 +147,7 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   return OkStatus();
 }
 
-// Releases before 5.4 write the limit and lower-casing here; later releases leave them to the tokenizer.
+// Releases before 5.4 write the length limit and lower-casing here; later releases leave both to the tokenizer.
 Status ReadTransformer(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
   modules->model_folder = folder;
   for (const char* name :
@@ -216,7 +216,7 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
                        std::string(*type));
   }
   if (name == "Transformer") return ReadTransformer(read, folder, modules);
-  if (name == "Dropout") return OkStatus();  // does nothing in inference
+  if (name == "Dropout") return OkStatus();  // only has an effect in training
   if ((name == "Pooling") == *pooled) {
     return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
                        " stands in another place");

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
 constexpr std::string_view kAdapterModelConfig = "adapter/config.json";
-// How often a task may copy a text, or part of it, in addition to its tokens.
+// Upper bound of the copies that a task makes of a text, in addition to its tokens.
 constexpr size_t kRequestCopies = 4;
-// wasm memory never shrinks, and a text's tokens take about 24 times its size; so this limits it to less than a gigabyte.
+// Limits a request. WebAssembly memory never shrinks, and a text's tokens take about 24 times its size, so this keeps it below a gigabyte.
 constexpr size_t kMaxRequest = size_t{32} << 20;
 
 Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
@@ -46,7 +46,7 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   return json;
 }
 
-// FNV-1a, 64 bits. Compares files, but does not detect deliberate collisions.
+// FNV-1a, 64 bits: detects different files, but not deliberate collisions.
 uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
   return hash;
@@ -66,7 +66,7 @@ Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string
   return size;
 }
 
-// Adds the checkpoint's own task to an error about a missing head.
+// Extends an error about a missing head by the task that the checkpoint was trained for.
 Status WithTask(Status status, std::string_view architecture, std::string_view asked) {
   const std::string_view task = TaskOfClass(architecture);
   const std::string name(architecture);
@@ -78,7 +78,6 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
   return Status(status.code(), status.message() + (says_what_it_is ? "" : ". It is a " + name) + hint);
 }
 
-// Whether the file belongs to a task, and so does not affect the tokenizer.
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
          name.starts_with("sentence_") || name.starts_with("config_sentence_");
@@ -166,7 +165,7 @@ Status Session::CreateParts(std::string_view request) {
     model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  // gliner adds tokens to a bi-encoder's text tokenizer, but not to its embeddings; texts never contain them.
+  // gliner adds tokens to the text tokenizer of a bi-encoder, but no embeddings for them. Texts never contain them.
   const int32_t unused = model.label_encoder ? kGlinerTokens : 0;
   if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
     return Status(StatusCode::kShapeMismatch,
@@ -183,7 +182,7 @@ Status Session::CreateParts(std::string_view request) {
                                                 std::to_string(model.id2label.size()) + " labels");
 }
 
-// If an adapter was trained for other labels than its base model, the config.json in its folder contains them.
+// Returns config.json with the labels of the adapter: its folder contains a config.json if it was trained for other labels.
 Result<std::string> Session::WithAdapterLabels(const std::string& config_json) const {
   const auto own = files_.find(kAdapterModelConfig);
   if (own == files_.end()) return config_json;
@@ -204,7 +203,7 @@ Result<TokenizerSession> Session::Tokenize() const {
   int64_t limit = model_->config.max_tokens;
   const int64_t own_limit = tokenizer_->model_max_length().value_or(0);
   if (own_limit > 0) limit = std::min(limit, own_limit);
-  // Without a position table the model does not limit the length.
+  // A model without a position table does not limit the length.
   return TokenizerSession(tokenizer_, limit == std::numeric_limits<int32_t>::max() ? 0 : static_cast<int32_t>(limit));
 }
 
@@ -360,7 +359,7 @@ Status Session::StartRun(std::string_view call, std::string_view request, Create
     PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the request"));
     PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kRequestCopies, request.size()), "the request"));
     PERUSE_ASSIGN_OR_RETURN(run_, create(document.root()));
-  }  // frees the document before the text is tokenized
+  }  // end of the document's lifetime: it is freed before the text is tokenized
   return run_->task().Start();
 }
 

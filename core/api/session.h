@@ -39,7 +39,7 @@ namespace peruse {
 class Session {
  public:
   // Creates a session for another task of the checkpoint that `first` has loaded. Both share weights; only missing ones must be fed. The
-  // host must add config.json and the tokenizer files again, and they must be identical. Either session may be destroyed first.
+  // host must add config.json and the tokenizer files again, with equal contents. Either session may be destroyed first.
   explicit Session(const Session& first)
       : backend_(first.backend_), usual_(first.usual_), tokenizer_(first.tokenizer_), model_(first.model_) {
     config_hash_ = first.config_hash_;
@@ -51,7 +51,7 @@ class Session {
       : backend_(std::move(backend)), usual_(usual) {}
 
   Status AddFile(std::string_view name, std::string_view bytes);
-  // After Open: false if another session has all weights, so that none must be fed.
+  // Whether weights must be fed after Open; false if another session already has all of them.
   bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
   // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}. "auto" means q8 for a q8 checkpoint, otherwise `usual`.
   Status Open(std::string_view request);
@@ -62,22 +62,22 @@ class Session {
   Result<std::string> SetShardIndex(std::string_view index_json);
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
-  // After Open: ModelLoader::WeightBytes and header_read(); 0 and false otherwise.
+  // ModelLoader::WeightBytes and header_read() between Open and FinishWeights; 0 and false otherwise.
   int64_t WeightBytes() const { return loader_ == nullptr ? 0 : loader_->WeightBytes(); }
   bool header_read() const { return loader_ != nullptr && loader_->header_read(); }
   // Returns a JSON object with the load report (LoadReport).
   Result<std::string> FinishWeights();
 
-  // Measures the speed of the backend with a model of config.json's size, which must have been added. Runs `layers` typical layers
-  // (SpeedProbe); 0 means the model's number. The caller measures the time. `dtype`: see Open. Returns the model's number of layers. The
-  // session cannot be opened afterwards.
+  // Measures the speed of the backend for a model of the size in config.json, which must have been added. Runs `layers` typical layers
+  // (SpeedProbe); 0 means the model's number of layers. The caller measures the time. `dtype`: see Open. Returns the model's number of
+  // layers. The session cannot be opened afterwards.
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 
   Status Start(std::string_view request);
   // After FinishWeights: returns the model's tokenizer, with the model's length limit.
   Result<TokenizerSession> Tokenize() const;
   Status StartInspection(std::string_view request);
-  // The program of the head's outputs; nullptr before Open.
+  // Returns the program that computes the head's outputs; nullptr before Open.
   const Program* program() const;
   Result<bool> Step();
   Result<bool> BeginStep();
@@ -111,7 +111,6 @@ class Session {
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
   void EndRun();
-  // Returns the current run. Errors: kInvalidArgument if there is no run.
   Result<Task*> Running(std::string_view call);
 
   std::shared_ptr<Backend> backend_;
@@ -119,24 +118,24 @@ class Session {
   Stage stage_ = Stage::kFiles;
   std::map<std::string, std::string, std::less<>> files_;
   std::unique_ptr<SpeedProbe> probe_;
-  // Before Open, those of the session that shares its weights.
+  // Before Open these belong to the session whose weights this one shares.
   std::shared_ptr<const text::Tokenizer> tokenizer_;
   std::shared_ptr<const LoadedModel> model_;
   uint64_t config_hash_ = 0;
   uint64_t tokenizer_hash_ = 0;
-  std::unique_ptr<ModelLoader> loader_;  // from Open to FinishWeights
-  std::unique_ptr<Runner> runner_;       // after FinishWeights
+  std::unique_ptr<ModelLoader> loader_;  // set from Open to FinishWeights
+  std::unique_ptr<Runner> runner_;       // set by FinishWeights
   std::string task_;
-  std::string ranking_activation_;  // TaskContext's
+  std::string ranking_activation_;  // activation function of a cross-encoder (TaskContext)
   std::string ranking_prompt_;
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and for classifiers in folders with modules
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;
-  std::unique_ptr<Run> run_;              // the last request
-  int64_t tokens_read_ = 0;               // sum over earlier requests
-  std::unique_ptr<LoraAdapter> adapter_;  // null once it is complete
-  // Needed until an adapter is complete: it may change the number of labels, and the model must then be created again.
-  std::string adapter_base_;  // config.json
+  std::unique_ptr<Run> run_;              // the current or last request
+  int64_t tokens_read_ = 0;               // tokens of all earlier requests
+  std::unique_ptr<LoraAdapter> adapter_;  // null once the adapter is complete
+  // Needed until an adapter is complete: if it changes the number of labels, the model must be created again.
+  std::string adapter_base_;  // the model's config.json
   ModelOptions model_options_;
 };
 

@@ -25,7 +25,6 @@ class TokenizerSession {
       : tokenizer_(std::move(tokenizer)),
         max_length_(max_length > 0 ? std::optional<int32_t>(max_length) : std::nullopt) {}
 
-  // Adds a file of the model's folder: one of the tokenizer's files, or config.json, which may name the tokenizer's class.
   Status AddFile(std::string_view name, std::string_view bytes);
   // Returns {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}. max_length is the
   // tokenizer's model_max_length.
@@ -37,8 +36,8 @@ class TokenizerSession {
   Result<std::string> Encode(std::string_view request);
   // Results of the last Encode: kCells numbers per token, window by window.
   std::span<const int32_t> cells() const { return cells_; }
-  // Id, type id, word or -1, sequence (0 text, 1 pair, -1 special), 1 for a token added by the tokenizer, start and end as UTF-16 indices
-  // in the text or the pair.
+  // Per token: id, type id, word or -1, sequence (0 text, 1 pair, -1 special), 1 for a token that the tokenizer added, start and end as
+  // UTF-16 indices in the text or the pair.
   static constexpr size_t kCells = 7;
   // Takes Encode's request. Returns the number of tokens of the first window.
   Result<size_t> Count(std::string_view request) const;
@@ -47,7 +46,6 @@ class TokenizerSession {
   Result<std::string> Decode(std::string_view request) const;
   // Takes {"ids": [...]}. Returns their strings in the vocabulary as a JSON array. Errors: kInvalidArgument for an unknown id.
   Result<std::string> IdsToTokens(std::string_view request) const;
-  // Takes {"tokens": [...]}. Returns their ids as a JSON array, with null for unknown tokens.
   Result<std::string> TokensToIds(std::string_view request) const;
 
  private:

@@ -21,7 +21,7 @@
 
 namespace peruse {
 
-// Number of the packed weights of a linear layer, y = x W^T + b. The bias is zero until written.
+// Handle of a linear layer, y = x W^T + b, in a backend. Its weights are packed; its bias is zero until written.
 struct Weight {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
@@ -41,7 +41,7 @@ struct RunInputs {
   std::span<const std::span<const float>> matrices;   // indexed by ops::Input::number, row-major
 };
 
-// Is called for each run, and for each operation after it has run, for profiles.
+// Receives calls for each run, and for each operation after it has run, to profile them.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -54,7 +54,7 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;
-  // Whether runs are only recorded. Results then exist once the host has replayed the run.
+  // Whether the backend only records runs. Results then exist once the host has replayed the run.
   virtual bool deferred() const { return false; }
 
   // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results.
@@ -81,7 +81,6 @@ class Backend {
                      std::span<FloatBuffer> results) = 0;
   virtual Status Submit() { return OkStatus(); }
 
-  // Sets the observer of later runs, or nullptr. The observer must outlive the backend.
   void set_observer(RunObserver* observer) { observer_ = observer; }
 
  protected:
@@ -89,10 +88,8 @@ class Backend {
 };
 
 Status CheckSpec(const LinearSpec& spec);
-// Checks that `rows` are whole rows in the layer's format, and within the layer.
 void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows);
 
-// Encodes and writes rows of floats. `buffer` is scratch memory.
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
                    std::span<const float> rows, EncodedBuffer* buffer);
 

@@ -1,4 +1,4 @@
-// What operations of all backends need to know about a run: locations of values, and the inputs of the batch.
+// State of a run that the operations of all backends use: locations of values, and the inputs of the batch.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ class PlanRun {
   const RaggedBatch& batch() const { return inputs_->batch; }
   int32_t size(Extent extent) const { return static_cast<int32_t>(inputs_->sizes(extent)); }
 
-  // Returns a constant, or part of a slot of the plan; the slot's number is then the buffer. Invalid if `value` is.
+  // Returns where a value is stored: in a constant, or in a slot of the plan; the buffer is then the slot's number. Invalid if `value` is.
   Tensor at(Value value) const;
   Weight at(LinearId id) const { return weights_->linears[static_cast<size_t>(id.id)]; }
   std::span<const int32_t> at(IndexId id) const { return inputs_->indices[static_cast<size_t>(id.id)]; }

@@ -33,7 +33,6 @@ Tables MakeTables() {
 
 }  // namespace
 
-// Processes eight bytes per step ("slicing by 8", Kounavis and Berry, 2005).
 uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes) {
   static_assert(std::endian::native == std::endian::little);
   static const Tables tables = MakeTables();

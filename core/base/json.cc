@@ -62,7 +62,7 @@ bool ReadPlainDouble(std::string_view text, double* value) {
   if (digits <= uint64_t{1} << 53 && scale <= uint64_t{1} << 53) {
     magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // one rounding: both operands are exact
   } else if (digits > uint64_t{1} << 53) {
-    // The quotient has at least 54 bits: 53 to keep and one to round by. Lower bits only break ties.
+    // The quotient has at least 54 bits: 53 that a double keeps and one that decides the rounding. Lower bits only matter for ties.
     const auto numerator = static_cast<unsigned __int128>(digits) << 64;
     const unsigned __int128 quotient = numerator / scale;
     const auto high = static_cast<uint64_t>(quotient >> 64);
@@ -154,7 +154,7 @@ class TreeBuilder {
   bool Uint64(uint64_t) { return false; }
   bool Double(double) { return false; }
 
-  // Appends the root and replaces indices by pointers. Returns false if memory runs out.
+  // Appends the root and replaces child indices by pointers. Returns false if memory runs out.
   [[nodiscard]] bool Finish() {
     if (open_.empty() || !TryPushBack(&nodes_, open_[0])) return false;
     for (Node& node : nodes_) {
@@ -189,7 +189,6 @@ class TreeBuilder {
   bool out_of_memory_ = false;
 };
 
-// Recursive; kMaxDepth limits the depth.
 void Write(const Node& node, JsonWriter* writer) {
   switch (node.kind) {
     case Node::Kind::kNull:

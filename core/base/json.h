@@ -39,7 +39,6 @@ class JsonValue {
   // Returns the number of array elements or object members, otherwise 0.
   size_t size() const;
   JsonValue operator[](size_t index) const;
-  // Returns the name and the value of member `index` of an object, in file order.
   std::string_view MemberName(size_t index) const;
   JsonValue MemberValue(size_t index) const;
   // Returns the member called `name` (the last one, if repeated), or an absent value. Takes time linear in the number of members.

@@ -9,7 +9,6 @@ namespace peruse {
 
 std::string Quoted(std::string_view text);
 
-// Names and JSON texts of members. An empty text removes the member.
 using JsonMembers = std::vector<std::pair<std::string, std::string>>;
 
 // Returns `json`, a valid object, with these members replaced, added or removed. Copies all other members unchanged.

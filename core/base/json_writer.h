@@ -25,7 +25,7 @@ class JsonWriter {
   void Null();
   void Raw(std::string_view json);  // `json` is a complete JSON value
 
-  // Returns whether an allocation failed. The text is then invalid.
+  // Whether an allocation failed. The text is then invalid.
   bool failed() const { return failed_; }
   bool all_finite() const { return all_finite_; }
 

@@ -24,7 +24,7 @@ void GiveReserveUp() {
 bool CanAllocate(size_t bytes) {
   if (bytes >= SIZE_MAX / 2) return false;
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  // Smaller blocks are not tried under the address sanitizer, which marks every byte of a block: that would dominate a fuzzer's time.
+  // The address sanitizer marks every byte of a block, which would dominate a fuzzer's time, so only blocks above 64 MB are tried.
   if (bytes <= size_t{64} << 20) return true;
 #endif
   // Without volatile a compiler may remove malloc and free, and assume success.

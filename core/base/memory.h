@@ -29,7 +29,6 @@ Status HoldReserve();
 // Returns whether no allocation has failed and `bytes` bytes are available now. Allocates nothing permanently.
 bool HasMemory(size_t bytes = 0);
 
-// Calls HoldReserve and HasMemory. `what` names the purpose of the memory in the error message.
 Status EnsureMemory(size_t bytes, std::string_view what);
 
 // a + b and a * b, or SIZE_MAX on overflow, which no allocation satisfies.
@@ -40,7 +39,7 @@ constexpr size_t SaturatingMultiply(size_t a, size_t b) { return b != 0 && a > S
 template <typename Container>
 [[nodiscard]] bool TryReserve(Container* values, size_t count) {
   if (count <= values->capacity()) return HasMemory();
-  constexpr size_t kString = 32;  // a string ends with NUL, and its library rounds up
+  constexpr size_t kString = 32;  // std::string adds a NUL and may round its capacity up
   if (!HasMemory(SaturatingAdd(SaturatingMultiply(count, sizeof(typename Container::value_type)), kString)))
     return false;
   values->reserve(count);

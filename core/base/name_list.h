@@ -18,7 +18,7 @@ class NameList {
     text_ += name;
   }
 
-  // "a, b, c and 5 more"
+  // Returns for example "a, b, c and 5 more".
   std::string Text() const {
     return count_ > kMost ? text_ + " and " + std::to_string(count_ - kMost) + " more" : text_;
   }

@@ -57,7 +57,6 @@ inline Status InternalError(std::string message) { return Status(StatusCode::kIn
 
 #define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
 
-// A value, or the Status that explains why there is no value.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -37,7 +37,6 @@ size_t WellFormedLength(const unsigned char* p, size_t available, size_t* ill_fo
   return length;
 }
 
-// Returns the number of leading bytes below 0x80. Checks eight at a time.
 size_t AsciiPrefix(const char* data, size_t size) {
   size_t i = 0;
   for (; i + 8 <= size; i += 8) {

@@ -9,7 +9,6 @@ namespace peruse {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-// Returns the byte length of the character whose first byte is `lead`, for valid UTF-8.
 inline int Utf8Length(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xE0) return 2;
@@ -45,10 +44,8 @@ inline char32_t DecodeUtf8(std::string_view text, size_t* position) {
          (p[3] & 0x3F);
 }
 
-// Returns the character before `*position` (> 0) of valid UTF-8 and moves `*position` to its start.
 char32_t DecodeUtf8Backwards(std::string_view text, size_t* position);
 
-// Appends `c`, a Unicode scalar value.
 void AppendUtf8(char32_t c, std::string* out);
 
 // Returns the length of the longest valid prefix. Surrogates and overlong forms are invalid.
@@ -59,7 +56,6 @@ bool IsAscii(std::string_view text);
 // Returns a copy in which U+FFFD replaces each maximal ill-formed part (Unicode chapter 3.9), as TextDecoder does.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// Returns the first 100 bytes or so of a text, to quote in a message.
 std::string Excerpt(std::string_view text);
 size_t CountCodePoints(std::string_view text);
 

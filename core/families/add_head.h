@@ -11,7 +11,7 @@ Status CheckHead(Head head, const ModelConfig& config);
 // Adds the head to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the family lacks it).
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
-// AddHead for training: a family without a discriminator gets that of ELECTRA (as ConvBERT's training had).
+// AddHead for training: gives ELECTRA's discriminator to a family that lacks one (ConvBERT was trained with it).
 Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
 }  // namespace peruse

@@ -1,4 +1,3 @@
-// Names of transformers' classes, for example "BertForMaskedLM": the family and the head.
 #pragma once
 
 #include <optional>
@@ -8,10 +7,10 @@
 
 namespace peruse {
 
-// Returns for example "ForMaskedLM". Empty if the suffix depends on the family or does not exist.
+// Returns the end of a class name, for example "ForMaskedLM". Empty if it depends on the family or does not exist.
 std::string_view ClassSuffix(Head head);
 
-// Returns the classifier of a class, or nullopt. Classifiers have equal tensor names; only the class tells them apart.
+// Returns the classifier of a class, or nullopt. All classifiers have the same tensor names, so only the class distinguishes them.
 std::optional<Head> ClassifierOfClass(std::string_view class_name);
 
 }  // namespace peruse

@@ -14,14 +14,13 @@
 namespace peruse {
 namespace {
 
-// Returns a string, or a number as Python prints it; nullopt if Python would use an exponent.
 std::optional<std::string> NameOf(JsonValue value) {
   if (const auto name = value.GetString()) return std::string(*name);
   if (const auto integer = value.GetInt64()) return std::to_string(*integer);
   const std::optional<double> number = value.GetDouble();
   if (!number || (*number != 0 && (std::fabs(*number) < 1e-4 || std::fabs(*number) >= 1e16))) return std::nullopt;
   char text[64];
-  for (int decimals = 1; decimals < 24; ++decimals) {  // the fewest decimals that give the same number
+  for (int decimals = 1; decimals < 24; ++decimals) {  // finds the fewest decimals that give the same number
     std::snprintf(text, sizeof(text), "%.*f", decimals, *number);
     if (std::strtod(text, nullptr) == *number) break;
   }
@@ -80,7 +79,7 @@ void ReadLabelIds(ConfigReader& reader, ModelConfig& config) {
   const bool named = reader.Field("id2label").size() > 0 && ids.IsObject();
   for (size_t i = 0; named && i < ids.size() && i < kMaxLabels; ++i) {
     const std::optional<int64_t> id = ids.MemberValue(i).GetInt64();
-    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // ignored
+    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // ignores ids without a label
     config.label2id.emplace_back(ids.MemberName(i), static_cast<int32_t>(*id));
   }
   if (!config.label2id.empty()) return;

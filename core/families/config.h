@@ -50,16 +50,16 @@ struct ConfigFields {
 
 // How GLiNER or GLiClass builds its input from a text and labels.
 struct LabelPrompt {
-  std::string marker;           // before each label
-  std::string separator;        // after the last label
-  int32_t marker_id = -1;       // -1 means that GLiNER's markers follow the vocabulary
-  int32_t separator_id = -1;    // GLiClass
-  bool embed_marker = true;     // whether the label's vector is the marker's; otherwise that of the next token
-  int32_t max_words = 0;        // GLiNER: maximum words per window
-  int32_t max_width = 0;        // maximum words of a span; 0 means any number, found token by token
-  bool last_token = false;      // whether a word's vector is that of its last token; otherwise the first
-  bool all_tokens = false;      // a word is represented by all of its tokens
-  bool labels_first = false;    // GLiClass: labels precede the text
+  std::string marker;         // before each label
+  std::string separator;      // after the last label
+  int32_t marker_id = -1;     // -1 means that GLiNER's markers follow the vocabulary
+  int32_t separator_id = -1;  // GLiClass
+  bool embed_marker = true;   // whether the label's vector is the marker's; otherwise that of the next token
+  int32_t max_words = 0;      // GLiNER: maximum words per window
+  int32_t max_width = 0;      // maximum words of a span; 0 means any number, found token by token
+  bool last_token = false;  // whether the vector of a word is that of its last token; otherwise that of its first token
+  bool all_tokens = false;  // a word is represented by all of its tokens (see label_tokens)
+  bool labels_first = false;    // GLiClass: whether labels precede the text
   bool from_separator = false;  // whether the text starts at the separator; otherwise it is the whole input
   bool whole_text = false;      // whether all tokens of the text count as words; otherwise only its first one
   bool fill_text = false;       // zero-pads the text to the full input length before pooling, as transformers does
@@ -78,7 +78,7 @@ struct LabelEncoder {
 struct ModelConfig {
   static constexpr int32_t kUnlimited = std::numeric_limits<int32_t>::max();
 
-  std::string model_type;          // as written, or inferred from `architectures`
+  std::string model_type;          // model_type of config.json, or inferred from `architectures`
   bool int8_weights = false;       // the checkpoint is q8 according to quantization_config (docs/precision.md)
   std::string architecture_class;  // architectures[0], such as "ConvBertForSequenceClassification"; may be empty
 
@@ -99,7 +99,7 @@ struct ModelConfig {
 
   std::vector<std::string> id2label;  // [num_labels]; "LABEL_0" and so on if the file does not name any
   std::vector<int32_t> nameless;      // labels without a name in an id2label with gaps, ascending (LabelName)
-  // In file order, in which transformers searches. Made from id2label if the file does not have label2id.
+  // In file order, in which transformers searches. Derived from id2label if the file does not have label2id.
   std::vector<std::pair<std::string, int32_t>> label2id;
   ProblemType problem_type = ProblemType::kUnspecified;
   LabelPrompt prompt;

@@ -59,7 +59,8 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
   const std::string name = LayerName(layer) + "attention.";
   const std::string self = name + "self.";
   const int32_t hidden = config.hidden_size;
-  const int32_t half = hidden / 2;  // heads * head_dim: columns of the attention heads, and of the convolution heads
+  // Columns of the attention heads (heads * head_dim), and columns of the convolution heads.
+  const int32_t half = hidden / 2;
 
   const Value projected = b.Linear(x, b.Stacked(hidden)
                                           .Add(self + "query", half)

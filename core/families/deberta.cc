@@ -91,7 +91,7 @@ class Deberta : public Family {
   // Number of rows of the relative table on either side of distance zero.
   int32_t table_span() const { return position_buckets_ > 0 ? position_buckets_ : max_relative_positions_; }
 
-  // Parameters of a layer's attention. The mask decoder uses those of the last layer twice.
+  // Parameters of a layer's attention. The mask decoder applies those of the last layer twice.
   struct Projections {
     LinearId query_key_value;
     Value position_key;    // [slots, hidden], only if pos_att_type contains c2p
@@ -128,9 +128,9 @@ class Deberta : public Family {
   bool position_biased_input_ = true;
   int32_t head_dim_ = 0;
   Activation pooler_hidden_act_ = Activation::kGelu;
-  bool legacy_ = true;  // layout of the masked-LM head
+  bool legacy_ = true;  // field `legacy`: selects the layout of the masked-LM head
 
-  // Only in v2 and v3:
+  // The fields below only exist in v2 and v3.
   int32_t position_buckets_ = -1;  // < 1 means exact distances
   bool norm_rel_ebd_ = false;
   bool share_att_key_ = false;
@@ -269,7 +269,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, index}, probabilities);
-  // For core/model/attention_terms.h.
+  // Named, so that core/model/attention_terms.h can show them.
   b.Output({OutputKind::kQuery, index}, query);
   b.Output({OutputKind::kKey, index}, key);
   const auto table_output = [&](OutputKind kind, Value table) {
@@ -283,7 +283,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   return b.LayerNorm(b.Add(projected, queries_from), layer.norm);
 }
 
-// transformers: DebertaLayer.
+// Corresponds to transformers' DebertaLayer.
 Value Deberta::Apply(Build& b, const ModelConfig& config, const Layer& layer, int32_t index, Value queries_from,
                      Value keys_from) const {
   const Value attended = Attention(b, config, layer.attention, index, queries_from, keys_from);
@@ -293,7 +293,7 @@ Value Deberta::Apply(Build& b, const ModelConfig& config, const Layer& layer, in
   return b.LayerNorm(b.Add(down, attended), weights.norm);
 }
 
-// transformers: ConvLayer, norm(layer(x) + act(conv(x))).
+// Corresponds to transformers' ConvLayer: norm(layer(x) + act(conv(x))).
 Value Deberta::Convolution(Build& b, const ModelConfig& config, Value x, Value layer_output) const {
   const int32_t hidden = config.hidden_size;
   const LinearId weight = b.Conv1dWeights("encoder.conv.conv", hidden, hidden, conv_groups_, conv_kernel_size_);
@@ -332,7 +332,7 @@ Result<Value> Deberta::EncodeForMaskDecoder(Build& b, ModelConfig& config) const
     return Unsupported("the enhanced mask decoder needs two layers and embedding_size equal to hidden_size");
   }
   config.max_tokens = std::min(config.max_tokens, config.max_position_embeddings);
-  // If the embeddings include absolute positions, the decoder is the ordinary last layer.
+  // If the embeddings include absolute positions, the mask decoder is the ordinary last layer.
   return Layers(b, config, !position_biased_input_);
 }
 
@@ -349,7 +349,7 @@ MaskedLmHead Deberta::MaskedLm(const ModelConfig& config) const {
   return head;
 }
 
-// The original code calls it mask_predictions.
+// The original DeBERTa code calls the discriminator mask_predictions.
 std::optional<DiscriminatorHead> Deberta::Discriminator(const ModelConfig& config) const {
   if (v1_) return std::nullopt;
   return DiscriminatorHead{.norm = "mask_predictions.LayerNorm",

@@ -24,7 +24,7 @@ std::unique_ptr<Family> CreateJinaBert();
 std::unique_ptr<Family> CreateGte();
 std::unique_ptr<Family> CreateNewGte();
 std::unique_ptr<Family> CreateStaticEmbedding();
-// Models that contain another family's encoder, and whose configuration contains that of the encoder:
+// Families of models that contain another family's encoder, with the encoder's configuration inside their own.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
 
@@ -32,7 +32,7 @@ namespace {
 
 struct Row {
   std::string_view model_type;
-  std::string_view classes;  // prefix of the family's class names
+  std::string_view classes;  // prefix of the class names, such as "Bert"
   std::unique_ptr<Family> (*create)();
 };
 
@@ -59,7 +59,6 @@ constexpr Row kFamilies[] = {
     {"static", "Static", CreateStaticEmbedding},
 };
 
-// Infers the model_type of a file that only has architectures.
 std::string_view TypeOfClass(std::string_view architecture) {
   for (const Row& row : kFamilies) {
     if (IsClassOf(architecture, row.classes)) return row.model_type;
@@ -79,7 +78,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   ConfigReader reader(config);
   std::string model_type = reader.String("model_type", default_model_type);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  // gliner_config.json: model_type is missing in old files, and "gliner", "gliner_uni_encoder_span" and so on in others.
+  // A gliner_config.json: old files lack model_type, others have "gliner", "gliner_uni_encoder_span" and so on.
   if (model_type.starts_with("gliner") ||
       (model_type.empty() && (reader.Field("max_width").exists() || reader.Field("span_mode").exists()))) {
     return ReadGliner(reader);
@@ -87,7 +86,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   if (model_type == "GLiClass") return ReadGliClass(reader);
   const std::string_view architecture = reader.Field("architectures")[0].GetString().value_or("");
   if (model_type.empty()) model_type = TypeOfClass(architecture);
-  // JinaBertConfig calls itself a BERT.
+  // Jina's configuration class calls its model a BERT.
   if (model_type == "bert" && reader.String("position_embedding_type", "") == "alibi") model_type = "jina_bert";
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 

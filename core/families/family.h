@@ -52,9 +52,9 @@ class Family {
   // Whether the position table is not trained (DistilBERT's sine curves).
   virtual bool PositionsAreFixed() const { return false; }
 
-  // Heads; nullopt if the family does not have the head.
+  // Heads of the family; nullopt if it does not have the head.
 
-  // The caller must set `labels` of the result.
+  // The result's `labels` are set by the caller.
   virtual PooledHead SequenceClassifier(const ModelConfig& config) const = 0;
   virtual TokenHead TokenClassifier(const ModelConfig& config) const {
     return {"classifier", config.num_labels(), /*drops_rows=*/true};
@@ -66,7 +66,7 @@ class Family {
   }
   virtual std::optional<DiscriminatorHead> Discriminator(const ModelConfig&) const { return std::nullopt; }
   virtual std::optional<EntityHead> Entities() const { return std::nullopt; }
-  // If present, it replaces the sequence classifier.
+  // If present, this head replaces the sequence classifier.
   virtual std::optional<LabelHead> LabelScores() const { return std::nullopt; }
 };
 
@@ -77,7 +77,6 @@ struct ConfiguredFamily {
 
 // Parses config.json. Errors: kMalformedFile (bad JSON, wrong type, out of range), kUnsupported (names the architecture or option).
 Result<ConfiguredFamily> ReadFamily(std::string_view config_json);
-// ReadFamily for a nested object.
 Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_model_type = "");
 
 }  // namespace peruse

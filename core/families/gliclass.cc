@@ -42,7 +42,7 @@ class GliClass : public WrappedEncoder {
   const bool segments_;
 };
 
-// Rejects variants that do not have published checkpoints, or are different models.
+// Rejects variants that are different models, or that no published checkpoint uses.
 void RefuseOthers(ConfigReader& reader) {
   for (const std::string_view field : {"squeeze_layers", "use_calibrator"}) {
     RefuseIf(reader, reader.Bool(field, false), "a GLiClass with " + std::string(field));
@@ -98,7 +98,7 @@ void ReadPooling(ConfigReader& reader, LabelHead& head) {
   RefuseIf(reader, true, "pooling_strategy \"" + name + "\"");
 }
 
-// The reference reserves max_labels_alloc places for labels, and the softmax of the scorer "hopfield" includes the empty ones.
+// gliclass reserves max_labels_alloc places for labels, and the softmax of the scorer "hopfield" includes the empty places.
 void RefuseAllocated(ConfigReader& reader, LabelHead::Scorer scorer) {
   const JsonValue allocated = reader.Field("max_labels_alloc");
   RefuseIf(reader, scorer == LabelHead::Scorer::kHopfield && allocated.exists() && allocated.GetString() != "dynamic",
@@ -135,7 +135,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
   prompt.marker = "<<LABEL>>";
   prompt.separator = "<<SEP>>";
   const bool embeds =
-      !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // the value of null in Python
+      !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // Python treats null as false
   prompt.embed_marker = embeds || head.labels != Labels::kRows;
   prompt.labels_first = reader.Bool("prompt_first", false);
   prompt.from_separator = extract;
@@ -147,7 +147,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
   return prompt;
 }
 
-// encoder_layer_id is an index into the embeddings and layer outputs; negative values count from the end.
+// encoder_layer_id selects the embeddings (0) or a layer's output; negative values count from the end.
 void ReadHiddenState(ConfigReader& reader, int32_t layers, LabelHead& head) {
   const int32_t id = head.labels == Labels::kRows ? reader.Int("encoder_layer_id", -1, -layers - 1, layers) : -1;
   if (id != -1) head.hidden = id < 0 ? layers + 1 + id : id;
@@ -174,7 +174,7 @@ Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader) {
   if ((segments || head.labels == Labels::kPlaces) && config.embedding_size != config.hidden_size) {
     RefuseIf(reader, true, "a GLiClass that changes embeddings of another size than the encoder's");
   }
-  // The tables of a bi-encoder have the sizes that the encoders' own configurations give.
+  // The embedding tables of a bi-encoder have the sizes in the configurations of its two encoders.
   if (head.labels == Labels::kRows) config.vocab_size = reader.Int("vocab_size", config.vocab_size, 1, kMaxVocabulary);
   head.inner = reader.Int("hidden_size", config.hidden_size, 1, kMaxHidden);
   prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);

@@ -26,7 +26,7 @@ class Gliner : public WrappedEncoder {
 
   Value Encode(Build& b, const ModelConfig& config) const override {
     if (labels_) EncodeLabels(b);
-    // Rejects further LSTM layers, which would otherwise be ignored silently.
+    // Rejects further LSTM or fusion layers in the file, which would otherwise be ignored silently.
     if (!labels_) b.Refuse("rnn.lstm.weight_ih_l" + std::to_string(head_.layers));
     if (!head_.fusion.empty()) b.Refuse("cross_fuser.layers." + std::to_string(head_.fusion_layers) + ".");
     return WrappedEncoder::Encode(b, config);
@@ -49,7 +49,7 @@ class Gliner : public WrappedEncoder {
   const EntityHead head_;
 };
 
-// Rejects variants that do not have published checkpoints, or are different models.
+// Rejects variants that are different models, or that no published checkpoint uses.
 void RefuseOthers(ConfigReader& reader, bool by_token) {
   for (const std::string_view field : {"labels_decoder", "relations_layer", "decoder_config", "id_to_classes"}) {
     RefuseIf(reader, reader.Field(field).exists(), "a GLiNER with " + std::string(field));
@@ -113,7 +113,7 @@ void ReadWordPooling(ConfigReader& reader, EntityHead& head, LabelPrompt& prompt
            "subtoken_pooling \"" + pooling + "\"");
 }
 
-// For example "l2l-l2t-t2t".
+// Parses post_fusion_schema, for example "l2l-l2t-t2t".
 void ReadFusion(ConfigReader& reader, EntityHead& head) {
   std::string schema = reader.String("post_fusion_schema", "");
   if (schema.empty()) return;
@@ -143,7 +143,7 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
   RefuseOthers(reader, head.mode == Mode::kTokens);
   head.width = reader.Int("hidden_size", 512, 2, kMaxHidden);
   head.label_vectors = reader.Field("labels_encoder").exists();
-  // The LSTM layers in a bi-encoder's file are never run.
+  // gliner never runs the LSTM layers in a bi-encoder's file.
   const bool has_rnn = reader.Bool("has_rnn", true) && !head.label_vectors;
   head.layers = has_rnn ? std::max(reader.Int("num_rnn_layers", 1, -1, kMaxLayers), 0) : 0;
   if (head.layers > 0 && head.width % 2 != 0) reader.Refuse("hidden_size", "must be even");

@@ -47,7 +47,7 @@ class Gte : public Family {
 
 void Gte::Read(ConfigReader& reader, ModelConfig& config) {
   RequireRotaryHeads(reader, config);
-  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table: only the tokenizer's model_max_length limits texts
   packs_projection_ = reader.Bool("pack_qkv", true);
   for (const auto& [field, only] : {std::pair{"position_embedding_type", "rope"}, {"layer_norm_type", "layer_norm"}}) {
     const std::string value = reader.String(field, only);

@@ -32,7 +32,7 @@ class JinaBert : public Family {
   Activation gate_ = Activation::kGelu;
 };
 
-// Whether the code that config.json names is that of jina-bert-v2-qk-post-norm; no field tells it.
+// Whether config.json names the code of jina-bert-v2-qk-post-norm. No other field distinguishes that variant.
 bool NamesPostNorm(ConfigReader& reader) {
   const JsonValue map = reader.Field("auto_map");
   for (size_t i = 0; map.IsObject() && i < map.size(); ++i) {
@@ -70,7 +70,7 @@ Value JinaBert::Encode(Build& b, const ModelConfig& config) const {
   return x;
 }
 
-// down(gate * up) of the halves of a layer's columns.
+// Returns down(gate * up), where gate and up are the halves of a layer's columns.
 Value Gated(Build& b, const ModelConfig& config, Activation activation, Value gate, Value up, const std::string& down) {
   const Value between = b.Dropped(b.Multiply(b.Activate(gate, activation), up));
   return b.Linear(between, LinearsOf(b, {down}, config.intermediate_size, config.hidden_size, true).WithWideInput());
@@ -88,7 +88,7 @@ Value JinaBert::Layer(Build& b, const ModelConfig& config, const RelativePositio
   return b.LayerNorm(b.Add(down, x), b.Norm(mlp + "layernorm", hidden, config.layer_norm_eps));
 }
 
-// Norms queries and keys, and adds the layer's input to its attention twice.
+// A layer of the variant that norms queries and keys. It adds the layer's input to its attention twice.
 Value JinaBert::NormedLayer(Build& b, const ModelConfig& config, const RelativePositions& positions, int32_t layer,
                             Value x) const {
   const int32_t hidden = config.hidden_size, wide = config.intermediate_size;

@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Settings that layers with global attention and layers with local attention each have.
+// Settings of an attention layer, which global and local layers have separately.
 struct AttentionKind {
   ops::RotaryAngles angles;
   int32_t window = ops::Attention::kAllKeys;
@@ -82,7 +82,7 @@ void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
   RequireRotaryHeads(reader, config);
   config.layer_norm_eps = reader.Float("norm_eps", 1e-5f, 0, 1);
   config.type_vocab_size = 0;
-  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table: only the tokenizer's model_max_length limits texts
   norm_bias_ = reader.Bool("norm_bias", false);
   attention_bias_ = reader.Bool("attention_bias", false);
   mlp_bias_ = reader.Bool("mlp_bias", false);
@@ -120,7 +120,7 @@ void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config)
 }
 
 void ModernBert::ReadPositions(ConfigReader& reader) {
-  // A key sliding_window sets local_attention to twice its value: sliding_window is a property in transformers 5.
+  // In transformers 5, sliding_window in config.json sets local_attention to twice its value.
   const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
   local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
   global_.angles.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);

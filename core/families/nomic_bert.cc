@@ -41,7 +41,7 @@ class NomicBert : public Family {
 
 void NomicBert::Read(ConfigReader& reader, ModelConfig& config) {
   config.hidden_act = reader.ActivationOf("hidden_act", Activation::kSilu);
-  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table: only the tokenizer's model_max_length limits texts
   head_activation_ = config.hidden_act;
   if (reader.Field("n_embd").exists()) ReadContrastors(reader, config);
   RequireRotaryHeads(reader, config);

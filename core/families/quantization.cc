@@ -10,7 +10,7 @@ namespace {
 struct Row {
   Precision precision;
   std::string_view method;
-  std::string_view config;  // quantization_config as JSON
+  std::string_view config;  // the value of quantization_config, as JSON
 };
 
 constexpr Row kMethods[] = {

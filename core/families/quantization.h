@@ -10,7 +10,6 @@
 
 namespace peruse {
 
-// Parses quantization_config (docs/precision.md). Errors: kUnsupported for other libraries' methods.
 Result<Precision> ReadQuantization(JsonValue quantization);
 
 // Adds the quantization_config of `precision` to config.json. Errors: kUnsupported if checkpoints cannot use that format.

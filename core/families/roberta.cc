@@ -52,7 +52,7 @@ class Roberta : public Family {
 
 std::unique_ptr<Family> CreateRoberta() { return std::make_unique<Roberta>(50265); }
 
-// XLM-RoBERTa (Conneau et al., 2020; transformers' XLMRobertaModel) differs from RoBERTa in its vocabulary.
+// XLM-RoBERTa (Conneau et al., 2020; transformers' XLMRobertaModel) is a RoBERTa with another vocabulary.
 std::unique_ptr<Family> CreateXlmRoberta() { return std::make_unique<Roberta>(30522); }
 
 // CamemBERT (Martin et al., 2020; transformers' CamembertModel) is a French RoBERTa.

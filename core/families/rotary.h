@@ -28,7 +28,7 @@ struct PostNormLayer {
   std::vector<std::string> projection;  // queries, keys, values: one tensor, or three
   std::string attention_output;
   std::string attention_norm;
-  std::vector<std::string> up_and_gate;  // one tensor, or two; the activation is that of the gate
+  std::vector<std::string> up_and_gate;  // names of one tensor, or of two; the activation applies to the gate
   std::string down;
   std::string norm;
   bool attention_bias = false;

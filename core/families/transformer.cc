@@ -71,7 +71,7 @@ MaskedLmHead GeneratorHead(const ModelConfig& config) {
   MaskedLmHead head;
   head.dense = {"generator_predictions.dense"};
   head.norm = {"generator_predictions.LayerNorm"};
-  head.activation = Activation::kGelu;  // exact gelu, regardless of hidden_act
+  head.activation = Activation::kGelu;  // always exact gelu, regardless of hidden_act
   head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "generator_lm_head.weight"};
   head.bias = {"generator_lm_head.bias"};
   return head;
@@ -201,7 +201,8 @@ Value SelfAttention(Build& b, const ModelConfig& config, const AttentionWeights&
   attention.position_bias = positions.bias;
   attention.slots = positions.slots;
   if (positions.type != PositionType::kAbsolute) {
-    // relative_key adds query . distance to the scores; relative_key_query also adds key . distance. All heads share a table.
+    // Position types of BERT: relative_key adds query . distance to the scores; relative_key_query also adds key . distance. All heads
+    // share a table.
     const int32_t distances = 2 * config.max_position_embeddings - 1;
     const Value table =
         b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);

@@ -23,15 +23,15 @@ struct SummaryConfig {
 SummaryConfig ReadSummary(ConfigReader& reader, std::string_view type, bool use_proj, Activation activation);
 Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, const ModelConfig& config);
 
-// Names of the bias of a masked-LM head. A tied head's bias has two names, and some files only have the decoder's. An untied head from
-// transformers 5 has two biases, of which the decoder's counts.
+// Names of the bias of a masked-LM head. A tied head's bias has two names, of which some files only have the decoder's. An untied head from
+// transformers 5 has two biases, and only the decoder's is used.
 std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder);
 
-// BertPooler before the classifier. `dense` is its linear layer.
+// transformers' BertPooler, which precedes the classifier. `dense` is the name of its linear layer.
 inline PooledHead TanhPooler(const char* dense = "pooler.dense") {
   return {.transform = {.dense = dense, .activation = Activation::kTanh}};
 }
-// RobertaClassificationHead, MPNetClassificationHead.
+// transformers' RobertaClassificationHead and MPNetClassificationHead.
 PooledHead RobertaClassifier();
 // transformers: RobertaLMHead, MPNetLMHead. Always uses exact gelu, regardless of hidden_act.
 MaskedLmHead RobertaPredictions(const ModelConfig& config);
@@ -114,11 +114,11 @@ inline Value MaskHeads(Build& b, int32_t layer, Value context) {
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
                       Value context, Value x);
 
-// BertSelfAttention and BertSelfOutput, its probabilities named.
+// Self-attention of a layer (transformers' BertSelfAttention and BertSelfOutput). Names its probabilities as an output.
 Value SelfAttention(Build& b, const ModelConfig& config, const AttentionWeights& weights,
                     const RelativePositions& positions, int32_t layer, Value x);
 
-// BertLayer, its outputs named.
+// A whole layer (transformers' BertLayer). Names its results as outputs.
 Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
                    int32_t layer, Value x);
 

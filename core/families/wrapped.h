@@ -12,14 +12,13 @@ namespace peruse {
 
 class WrappedEncoder : public Family {
  public:
-  // `prefix` is the prefix of the encoder's tensor names.
   WrappedEncoder(ConfiguredFamily encoder, std::string prefix)
       : encoder_(std::move(encoder)), prefix_(std::move(prefix)) {}
 
   void Read(ConfigReader&, ModelConfig&) override {}
   std::vector<std::string> prefixes() const override { return {prefix_}; }
   Value Encode(Build& b, const ModelConfig& config) const override { return encoder_.family->Encode(b, config); }
-  // Unused, because these families have their own heads.
+  // Not used: these families have their own heads.
   PooledHead SequenceClassifier(const ModelConfig& config) const override {
     return encoder_.family->SequenceClassifier(config);
   }
@@ -30,12 +29,11 @@ class WrappedEncoder : public Family {
   const std::string prefix_;
 };
 
-// Returns the limits of a second encoder. `width` is the size of its vectors.
+// Returns the input limits of a second encoder. `width` is the size of its vectors.
 inline LabelEncoder LimitsOf(const ModelConfig& config, int32_t width) {
   return {config.vocab_size, config.type_vocab_size, config.max_tokens, width};
 }
 
-// Rejects an option that is not supported. `has` means that the configuration uses it.
 inline void RefuseIf(ConfigReader& reader, bool has, std::string_view what) {
   if (has) reader.Fail(Unsupported("config.json: " + std::string(what) + " is not supported"));
 }

@@ -12,7 +12,6 @@
 namespace peruse {
 namespace {
 
-// Rounds to the nearest bfloat16, ties to even. NaN stays NaN.
 uint16_t FloatToBfloat16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
@@ -31,7 +30,7 @@ void Store(T value, uint8_t* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Returns false if all bits of the mask are set in a whole element, which means NaN or infinity.
+// Returns false if an element has all bits of `mask`, the exponent's bits, set: it is then NaN or infinity.
 template <typename T>
 bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   bool below = true;
@@ -41,7 +40,7 @@ bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   return below;
 }
 
-// Small rather than fast: a call reads only one row per token.
+// Optimised for code size, not for speed: a call of the model only reads one row per token.
 template <typename T, typename Convert>
 void AddElements(const uint8_t* from, std::span<float> out, Convert convert) {
 #pragma clang loop vectorize(disable) unroll(disable)

@@ -1,4 +1,4 @@
-// An embedding matrix in host memory. Keeps the storage type of the checkpoint and returns rows as floats. Copies share memory.
+// A matrix of embeddings in host memory. Keeps the storage type of the checkpoint and returns rows as floats. Copies share memory.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,6 @@ class EmbeddingTable {
   DType storage() const { return storage_; }
   int64_t bytes() const;
 
-  // Appends bytes of the storage type. Returns false if an element is NaN or infinity. WriteScales sets the scales of kI8.
   bool AppendBytes(std::span<const uint8_t> bytes);
   void WriteScales(int32_t first_row, std::span<const float> scales);
   void WriteRows(int32_t first_row, std::span<const float> values);

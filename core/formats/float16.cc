@@ -28,8 +28,7 @@ class Float16 final : public WeightFormat {
   }
   void Decode(std::span<const uint8_t> payload, std::span<double> values) const override {
 #pragma clang loop vectorize(disable) unroll(disable)
-    for (size_t i = 0; i < values.size();
-         ++i) {  // only the reference backend decodes, so this is small rather than fast
+    for (size_t i = 0; i < values.size(); ++i) {  // optimised for code size: only the reference backend decodes
       uint16_t half;
       std::memcpy(&half, &payload[2 * i], sizeof half);
       values[i] = static_cast<double>(HalfToFloat(half));

@@ -16,8 +16,7 @@ class Float32 final : public WeightFormat {
   }
   void Decode(std::span<const uint8_t> payload, std::span<double> values) const override {
 #pragma clang loop vectorize(disable) unroll(disable)
-    for (size_t i = 0; i < values.size();
-         ++i) {  // only the reference backend decodes, so this is small rather than fast
+    for (size_t i = 0; i < values.size(); ++i) {  // optimised for code size: only the reference backend decodes
       float value;
       std::memcpy(&value, &payload[4 * i], sizeof value);
       values[i] = static_cast<double>(value);

@@ -1,4 +1,4 @@
-// Loading passes every weight through these loops, so they are written for vectorization.
+// Loading a model passes every weight through these loops, so they are written for vectorization.
 #include "core/formats/quantize.h"
 
 namespace peruse {

@@ -43,7 +43,6 @@ inline RowScale ScaleOf(uint32_t largest_bits, int32_t levels) {
   return {largest / static_cast<float>(levels), inverse};
 }
 
-// Returns the bit pattern of the largest |value|, 0 for an empty span.
 uint32_t LargestMagnitude(std::span<const float> values);
 
 inline bool AllFinite(std::span<const float> values) { return LargestMagnitude(values) < 0x7F800000u; }
@@ -64,7 +63,7 @@ template <typename Integer>
   return row.scale;
 }
 
-// quantize.cc compiles the instance for weights with optimization for speed.
+// quantize.cc contains this instance, and is compiled for speed, because loading a model quantises every weight with it.
 extern template float QuantizeRow(std::span<const float> values, int32_t levels, int8_t* out);
 
 }  // namespace peruse

@@ -40,21 +40,20 @@ class WeightFormat {
   virtual int64_t RowScales() const { return 0; }
   // The result is valid until `rows` or `buffer` change. Errors: kUnsupported if the format cannot represent a weight.
   virtual Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const = 0;
-  // Decodes values.size() elements of a payload, without scales.
+  // Decodes values.size() elements of `payload`, without applying scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
   // The type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if they store floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
   // Errors: kMalformedFile if the payload has invalid elements.
   virtual Status CheckPayload(std::span<const uint8_t> payload) const { return (void)payload, OkStatus(); }
-  // Returns the storage type of an embedding table whose checkpoint tensor has type `source`. `words` marks token embeddings.
+  // Returns the storage type of an embedding table whose checkpoint tensor has type `source`. `words` is true for token embeddings.
   virtual DType TableType(DType source, bool words) const { return (void)words, source; }
 
   // Errors: kUnsupported if the format cannot store such a layer.
   virtual Status Check(const LinearSpec& spec) const { return (void)spec, OkStatus(); }
   // Returns the levels of the quantised activations, with one scale per row; 0 if activations stay floats.
   virtual int32_t InputLevels(const LinearSpec& spec) const { return (void)spec, 0; }
-  // Returns whether such a layer always uses LinearSpec::wide_input.
   virtual bool WidensInput(const LinearSpec& spec) const { return (void)spec, false; }
 };
 

@@ -35,7 +35,6 @@ Value FusionBlock(Build& b, Value side, const Value* other, const std::string& n
   return b.LayerNorm(b.Add(context, x), b.Norm(name + "post_norm", width, kEps));
 }
 
-// gliner's CrossFuser.
 void Fuse(Build& b, const EntityHead& head, Value& words, Value& labels) {
   for (int32_t layer = 0; layer < head.fusion_layers; ++layer) {
     for (size_t i = 0; i < head.fusion.size(); ++i) {

@@ -80,7 +80,8 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHea
   const Value transformed =
       b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
   const int32_t words = sizes.vocabulary;
-  std::vector<std::string> if_has;  // the decoder can be the token embeddings, which always exist
+  // the decoder may be the tied token embeddings, which always exist, so another tensor selects the layout
+  std::vector<std::string> if_has;
   if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
   Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
   if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);

@@ -26,7 +26,7 @@ enum class Head : uint8_t {
 
 std::string_view HeadName(Head head);
 
-// norm(activation(dense(x))) of some rows, before a classifier. Layers with empty names are omitted.
+// norm(activation(dense(x))) of some rows, which precedes a classifier. Layers with empty names are omitted.
 struct RowTransform {
   std::string dense;  // hidden -> hidden
   Activation activation = Activation::kNone;

@@ -11,7 +11,8 @@ using Scorer = LabelHead::Scorer;
 using Pooling = LabelHead::Pooling;
 
 constexpr const char* kScorer = "model.scorer.";
-constexpr float kShortest = 1e-8f;  // GLiClass adds this to lengths, which only matters if lengths are about as small
+// gliclass adds this to lengths before it divides; only matters for very short vectors.
+constexpr float kShortest = 1e-8f;
 
 // gliclass: FeaturesProjector, BiEncoderProjector.
 Value Project(Build& b, Value x, const std::string& name, const LabelHead& head, int32_t width) {
@@ -28,7 +29,7 @@ Value PoolTokens(Build& b, Value hidden, const LabelHead& head) {
   return b.PoolRows(hidden, first, {.kind = Index::Kind::kLengths}, {.kind = head.pool});
 }
 
-// Returns the vector of the text, or its rows if they are not pooled.
+// Returns the vector of the text, or all its rows if the head does not pool them.
 Value Text(Build& b, Value hidden, const LabelHead& head) {
   if (!head.words) return head.pooling == Pooling::kNone ? hidden : PoolTokens(b, hidden, head);
   Value words = b.PoolRows(hidden, {.kind = Index::Kind::kWords}, {.kind = Index::Kind::kWordTokens}, {});
@@ -114,7 +115,7 @@ void BuildHead(Build& b, Value hidden, const LabelHead& head) {
       labels = Normalized(b, Project(b, labels, "model.classes_projector", head, width), head);
     }
   }
-  // Uni-encoders without normalisation do not use their scale.
+  // gliclass only multiplies by the learned scale in bi-encoders, or with normalisation.
   const bool scaled = head.normalize || head.labels != LabelHead::Labels::kRows;
   const auto scale = [&](Value x) { return scaled ? b.Multiply(x, b.ScalarRow("model.logit_scale", b.cols(x))) : x; };
   switch (head.scorer) {

@@ -25,7 +25,7 @@ struct LabelHead {
   int32_t inner = 0;  // width of the hidden layers of projectors
   int32_t mlp_width[2] = {256, 128};
   int32_t heads = 1;                          // for kCrossAttention
-  Activation activation = Activation::kGelu;  // of the projectors
+  Activation activation = Activation::kGelu;  // activation of the projectors
   Pooling pooling = Pooling::kFirst;
   ops::PoolRows::Kind pool = ops::PoolRows::Kind::kMean;  // for kPooled
   bool words = false;                                     // pools words of the text instead of all tokens
@@ -35,7 +35,6 @@ struct LabelHead {
   std::optional<int32_t> hidden;                          // layer whose hidden state is used; nullopt means the last
 };
 
-// Adds logits [1, labels] or [labels, 1]. A pair combines the text (0) with a label.
 void BuildHead(Build& b, Value hidden, const LabelHead& head);
 
 // Computes label vectors [texts, width] from a second encoder's output. Each text is a label.

@@ -57,7 +57,7 @@ Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
     const Value product = b.Multiply(b.SelectRows(words, first), b.SelectRows(query, kWidths));
     return Relu(b, b.Linear(product, b.StackedF32(width).Add(In("project.0"), width)));
   }
-  // gliner uses the tensor in this shape, which differs from the stored one.
+  // gliner reshapes the stored tensor like this before it uses it.
   const Value query = b.ReshapedConstant(In("query_seg"), {kCatWidth, head.max_width}, head.max_width, kCatWidth);
   const int32_t all = width + kCatWidth;
   const Value words_part = Part(b, words, In("project.0"), 0, all, width);
@@ -73,8 +73,8 @@ Value FromFirst(Build& b, Value words, const EntityHead& head) {
   return Relu(b, b.PoolRows(all, block, one, {.width = head.width}));
 }
 
-// Convolves the words of each span: multiplies every word by every tap that it may meet, then sums the products of each span. SpanConv has
-// separate taps for each width above one word; ConvShare shares the first taps.
+// Scores each span by a convolution of its words: multiplies every word by every tap that it may meet, then sums the products of each span.
+// SpanConv has separate taps for each width above one word; ConvShare shares the first taps.
 Value Convolved(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   const int32_t widths = head.max_width;
@@ -87,7 +87,7 @@ Value Convolved(Build& b, Value words, const EntityHead& head) {
   Stack stack = b.StackedF32(width);
   for (int32_t i = 1; i < widths; ++i) {
     const std::string conv = In("convs.") + std::to_string(i - 1) + ".conv.";
-    // The bias is stored with the first tap, which every span uses once.
+    // The bias is added to the products of the first tap, which every span uses once.
     stack.AddBias({conv + "bias"}, {width}, (i * (i + 1) / 2 - 1) * width);
     stack.AddTaps(conv + "weight", width, i + 1);
   }

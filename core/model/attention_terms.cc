@@ -10,7 +10,7 @@ struct Rows {
   int32_t b;
 };
 
-template <typename RowsOf>  // Rows(int32_t i, int32_t j)
+template <typename RowsOf>  // RowsOf: a function (int32_t i, int32_t j) that returns a row of `a` and a row of `b`
 std::vector<float> Scores(const AttentionTerms& terms, std::span<const float> a, std::span<const float> b,
                           RowsOf rows_of) {
   const int32_t tokens = terms.tokens();

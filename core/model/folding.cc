@@ -30,7 +30,7 @@ bool ShareFolded(const Hoisted& from_programs, const Weights& from, const Hoiste
   const std::vector<ProgramOutput>& theirs = from_programs.load.outputs;
   const std::vector<ProgramOutput>& ours = programs.load.outputs;
   if (theirs.size() != ours.size()) return false;
-  // Models with the same encoder compute their constants in the same order.
+  // Models with the same encoder have the same constants in the same order.
   for (size_t i = 0; i < ours.size(); ++i) {
     const ValueInfo& info = ConstantOf(programs, ours[i]);
     const ValueInfo& other = ConstantOf(from_programs, theirs[i]);

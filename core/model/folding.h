@@ -9,10 +9,9 @@ namespace peruse {
 
 Plan FoldingPlan(const Hoisted& programs);
 
-// Runs the plan and stores its outputs in weights->constants. Errors: kOutOfMemory.
 Status Fold(const Hoisted& programs, const Plan& plan, Backend& backend, Weights* weights);
 
-// Copies handles of constants from another model with the same encoder and weights. Returns false if its constants differ.
+// Copies handles of constants from a loaded model with the same encoder and weights. Returns false if its constants differ.
 bool ShareFolded(const Hoisted& from_programs, const Weights& from, const Hoisted& programs, Weights* weights);
 
 }  // namespace peruse

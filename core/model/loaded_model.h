@@ -33,13 +33,13 @@ struct LoadedModel {
   Plan plan;          // plan of the head's outputs
   Weights weights;    // handles; `holds` frees the linear layers
   LinearHolds holds;  // for each linear layer
-  std::vector<std::string> tensor_names;  // for each of Parameters::tensors: its name in the checkpoint
+  std::vector<std::string> tensor_names;  // name in the checkpoint of each of Parameters::tensors
   LoadReport report;
   int64_t bytes_before = 0;  // Backend::WeightBytes() before the load
 
   // 0 if the model does not have attention.
   int32_t attention_heads = 0;
-  int32_t attention_layers = 0;  // layers with head_mask
+  int32_t attention_layers = 0;  // number of layers to which head_mask applies
   int32_t span_kernel_heads = 0;
 };
 

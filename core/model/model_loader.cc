@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// Rejects adapters that change embeddings tied to the decoder: peft unties them, but here both use one tensor.
+// Rejects adapters that change embeddings tied to the decoder: peft then separates the two, but here both use one tensor.
 Status CheckTied(const LoraAdapter& adapter) {
   const auto check = [](const std::string& name) {
     for (const char* end :
@@ -169,7 +169,6 @@ void ModelLoader::Share(const LoadedModel& other) {
   checkpoint_->Skip(std::move(held));
 }
 
-// Fills the report as if this model had read the file.
 void ModelLoader::ReportSharedTensors(const LoadedModel& other) {
   LoadedModel& model = *model_;
   LoadReport& report = model.report;

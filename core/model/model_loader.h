@@ -81,7 +81,7 @@ class ModelLoader {
   const std::unique_ptr<Family> family_;
   const std::shared_ptr<LoadedModel> model_;  // complete after Finish
   Plan folding_plan_;
-  bool has_folded_ = false;  // whether constants are shared with another model
+  bool has_folded_ = false;  // whether constants are shared with the other model (ModelOptions::beside)
   bool needs_weights_ = true;
   std::unique_ptr<ParameterWriter> writer_;
   std::unique_ptr<Checkpoint> checkpoint_;

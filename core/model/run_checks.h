@@ -18,7 +18,6 @@ Result<int64_t> CheckTexts(const ModelConfig& config, std::span<const ModelInput
 // Checks that a model that reads labels gets one text with labels, or only labels for a separate label encoder.
 Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions& options);
 
-// Checks the rows that a masked-LM head scores. The batch has `rows` rows.
 Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows);
 
 // Checks that a run over these texts fits a 32-bit address space. Errors: kOutOfMemory.

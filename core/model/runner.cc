@@ -30,14 +30,13 @@ class ModelRunner final : public Runner {
 
  private:
   const Program& program() const { return model_->programs.run; }
-  // Returns the plan for these outputs, and computes it at the first request. `masked` means that a head_mask is given.
+  // Returns the plan for these outputs, and computes it at the first request. `masked` means that the caller gives a head_mask.
   Result<const Plan*> PlanOf(std::span<const OutputId> ids, bool masked);
-  // Repeats the mask for each token, because program inputs have a row per token.
   void FillMasks(std::span<const float> head_mask, int64_t tokens);
 
   const std::shared_ptr<const LoadedModel> model_;
 
-  // Runs reuse this memory: a warm call does not allocate (tests/native/memory/warm_call_test.cc).
+  // Reused by all runs: a warm call does not allocate (tests/native/memory/warm_call_test.cc).
   struct Prepared {
     std::vector<int32_t> outputs;  // indices into the outputs of program()
     bool masked;
@@ -126,7 +125,7 @@ Status ModelRunner::Begin(std::span<const ModelInput> inputs, const RunOptions& 
   }
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs, masked));
 
-  plan_ = nullptr;  // invalidates the results of the last run
+  plan_ = nullptr;  // the results of the last run are no longer valid
   batch_.Clear();
   for (const ModelInput& input : inputs) batch_.Append(static_cast<int32_t>(input.ids.size()));
   const BatchInputs batch_inputs = {inputs, batch_, options.logit_rows, options.head_inputs};

@@ -22,7 +22,7 @@
 namespace peruse {
 
 struct RunOptions {
-  // The outputs to compute, from Runner::Outputs(). Empty means those of the head.
+  // The outputs to compute, from Runner::Outputs(). Empty means the outputs of the head.
   std::span<const OutputId> outputs = {};
   // Head::kMaskedLm: the rows of the batch to score, in this order; empty means all. Each gives a row of logits, one per vocabulary token.
   std::span<const int32_t> logit_rows = {};
@@ -42,7 +42,6 @@ struct ModelOutput {
   int32_t row_count() const { return cols == 0 ? 0 : static_cast<int32_t>(values.size() / static_cast<size_t>(cols)); }
 };
 
-// Returns the error for NaN or infinity in `what`.
 Status NotFinite(std::string_view what);
 
 class Runner {
@@ -58,17 +57,15 @@ class Runner {
   virtual Status Begin(std::span<const ModelInput> inputs, const RunOptions& options = {}) = 0;
   virtual Status Finish() = 0;
 
-  // Results of the last finished run, valid until the next Begin:
+  // The functions below return results of the last finished run, valid until the next Begin.
 
   virtual const RaggedBatch& batch() const = 0;
   virtual ModelOutput output(OutputId id) const = 0;
 
-  // Outputs that RunOptions may request:
-
-  // Rows of kLogits: texts, tokens, or RunOptions::logit_rows; columns: num_labels, 2 (start, end) for question answering, the vocabulary,
-  // or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are zero.
+  // Returns the outputs that RunOptions may request. Rows of kLogits: texts, tokens, or RunOptions::logit_rows; columns: num_labels, 2
+  // (start, end) for question answering, the vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head
+  // h, query i; columns past length(s) are zero.
   virtual std::vector<OutputId> Outputs() const = 0;
-  // 0 if the model does not have attention.
   virtual int32_t attention_heads() const = 0;
   virtual int32_t attention_layers() const { return 0; }
   virtual int32_t span_kernel_heads() const = 0;

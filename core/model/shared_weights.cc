@@ -20,13 +20,13 @@ std::vector<Tensors> TensorsOf(const Parameters& parameters, ParameterId::Kind k
   return lists;
 }
 
-// Whether both use the same tensor with the same layout, whatever the parameter and the head.
+// Whether both use the same tensor in the same layout, even if parameter and head differ.
 bool IsSame(const ParameterTensor& a, const ParameterTensor& b) {
   return a.parameter.kind == b.parameter.kind && a.layout == b.layout && a.names == b.names && a.if_has == b.if_has &&
          a.shape == b.shape;
 }
 
-// For each list of `wanted`: the index of an equal list of `held` for which fits(wanted, held) holds, or -1.
+// Returns, for each list of tensors in `wanted`, the index of an equal list in `held` for which fits(i, j) returns true; otherwise -1.
 template <typename Fits>
 std::vector<int32_t> Match(const Parameters& parameters, const std::vector<Tensors>& wanted, const Parameters& from,
                            const std::vector<Tensors>& held, Fits fits) {

@@ -95,7 +95,7 @@ Status SpeedProbe::Run(int32_t layers) {
   Build b(program, parameters, precision_);
   const Value hidden = family_.family->Encode(b, config);
   program.outputs = {{kLastHiddenState, hidden}};
-  // Does not compute constants that only depend on weights: their values do not affect the speed.
+  // Omits the constants that only depend on weights: their values do not affect the speed.
   const Plan plan = PlanFor(HoistConstants(std::move(program)).run, std::vector<int32_t>{0});
 
   const std::vector<int32_t> ids(kTokens, 0);

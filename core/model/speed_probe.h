@@ -39,7 +39,7 @@ class SpeedProbe {
   std::vector<std::pair<LinearSpec, Weight>> linears_;
   std::vector<Tensor> constants_;
   Weights weights_;
-  std::vector<FloatBuffer> results_;  // results are downloaded, so that the time on a GPU includes it
+  std::vector<FloatBuffer> results_;  // results are downloaded too, so that a GPU's time includes the download
 };
 
 }  // namespace peruse

@@ -28,7 +28,7 @@ class StoredFormat {
 
  private:
   struct Use {
-    const WeightFormat* format = nullptr;  // null if a program reads floats
+    const WeightFormat* format = nullptr;  // nullptr if a program reads the tensor as floats
     std::vector<int64_t> shape;
   };
 

@@ -7,7 +7,6 @@
 
 namespace peruse::ops {
 
-// out = activation(x), a copy for Activation::kNone
 struct Activate {
   static constexpr const char* kName = "activate";
   static constexpr bool kByRow = true;

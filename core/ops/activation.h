@@ -25,7 +25,6 @@ enum class Activation : uint8_t {
 };
 inline constexpr Activation kLastActivation = Activation::kLaplace;
 
-// Parses a name of `hidden_act` and similar fields (transformers' ACT2FN). Returns nullopt if it is unknown.
 inline std::optional<Activation> ParseActivation(std::string_view name) {
   if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;

@@ -6,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out = x + y, or x plus the row y added to every row
+// out = x + y. If y has one row, adds it to every row of x.
 struct Add {
   static constexpr const char* kName = "add";
   static constexpr bool kByRow = true;

@@ -43,10 +43,10 @@ void Compute(const AlibiBias& op, const Numbers& n) {
   }
 }
 
-// Nothing that it reads is a weight.
+// Does nothing: the table does not depend on weights.
 void Gradient(const AlibiBias&, const Numbers&, const Gradients&) {}
 
-// One rounding of a product.
+// The only error is the rounding of one product.
 std::vector<double> Bound(const AlibiBias&, Value result, const Numbers& n) {
   const Matrix& out = n(result);
   return ForEachCell(out, [&](int32_t r, int32_t h) { return kEpsilon * std::abs(out(r, h)); });

@@ -13,15 +13,15 @@ struct AlibiBias {
   static constexpr const char* kName = "alibi_bias";
   static constexpr bool kByRow = false;
 
-  int32_t center = 0;  // the row of distance 0
+  int32_t center = 0;  // the row of `out` that belongs to distance 0
   Value out;           // [distances, heads]
 
   auto Inputs() { return std::array<Value*, 0>{}; }
   auto Outputs() { return std::array{&out}; }
 };
 
-// 2^(-8 / heads), and its powers, for a power of two of heads. Otherwise those of the power of two below, and then every second slope of
-// the power of two above.
+// Returns the slope of each head: the powers of 2^(-8 / heads) if `heads` is a power of two. Otherwise those of the power of two below, and
+// then every second slope of the power of two above.
 std::vector<float> AlibiSlopes(int32_t heads);
 
 // The operation in float32, shared by all backends. Rows of `out` are `stride` floats apart.

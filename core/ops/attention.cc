@@ -17,9 +17,9 @@ bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
 
 struct Query {
   int32_t head;
-  int32_t start;  // first row of its text
+  int32_t start;  // first row of the query's text
   int32_t length;
-  int32_t i;  // position in the text
+  int32_t i;  // the query's position in its text
 };
 
 void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::function<void(const Query&)>& visit) {
@@ -109,7 +109,7 @@ void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
     const std::vector<double> weights = Weights(op, n, q);
     const int32_t column = q.head * head_dim;
     const int32_t query = q.start + q.i;
-    // First the gradients of the weights, then those of the scores.
+    // Computes the gradients of the attention weights first, then those of the scores.
     std::vector<double> gradients(weights.size());
     for (int32_t j = 0; j < q.length; ++j) {
       double& gradient = gradients[static_cast<size_t>(j)];

@@ -6,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out = [x | y]. Backends never run it: a pass makes the producers of x and y write into out (place_columns.cc).
+// out = [x | y]. Backends never run this operation: a pass makes the producers of x and y write into `out` (place_columns.cc).
 struct Concat {
   static constexpr const char* kName = "concat";
   static constexpr bool kByRow = false;

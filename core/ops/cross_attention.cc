@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// A head's attention weights [queries, keys], and the largest sum of absolute products of a score.
+// A head's attention weights [queries, keys], and the largest sum of absolute products of a score, for error bounds.
 struct Weights {
   std::vector<double> values;
   double largest_score = 0;
@@ -77,7 +77,8 @@ void Compute(const CrossAttention& op, const Numbers& n) {
   });
 }
 
-// dV = P^T dO, dP = dO V^T, dS = P (dP - sum of P dP along the softmax), dQ = scale dS K, dK = scale dS^T Q
+// Gradients, where P are the attention weights, S the scores and O the result: dV = P^T dO, dP = dO V^T, dS = P (dP - sum of P dP along the
+// softmax), dQ = scale dS K, dK = scale dS^T Q.
 void Gradient(const CrossAttention& op, const Numbers& n, const Gradients& g) {
   const Matrix& query = n(op.query);
   const Matrix& key = n(op.key);

@@ -19,7 +19,7 @@ struct Index {
     kLengths,      // number of tokens of each text  [sequences]
     kSlots,        // row of the position table for each distance  [2 * longest - 1]
     kAllRows,      // the rows of a table (distances.rows)  [rows]
-    // Inputs of heads, for a batch of one text:
+    // Inputs of heads that read labels or words, for a batch of one text:
     kWords,        // first row of each word  [words]
     kWordTokens,   // number of rows of each word  [words]
     kLabels,       // first row of each label  [labels]
@@ -29,14 +29,14 @@ struct Index {
     kPairWidth,    // second minus first word number of a pair, + offset  [pairs]
     // block number of each first word and width: first * blocks + an offset that depends on the width (BlocksBy)  [pairs]
     kPairBlock,
-    kRow,        // `offset`  [domain]
+    kRow,        // the value of `offset`  [domain]
     kWordCount,  // number of words, + offset  [sequences]
     kLabelAt,    // number of the label at a label's row, 0 at other tokens  [tokens]
     kIsLabel,    // 1 at a label's row, else 0  [tokens]
     kIsNoLabel,  // 0 at a label's row, else 1  [tokens]
     kSegments,   // 0 before the first row of the second segment, 1 from there on  [tokens]
   };
-  // For kSlots: maps a distance to row clamp(bucket(distance) + offset, 0, rows - 1) of a table.
+  // For kSlots: a distance has the row clamp(bucket(distance) + offset, 0, rows - 1) of the position table.
   struct Distances {
     int32_t buckets = 0;       // number of logarithmic buckets; 0 means one bucket per distance
     int32_t max_position = 0;  // larger distances share the last bucket
@@ -46,22 +46,22 @@ struct Index {
     bool operator==(const Distances&) const = default;
   };
 
-  // The offset of a pair's block among the blocks of its first word.
+  // Determines a pair's block, counted from the first block of its first word, by the pair's width.
   enum class BlocksBy : uint8_t {
     kNone,
-    kWidth,     // one block for each width
-    kTriangle,  // width + 1 blocks for each width
+    kWidth,     // one block per width
+    kTriangle,  // width + 1 blocks per width
   };
 
   Kind kind = Kind::kIds;
   int32_t offset = 0;
   int32_t padding = -1;
   Distances distances;
-  int32_t blocks = 0;  // blocks for each first word
+  int32_t blocks = 0;  // number of blocks of each first word
   BlocksBy blocks_by = BlocksBy::kNone;
   Domain domain = Domain::kOne;
 
-  // Whether the index selects some rows, each at most once.
+  // Whether the index selects some of the rows, each at most once.
   bool chooses() const { return kind == Kind::kFirst || kind == Kind::kLast || kind == Kind::kChosen; }
   bool operator==(const Index&) const = default;
 };

@@ -6,14 +6,14 @@
 
 namespace peruse::ops {
 
-// out = inputs[number], a matrix that the caller provides
+// out = inputs[number], a matrix that the caller provides for each run.
 struct Input {
   static constexpr const char* kName = "input";
   static constexpr bool kByRow = false;
 
   int32_t number = 0;
   Value out;
-  bool optional = false;  // may be absent if it is only used as a factor (passes.h: DropInputs)
+  bool optional = false;  // may be absent if it is only used as a factor (see DropInputs in passes.h)
 
   auto Inputs() { return std::array<Value*, 0>{}; }
   auto Outputs() { return std::array{&out}; }

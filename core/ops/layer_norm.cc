@@ -6,7 +6,7 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, values, sizes) with the values to normalise and the sums of absolute values for their error bounds.
+// Calls visit(row, values, sizes): `values` are the row to normalise, `sizes` the sums of absolute values for its error bounds.
 void ForEachRow(const LayerNorm& op, const Numbers& n,
                 const std::function<void(int32_t, const double*, const double*)>& visit) {
   const Matrix& x = n(op.x);

@@ -20,9 +20,9 @@ struct Linear {
   Value residual;  // [rows, out]
   NormArgs norm;
   Value out;
-  bool first_outputs =
-      // out may have fewer columns than the weight; only in a plain layer with one group, set by core/program/passes/hoist.cc
-      false;
+  // Computes only the leading outputs: `out` has fewer columns than the weight. Only in a plain layer with one group, set by
+  // core/program/passes/hoist.cc.
+  bool first_outputs = false;
 
   bool plain() const { return activation == Activation::kNone && !factor.valid() && !norm.valid(); }
 

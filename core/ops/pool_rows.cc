@@ -8,7 +8,6 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, column) for every cell of x that is pooled into a result.
 template <typename Visit>
 void ForEachSource(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
   const Matrix& x = n(op.x);
@@ -22,7 +21,6 @@ void ForEachSource(const PoolRows& op, const Numbers& n, int32_t row, int32_t co
   }
 }
 
-// Calls visit(value) for every value that is pooled into a result.
 template <typename Visit>
 void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
   ForEachSource(op, n, row, col, [&](int32_t r, int32_t c) { visit(n(op.x)(r, c)); });

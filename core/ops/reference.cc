@@ -11,7 +11,7 @@ namespace {
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
-// Quantises a group's slice of a row and returns its scale. Doubles hold sums of the integers' products exactly.
+// Quantises a group's slice of a row and returns its scale. The integers are stored as doubles, which hold sums of their products exactly.
 double QuantizeSlice(const double* features, int32_t in, int32_t levels, double* integers) {
   const std::vector<float> values(features, features + in);
   std::vector<int16_t> quantized(values.size());
@@ -66,7 +66,6 @@ double Activated(double x, Activation activation) {
 
 double ActivationSlope(double x, Activation activation) {
   const auto density = [](double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI); };
-  // 0.5 x (1 + tanh(u(x))), and its slope.
   const auto half_tanh = [x](double u, double u_slope) {
     const double t = std::tanh(u);
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * u_slope;
@@ -219,7 +218,7 @@ void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm,
   for (int32_t i = 0; i < width; ++i) variance += (x[i] - mean) * (x[i] - mean) / width;
   const double inverse = 1 / std::sqrt(variance + norm.eps);
   for (int32_t i = 0; i < width; ++i) {
-    // An error of x affects the value, the mean and, in proportion to z, the variance.
+    // An error of x affects the value itself, the mean and, in proportion to z, the variance.
     const double z = std::fabs(x[i] - mean) * inverse;
     const double passed = kDot * largest * inverse * std::fabs(weight(0, i)) * (2 + z);
     const double bias = norm.bias.valid() ? n(norm.bias)(0, i) : 0;

@@ -58,7 +58,6 @@ struct Gradients {
 };
 
 double Activated(double x, Activation activation);
-// Returns the derivative; at a corner, the one-sided derivative.
 double ActivationSlope(double x, Activation activation);
 void Softmax(std::span<double> values);
 double Dot(const double* a, const double* b, int32_t n);

@@ -44,10 +44,10 @@ void Compute(const RotaryAngles& op, const Numbers& n) {
   }
 }
 
-// Positions are integers and do not have gradients.
+// Does nothing: positions are integers and do not have gradients.
 void Gradient(const RotaryAngles&, const Numbers&, const Gradients&) {}
 
-// The operation computes in double and rounds once.
+// The operation computes in double precision and rounds once.
 std::vector<double> Bound(const RotaryAngles&, Value result, const Numbers& n) {
   return ForEachCell(n(result), [](int32_t, int32_t) { return kEpsilon; });
 }

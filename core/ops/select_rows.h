@@ -6,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out[r] = x[rows[r]]
+// out[r] = x[rows[r]].
 struct SelectRows {
   static constexpr const char* kName = "select_rows";
   static constexpr bool kByRow = false;

@@ -25,9 +25,7 @@ struct Shapes {
     return value.valid() && (*this)(value).rows == rows && (*this)(value).cols == cols;
   }
   bool Is(Value value, Extent rows, int32_t cols) const { return Is(value, rows, Extent{Domain::kOne, cols}); }
-  // Whether both values are valid and have equal shapes.
   bool Alike(Value a, Value b) const { return a.valid() && b.valid() && Is(a, (*this)(b).rows, (*this)(b).cols); }
-  // Whether the optional operand `a` is absent or has the shape of `b`.
   bool NoneOrAlike(Value a, Value b) const { return !a.valid() || Alike(a, b); }
   bool IsNorm(const NormArgs& norm, int32_t width) const {
     return Is(norm.weight, kOneRow, width) && (!norm.bias.valid() || Is(norm.bias, kOneRow, width)) && norm.eps >= 0;

@@ -98,7 +98,7 @@ void Gradient(const SpanConv& op, const Numbers& n, const Gradients& g) {
 std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n) {
   const std::vector<double> sizes = Logits(op, n, /*sizes=*/true);
   const double largest = *std::max_element(sizes.begin(), sizes.end());
-  // Without a linear layer the logits are exact.
+  // Without a fused linear layer the logits are exact.
   const double softmax = op.weight.valid() ? SoftmaxFactor(largest) : 2 * largest + kSoftmax;
   const Matrix& out = n(result);
   if (result == op.kernels) {

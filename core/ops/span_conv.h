@@ -12,9 +12,9 @@ struct SpanConv {
   static constexpr const char* kName = "span_conv";
   static constexpr bool kByRow = false;
 
-  // [tokens, heads * K]; if `weight` is valid, the input x of the linear layer that computes the logits, x W^T + b
+  // [tokens, heads * K]. If `weight` is valid, this is instead the input x of the linear layer that computes the logits, x W^T + b.
   Value logits;
-  LinearId weight;  // set by the fusing pass
+  LinearId weight;  // invalid unless the fusing pass sets it
   Value values;     // [tokens, width]
   int32_t heads = 1;
   int32_t kernel_size = 1;  // K

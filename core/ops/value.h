@@ -28,8 +28,8 @@ enum class Domain : uint8_t {
   kSequences,  // texts
   kLongest,    // tokens of the longest text
   kChosen,     // requested tokens
-  kWords,      // words that a head takes as inputs (core/program/indices.h)
-  kLabels,     // labels that a head takes as inputs
+  kWords,      // words that a head receives as inputs (core/program/indices.h)
+  kLabels,     // labels that a head receives as inputs
   kPairs,      // pairs of words, or of a word and a label
 };
 inline constexpr size_t kDomains = 8;

@@ -18,14 +18,12 @@ namespace peruse {
 // Several tensors stacked by rows as one linear layer, so that a single product computes them all.
 class Stack {
  public:
-  // Adds name.weight [out, in] and name.bias [out].
   Stack& Add(const std::string& name, int32_t out);
   // Adds a weight of any shape with `out` rows of `in` elements, under its full name, without a bias. if_has: see ParameterTensor.
   Stack& AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
                    std::vector<std::string> if_has = {});
   // Adds a convolution, name [out, in, taps]: rows [tap * out, (tap + 1) * out) hold one tap.
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
-  // Adds a bias of any shape, under its full name, for the outputs [first, first + count).
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
   // Uses 13-bit activations with kQ8, for inputs that lose most accuracy in 8 bits.
   Stack& WithWideInput() {
@@ -41,7 +39,7 @@ class Stack {
   Stack(int32_t in, Precision precision) { spec_.in = in, spec_.out = 0, spec_.precision = precision; }
 
   LinearSpec spec_;
-  std::vector<ParameterTensor> tensors_;  // declaring the stack sets their `parameter`
+  std::vector<ParameterTensor> tensors_;  // members `parameter` are set when the stack is declared
 };
 
 // Numbers of ops::Input: 0 is the matrix of label vectors; masks of attention heads start here.
@@ -56,7 +54,7 @@ class Build {
   void BeginPart(std::string prefix) { part_ = std::move(prefix); }
   void EndPart() { part_.clear(); }
 
-  // Rejects checkpoints that have tensor names with this prefix (Parameters::refused).
+  // Makes checkpoints with tensor names of this prefix an error (Parameters::refused).
   void Refuse(std::string prefix) { parameters_.refused.push_back(std::move(prefix)); }
 
   // Changes that a head requests to token embeddings (SumEmbeddings): `rows`, one per label, replace the embeddings at label tokens, and
@@ -73,17 +71,15 @@ class Build {
   void BeginHead(std::string_view name) { head_ = std::string(name); }
 
   Stack Stacked(int32_t in) const { return Stack(in, precision_); }
-  // Stays float32 in every precision.
+  // Like Stacked, but float32 in every precision.
   Stack StackedF32(int32_t in) const { return Stack(in, Precision::kF32); }
   LinearId Weights(const Stack& stack) { return Declare(stack.spec_, stack.tensors_); }
-  // name.weight [out, in], name.bias [out].
+  // Declares name.weight [out, in] and name.bias [out].
   LinearId Weights(const std::string& name, int32_t in, int32_t out) { return Weights(Stacked(in).Add(name, out)); }
-  // Declares the columns [first, first + in) of name.weight [out, all], without the bias.
   Stack ColumnsOf(const std::string& name, int32_t first, int32_t in, int32_t all, int32_t out) const;
   // Declares transformers' GroupedLinearLayer: name.weight [groups, in / groups, out / groups] (input-major), name.bias [out]. With one
   // group it is an ordinary linear layer.
   LinearId GroupedWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, bool wide_input = false);
-  // Declares name.weight [out, in / groups, kernel_size] and name.bias [out].
   LinearId Conv1dWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size);
   Value Constant(const std::string& name, int32_t rows, int32_t cols);
   Value ConstantRow(const std::string& name, int32_t cols) {
@@ -114,7 +110,7 @@ class Build {
   Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
   Value LayerNorm(Value x, const NormArgs& norm);
   Value Activate(Value x, Activation activation);
-  // An optional input of the caller with the shape of x (passes.h: DropInputs). `number` is that of ops::Input.
+  // Declares an optional input of the caller with the shape of x (see DropInputs in passes.h). `number` is that of ops::Input.
   Value InputLike(Value x, int32_t number);
   Value Add(Value x, Value y);
   Value Multiply(Value x, Value y);
@@ -122,7 +118,7 @@ class Build {
     Value out;
     Value probabilities;
   };
-  // Sets the results of `args`.
+  // Adds the operation `args`, after setting the members of its results.
   Attended Attention(ops::Attention args);
   Value DepthwiseConv(Value x, Value taps);
   struct Convolved {
@@ -146,14 +142,13 @@ class Build {
   // Computes cosines and sines by token position, [tokens, head_dim]. Sets the positions and the result of `args`.
   Value RotaryAngles(ops::RotaryAngles args, int32_t head_dim);
   Value Rotate(Value x, Value angles);
-  // [2 * max - 1, heads]: a row for each distance of two tokens, from -(max - 1) to max - 1.
+  // Returns a table [2 * max - 1, heads] with a row for each distance of two tokens, from -(max - 1) to max - 1.
   Value AlibiBias(int32_t max, int32_t heads);
-  // x y^T; y has a row per element of its domain.
+  // Returns x y^T. y has a row per element of its domain (such as words or labels).
   Value MatMul(Value x, Value y);
-  // One direction of an LSTM; gates are [rows, 4 * width].
+  // Adds one direction of an LSTM; gates are [rows, 4 * width].
   Value Lstm(Value gates, Value recurrent, Value bias, bool reverse);
   Value Columns(Value x, int32_t first, int32_t count);
-  // Splits x into N blocks of columns of equal width.
   template <size_t N>
   std::array<Value, N> Split(Value x) {
     const int32_t width = cols(x) / static_cast<int32_t>(N);
@@ -177,7 +172,8 @@ class Build {
   int32_t cols(Value x) const { return program_.info(x).cols.factor; }
 
  private:
-  void DeclareTensor(ParameterTensor tensor);  // with the names of this part and head
+  // Adds the prefix of the current part, and the current head, to the tensor.
+  void DeclareTensor(ParameterTensor tensor);
   LinearId Declare(LinearSpec spec, const std::vector<ParameterTensor>& tensors);
   Value NewConstant(int32_t rows, int32_t cols, ParameterTensor tensor);
   Value NewLike(Value x, int32_t cols) { return program_.NewValue(program_.info(x).rows, {Domain::kOne, cols}); }

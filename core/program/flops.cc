@@ -38,7 +38,7 @@ double Cost(const ops::SpanConv& op, const Run& run) {
   return logits + run.Convolution(op.values, op.kernel_size);
 }
 
-// Counts scores and context for keys within the window. Each position term multiplies every row by every slot that the text can reach.
+// Counts scores and contexts for the keys within the window. Each position term multiplies every row by every slot that the text can reach.
 double Cost(const ops::Attention& op, const Run& run) {
   const int terms = (op.position_key.valid() ? 1 : 0) + (op.position_query.valid() ? 1 : 0);
   double flops = 0;

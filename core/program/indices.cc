@@ -8,7 +8,7 @@ namespace peruse {
 namespace {
 
 constexpr Extent kTokenCount = {Domain::kTokens, 1};
-constexpr float kFarthest = 1 << 24;  // beyond every table; larger floats might not fit an integer
+constexpr float kFarthest = 1 << 24;  // farther than any table reaches; a larger float might not fit an integer
 
 int32_t Bucket(const Index::Distances& how, int32_t distance) {
   if (how.buckets == 0) return distance;
@@ -56,7 +56,7 @@ void AppendText(const Index& index, const ModelInput& text, int32_t start, std::
   }
 }
 
-// Returns integers that the caller gives; empty for other kinds.
+// Returns the list that the caller provides for this kind of index; empty for kinds that are computed.
 std::span<const int32_t> Given(Index::Kind kind, const HeadInputs& head) {
   switch (kind) {
     case Index::Kind::kWords:
@@ -145,7 +145,7 @@ int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position) {
   const int32_t mid = buckets / 2;
   const int32_t magnitude = std::abs(distance);
   if (magnitude <= mid) return distance;
-  // Computes in float32 and in transformers' order, so that ceil sees the same number. If max_position <= mid, the denominator is negative.
+  // Computes in float32 and in transformers' order, so that ceil sees the same number. The denominator is negative if max_position <= mid.
   const float numerator = std::log(static_cast<float>(magnitude) / static_cast<float>(mid));
   const float denominator = std::log(static_cast<float>(max_position - 1) / static_cast<float>(mid));
   const float steps = std::ceil(numerator / denominator * static_cast<float>(mid - 1));
@@ -166,7 +166,7 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
   return direction + std::min(half - 1, exact + steps);
 }
 
-// Returns the slot of each distance in (-reach, reach). `values` caches the slots for the longest text so far.
+// Returns the slots (rows of the position table) of all distances in (-reach, reach). `values` caches those of the longest text so far.
 std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values) {
   const size_t size = 2 * static_cast<size_t>(reach) - 1;
   if (values.size() < size) {

@@ -9,7 +9,7 @@
 
 namespace peruse {
 
-// One text. Empty type_ids mean that all segments are zero.
+// One text. If type_ids is empty, all tokens are in segment 0.
 struct ModelInput {
   std::span<const int32_t> ids;       // including special tokens
   std::span<const int32_t> type_ids;  // segment of each token
@@ -24,13 +24,13 @@ struct HeadInputs {
   std::span<const int32_t> pair_first;
   std::span<const int32_t> pair_second;
   int32_t second_segment = 0;            // first row of the second segment
-  std::span<const float> label_vectors;  // of a bi-encoder: [labels, width], row-major
+  std::span<const float> label_vectors;  // label vectors of a bi-encoder: [labels, width], row-major
 };
 
 struct BatchInputs {
   std::span<const ModelInput> texts;
   const RaggedBatch& batch;
-  std::span<const int32_t> chosen;  // requested rows of the batch; empty means all rows
+  std::span<const int32_t> chosen;  // rows of the batch that the caller requests; empty means all rows
   HeadInputs head = {};
 };
 
@@ -49,7 +49,7 @@ class BatchIndices {
  private:
   std::span<const int32_t> FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values);
 
-  std::vector<std::vector<int32_t>> values_;  // one list per index, reused for each batch
+  std::vector<std::vector<int32_t>> values_;  // one list per index of the program, reused for each batch
   std::vector<std::span<const int32_t>> views_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 using Runs = std::vector<ElementRun>;
 
-// For each layout: one function for the elements of a unit, and one for the runs of units [first, first + units).
+// For each layout: Unit returns the number of elements in a unit, and Append adds the runs of the units [first, first + units).
 
 int64_t Unit(const layouts::InOrder&, const Placement& p) { return p.cols; }
 void Append(const layouts::InOrder& layout, const Placement& p, int64_t first, int64_t units, Runs& runs) {

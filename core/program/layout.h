@@ -74,8 +74,8 @@ using Layout = std::variant<layouts::InOrder, layouts::HeadsOutermost, layouts::
 
 struct Placement {
   Layout layout;
-  std::span<const int64_t> shape;  // of the tensor
-  int64_t cols = 1;                // of the parameter
+  std::span<const int64_t> shape;  // shape of the tensor
+  int64_t cols = 1;                // columns of the parameter
 };
 
 // parameter[to + i] = tensor[from + i * step] for i < count, in elements; `from` is relative to the first requested unit.

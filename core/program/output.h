@@ -6,14 +6,15 @@
 namespace peruse {
 
 enum class OutputKind : uint8_t {
-  // Outputs of the model:
+  // Outputs of the whole model:
   kLogits,
-  kLastHiddenState,  // of models without a head: [tokens, hidden_size]
-  kLabelVectors,     // of models with a label encoder: one row per text of the batch; each text is a label
+  kLastHiddenState,  // only for models without a head: [tokens, hidden_size]
+  kLabelVectors,     // only for models with a label encoder: one row per text of the batch; each text is a label
 
-  // Outputs of a layer:
-  kHidden,     // [tokens, hidden_size]; layer 0 is the embeddings, layer 1 the encoder's first layer
-  kAttention,  // [heads for each token, longest text]; for this kind and those below, layer 0 is the encoder's first layer
+  // Outputs of a layer, by its number:
+  kHidden,  // [tokens, hidden_size]; layer 0 is the embeddings, layer 1 the encoder's first layer
+  // [heads for each token, longest text]; for this kind and those below, layer 0 is the encoder's first layer.
+  kAttention,
   kSpanKernel,  // ConvBERT: [tokens, heads * conv_kernel_size]
   // DeBERTa's operands of the three terms of attention scores (core/model/attention_terms.h):
   kQuery,          // [tokens, hidden_size]
@@ -35,7 +36,6 @@ inline constexpr OutputId kLabelVectors = {OutputKind::kLabelVectors};
 
 inline bool IsOfHead(OutputId id) { return id.kind == OutputKind::kLogits || id.kind == OutputKind::kLastHiddenState; }
 
-// Returns "logits" or "hidden.3", for messages and printed programs.
 std::string NameOf(OutputId id);
 
 }  // namespace peruse

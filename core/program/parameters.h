@@ -19,7 +19,7 @@ struct ConstantSpec {
 struct TableSpec {
   int32_t rows = 0;
   int32_t cols = 0;
-  bool words = false;  // token embeddings; kQ8 stores them as int8 by row
+  bool words = false;  // whether these are token embeddings, which kQ8 stores as int8 with a scale per row
 };
 
 struct ParameterId {
@@ -40,9 +40,9 @@ struct ParameterId {
 struct ParameterTensor {
   ParameterId parameter;
   Layout layout;
-  // Possible names in checkpoints. The first existing one is used; messages give the first of all.
+  // Possible names in checkpoints. The first name that a checkpoint has is used; messages give the first of the list.
   std::vector<std::string> names;
-  // For each name, the tensor whose presence selects that name; empty means the named tensor itself.
+  // For each name, the tensor whose presence selects it; an empty text means the named tensor itself.
   std::vector<std::string> if_has;
   std::vector<int64_t> shape;
   std::string head;  // the head that owns the tensor, for messages; empty for the encoder
@@ -61,7 +61,6 @@ struct Parameters {
   const TableSpec& table(ParameterId id) const { return tables[static_cast<size_t>(id.number)]; }
   int64_t rows(ParameterId id) const;
   int64_t cols(ParameterId id) const;
-  // `tensor` must outlive the result.
   Placement placement(const ParameterTensor& tensor) const {
     return {tensor.layout, tensor.shape, cols(tensor.parameter)};
   }

@@ -28,7 +28,7 @@ class Planner {
           owner_[slot] = -1;
       }
     }
-    // A block of columns shares the memory of the containing value.
+    // A block of columns shares the memory of the value that contains it.
     for (size_t v = 0; v < plan_.slot_of.size(); ++v) {
       const int32_t base = plan_.program.values[v].base;
       if (base >= 0) plan_.slot_of[v] = plan_.slot_of[static_cast<size_t>(base)];

@@ -34,7 +34,6 @@ std::string Text(Extent extent) {
   return std::to_string(extent.factor) + " " + NameOf(extent.domain);
 }
 
-// For example "%12", "%12[64:128]" for columns, "#3" for a constant.
 std::string Text(const Program& program, Value value) {
   const ValueInfo& info = program.info(value);
   const ValueInfo& root = program.info(program.Root(value));
@@ -44,7 +43,6 @@ std::string Text(const Program& program, Value value) {
   return text + "[" + std::to_string(info.first_col) + ":" + std::to_string(info.first_col + info.cols.factor) + "]";
 }
 
-// For example "W3 [768 -> 2304, int8]".
 std::string Text(const Program& program, LinearId id) {
   const LinearSpec& spec = program.linears[static_cast<size_t>(id.id)];
   std::string text = "W" + std::to_string(id.id) + " [" + std::to_string(spec.in) + " -> " + std::to_string(spec.out);

@@ -67,7 +67,7 @@ struct Program {
   }
 };
 
-// Pointers to those operands, or results, of an operation that are present.
+// Pointers to an operation's operands, or to its results, without absent ones.
 class ValueRefs {
  public:
   void Append(Value* value) {
@@ -87,7 +87,7 @@ inline ValueRefs OutputsOf(const Op& op) { return OutputsOf(const_cast<Op&>(op))
 
 LinearId LinearOf(const Op& op);
 
-// Whether each result row depends only on the same row of the operands.
+// Whether each row of the results depends only on the same row of the operands.
 inline bool IsByRow(const Op& op) {
   return std::visit([](const auto& o) { return o.kByRow; }, op);
 }

@@ -9,7 +9,7 @@
 namespace peruse {
 namespace {
 
-// Python's \w, which does not match combining marks.
+// Whether Python's \w matches the character. Unlike other definitions, it does not match combining marks.
 bool IsWordCharacter(char32_t c) {
   return c == '_' || (text::CharClasses(c) & (text::kLetterClass | text::kNumberClass)) != 0;
 }
@@ -25,7 +25,7 @@ size_t SkipWord(std::string_view text, size_t begin) {
   return begin;
 }
 
-// Sort key: the order in which gliner finds candidates.
+// Returns the sort key that orders candidates as gliner finds them.
 std::tuple<int32_t, int32_t, int32_t> Place(const EntityCandidate& it) { return {it.first, it.last, it.label}; }
 
 bool Conflict(const EntityCandidate& a, const EntityCandidate& b, const EntityRules& rules) {

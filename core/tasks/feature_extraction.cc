@@ -55,7 +55,8 @@ Status FeatureExtraction::CheckPooling() {
 Result<text::Encoding> FeatureExtraction::ReadSentence(size_t input) {
   PERUSE_ASSIGN_OR_RETURN(SentenceEmbedder::Reading reading,
                           sentence_->Read(tokenizer_, model_.config(), prompt_, request.inputs[input]));
-  PERUSE_RETURN_IF_ERROR(CheckText(reading.tokens, input));  // ReadSentence has truncated to the folder's limit
+  // no truncation happens here: ReadSentence has already cut the text to the folder's limit
+  PERUSE_RETURN_IF_ERROR(CheckText(reading.tokens, input));
   skips_.push_back(reading.skip);
   return std::move(reading.tokens);
 }

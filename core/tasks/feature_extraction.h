@@ -11,19 +11,20 @@
 
 namespace peruse {
 
-// kNone returns every token, including special ones. kSentence uses the modules of the model's folder (sentence_embedder.h) and truncates
-// long texts. kLastToken may be a special token.
+// kNone returns every token's vector, including special ones. kSentence uses the modules of the model's folder (sentence_embedder.h) and
+// truncates long texts. kLastToken may pick a special token.
 enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken };
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
-  std::optional<Pooling> pooling;          // default: kSentence with a prompt, otherwise kNone
+  std::optional<Pooling> pooling;          // nullopt means kSentence if there is a prompt, otherwise kNone
   std::optional<std::string> prompt;       // text to put before each input, for kSentence
-  std::optional<std::string> prompt_name;  // name of a prompt of the folder; default: the folder's default prompt
+  std::optional<std::string> prompt_name;  // name of a prompt of the folder; nullopt means the folder's default prompt
   std::optional<int32_t> dimensions;       // number of leading elements to keep of each vector, before `normalize`
-  int32_t layer = -1;      // hidden state: 0 the embeddings, 1 the first layer, ...; negative values count from the end
-  bool normalize = false;  // divide each vector by its length
-  bool truncation = false;  // truncate long texts instead of returning kTextTooLong
+  // hidden state to return: 0 the embeddings, 1 the first layer, ...; negative values count from the end
+  int32_t layer = -1;
+  bool normalize = false;   // divide each vector by its length
+  bool truncation = false;  // whether to truncate long texts instead of returning kTextTooLong
 };
 
 struct Features {

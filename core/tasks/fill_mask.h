@@ -12,9 +12,10 @@
 namespace peruse {
 
 struct FillMaskRequest {
-  std::vector<std::string> inputs;  // each with at least one mask token as text ("[MASK]")
-  int32_t top_k = 5;                // proposals per mask, best first
-  // Restricts proposals to these tokens; tokenizes one outside the vocabulary and uses its first token. Does not renormalise probabilities.
+  std::vector<std::string> inputs;  // each contains a mask token as text ("[MASK]") at least once
+  int32_t top_k = 5;                // number of proposals per mask, best first
+  // Restricts proposals to these tokens, without renormalising probabilities. For a target outside the vocabulary, uses the first of its
+  // tokens.
   std::optional<std::vector<std::string>> targets;
 };
 
@@ -22,11 +23,11 @@ struct MaskProposal {
   float score;  // probability
   int32_t token;
   std::string token_str;
-  // The text with only this mask filled in. Includes special tokens if there are several masks, because these are special tokens.
+  // The text with only this mask filled in. If there are several masks, it includes special tokens, because the other masks are special
+  // tokens.
   std::string sequence;
 };
 
-// Returns proposals for each mask of each input.
 class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProposal>>> {
  public:
   static constexpr Head kHead = Head::kMaskedLm;

@@ -113,7 +113,7 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
   return OkStatus();
 }
 
-// maps: [heads, tokens, tokens]
+// Returns the diagonal concentration (core/model/attention_map.h) of each map in `maps` [heads, tokens, tokens].
 std::vector<double> Inspector::Concentrations(std::span<const float> maps, int32_t tokens) const {
   const size_t size = static_cast<size_t>(tokens) * static_cast<size_t>(tokens);
   std::vector<double> result;

@@ -12,7 +12,7 @@
 namespace peruse {
 
 struct InspectionRequest {
-  std::vector<TextInput> inputs;               // exactly one
+  std::vector<TextInput> inputs;               // exactly one text or pair
   bool output_attentions = false;              // attention probabilities, and the diagonal concentration of every head
   bool output_span_kernels = false;            // kernels of ConvBERT's (or DynamicConv's) convolution heads
   bool output_hidden_states = false;           // outputs of the embeddings and of every layer
@@ -24,14 +24,14 @@ struct InspectionRequest {
 struct InspectedToken {
   std::string token;
   int32_t id;
-  TextSpan span;  // in the text or pair that contains the token
+  TextSpan span;  // range in the text or pair that contains the token
   bool special;
   int32_t sequence;  // 0 for the text, 1 for the pair, -1 for special tokens
 };
 
 struct InspectedArray {
   std::vector<int64_t> dims;
-  std::span<const float> values;  // row-major, valid until the model's next run
+  std::span<const float> values;  // row-major; valid until the model's next run
 };
 
 // Terms of one layer. Terms that the model does not have are empty.
@@ -42,7 +42,7 @@ struct InspectedTerms {
 
 struct InspectionResult {
   std::vector<InspectedToken> tokens = {};
-  // One array per layer; empty unless requested.
+  // One array per layer. Empty lists were not requested.
   std::vector<InspectedArray> attentions = {};     // [heads, tokens, tokens]
   std::vector<InspectedArray> span_kernels = {};   // [tokens, heads, kernel_size]
   std::vector<InspectedArray> hidden_states = {};  // [tokens, hidden_size]

@@ -18,7 +18,7 @@ class LabelVectors {
     const auto found = vectors_.find(label);
     return found == vectors_.end() ? nullptr : &found->second;
   }
-  // Clears the cache first if it is full.
+  // If the cache is full, clears it first.
   void Keep(std::string_view label, std::span<const float> vector) {
     if (vectors_.size() >= kMost) vectors_.clear();
     vectors_.insert_or_assign(std::string(label), std::vector<float>(vector.begin(), vector.end()));
@@ -36,10 +36,9 @@ class LabelReader {
       : tokenizer_(context.labels_tokenizer), model_(context.model), kept_(context.label_vectors) {}
 
   bool needed() const { return model_.config().label_encoder.has_value(); }
-  // Returns the readings of labels that are not cached. They precede all texts. `labels` must outlive the reader.
+  // Returns the readings of labels that are not cached, which must run before all texts. `labels` must outlive the reader.
   Result<std::vector<Reading>> Start(std::span<const std::string> labels);
   void Collect(const Reading& reading, std::span<const float> vector);
-  // Returns the vectors of the labels [first, first + count). Precondition: all labels have been encoded.
   std::span<const float> vectors(size_t first, size_t count) const {
     return std::span(vectors_).subspan(first * width_, count * width_);
   }
@@ -50,7 +49,7 @@ class LabelReader {
   LabelVectors* const kept_;
   std::span<const std::string> labels_;
   size_t width_ = 0;
-  std::vector<float> vectors_;  // [labels, width]
+  std::vector<float> vectors_;  // vectors of all labels of the request: [labels, width]
 };
 
 }  // namespace peruse

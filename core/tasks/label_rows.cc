@@ -23,10 +23,10 @@ HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids) {
   head.second_segment = separator;
   for (int32_t row = 0; row < tokens; ++row) {
     if (ids[static_cast<size_t>(row)] != prompt.marker_id) continue;
-    // The last label ends with the text if all tokens of a label represent it.
     if (prompt.label_tokens && !head.labels.empty()) head.label_tokens.push_back(row - head.labels.back());
     head.labels.push_back(row + behind);
   }
+  // If all tokens of a label represent it, the last label ends where the text begins.
   if (prompt.label_tokens && !head.labels.empty()) {
     head.label_tokens.push_back((prompt.from_separator ? separator : tokens) - head.labels.back());
   }

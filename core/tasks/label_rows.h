@@ -13,7 +13,6 @@ namespace peruse {
 // contains no labels, or only their markers.
 std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text);
 
-// Finds the rows of labels and text. `words` is empty if there is no separator token.
 HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids);
 
 void PairTextWithLabels(size_t labels, HeadLists* head);

@@ -24,7 +24,6 @@ struct ChoiceScore {
   float score;  // probability among all choices
 };
 
-// Returns all choices of each input, best first.
 class MultipleChoice : public TaskOf<MultipleChoiceRequest, std::vector<ChoiceScore>> {
  public:
   static constexpr Head kHead = Head::kMultipleChoice;
@@ -35,7 +34,7 @@ class MultipleChoice : public TaskOf<MultipleChoiceRequest, std::vector<ChoiceSc
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  std::vector<float> logits_;  // of the choices of the current input so far
+  std::vector<float> logits_;  // logits of the current input's choices so far
 };
 
 }  // namespace peruse

@@ -15,7 +15,7 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const Outpu
     rows += static_cast<int32_t>(reading.tokens.size());
   }
   first_chosen_.push_back(chosen_.size());
-  const HeadLists& head = batch[0].head;  // readings with head inputs run alone
+  const HeadLists& head = batch[0].head;  // a reading with head inputs is always the only one in its batch
   return model_.Begin(inputs_,
                       {.outputs = ids,
                        .logit_rows = chosen_,
@@ -28,7 +28,8 @@ Matrix ModelOutputs::Get(OutputId id, size_t text) const {
   const ModelOutput all = model_.output(id);
   size_t first = text;
   size_t count = 1;
-  if (all.rows.domain > Domain::kChosen) return {all.values, static_cast<size_t>(all.cols)};  // the batch has one text
+  // these kinds of rows only exist for a batch of one text
+  if (all.rows.domain > Domain::kChosen) return {all.values, static_cast<size_t>(all.cols)};
   if (all.rows.domain == Domain::kChosen && !chosen_.empty()) {
     first = first_chosen_[text];
     count = first_chosen_[text + 1] - first;

@@ -1,4 +1,4 @@
-// Runs the model and returns its outputs for each text. No other file of core/tasks runs the model.
+// Runs the model and returns its outputs for each text. The only file of core/tasks that runs the model.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace peruse {
 struct HeadLists {
   std::vector<int32_t> words, word_tokens, labels, label_tokens, pair_first, pair_second;
   int32_t second_segment = 0;
-  std::span<const float> label_vectors = {};  // of a bi-encoder; set before the reading runs
+  std::span<const float> label_vectors = {};  // label vectors of a bi-encoder; set before the reading runs
 };
 
 // One input of the model: a text, a pair, or a window of either.
@@ -25,7 +25,7 @@ struct Reading {
   size_t number = 0;  // index among the readings of that input
   bool last = true;   // whether it is the last reading of that input
   text::Encoding tokens = {};
-  // Positions of the tokens to score; empty means all. Within a task, either all readings have rows or no reading has.
+  // Positions of the tokens to score; empty means all. Either all readings of a task have rows, or none.
   std::vector<int32_t> rows = {};
   HeadLists head = {};      // for models that read labels
   int32_t label = -1;       // index of a label that is encoded separately (LabelReader); -1 for a text
@@ -33,7 +33,7 @@ struct Reading {
   int32_t first_label = 0;  // index of the first label in the request
 };
 
-// Row-major. Rows are tokens (those requested), or there is one row for the text.
+// A row-major matrix with a row per token (or requested token), or one row for the text.
 struct Matrix {
   std::span<const float> values;
   size_t cols = 0;
@@ -45,7 +45,7 @@ class ModelOutputs {
  public:
   explicit ModelOutputs(Runner& model) : model_(model) {}
 
-  // Records a run over `batch` for the outputs `ids`. head_mask: see RunOptions.
+  // Records a run over `batch` for the outputs `ids`. head_mask: see RunOptions::head_mask.
   Status Begin(std::span<const Reading> batch, std::span<const OutputId> ids, std::span<const float> head_mask = {});
   Status Finish() { return model_.Finish(); }
 
@@ -57,7 +57,7 @@ class ModelOutputs {
   Runner& model_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;       // rows of the batch to score
-  std::vector<size_t> first_chosen_;  // for each text, then the end
+  std::vector<size_t> first_chosen_;  // index in chosen_ of each text's first row; then the end
 };
 
 }  // namespace peruse

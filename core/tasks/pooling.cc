@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// Sums weight(token) * vector over tokens, and divides by `divisor`.
+// Adds to `out` the sum of weight(token) * vector over tokens, divided by `divisor`.
 template <typename Weight>
 void AddWeighted(std::span<const float> tokens, size_t width, Weight weight, double divisor, std::vector<float>* out) {
   const size_t count = tokens.size() / width;
@@ -19,7 +19,6 @@ void AddWeighted(std::span<const float> tokens, size_t width, Weight weight, dou
   }
 }
 
-// `before` is the number of tokens that precede `tokens`.
 void AddPooled(PoolingMode mode, std::span<const float> tokens, size_t width, size_t before, std::vector<float>* out) {
   const size_t count = tokens.size() / width;
   const auto n = static_cast<double>(count);

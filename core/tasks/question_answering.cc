@@ -9,14 +9,14 @@
 namespace peruse {
 namespace {
 
-constexpr int32_t kDefaultWindow = 384;  // tokens
-constexpr int32_t kDefaultStride = 128;  // tokens
+constexpr int32_t kDefaultWindow = 384;  // in tokens
+constexpr int32_t kDefaultStride = 128;  // in tokens
 
 constexpr int8_t kContextSequence = 1;
 
 bool IsContext(const text::Encoding& window, size_t token) { return window.sequence_ids[token] == kContextSequence; }
 
-// Softmax over [CLS], which means "no answer", and the tokens where an answer may begin or end. Zero for all other tokens.
+// Computes a softmax over [CLS], which means "no answer", and the tokens where an answer may begin or end. Other tokens get 0.
 std::vector<float> CandidateProbabilities(const text::Encoding& window, std::span<const float> logits, size_t column,
                                           int32_t cls_id) {
   const size_t tokens = window.ids.size();
@@ -126,7 +126,7 @@ std::vector<QuestionAnswering::Span> QuestionAnswering::BestSpans(const text::En
       spans.push_back({static_cast<int32_t>(i), static_cast<int32_t>(j), start[i] * end[j]});
     }
   }
-  // More than top_k, because extending to words makes some answers equal.
+  // Keeps more than top_k spans, because extending to words makes some answers equal.
   const int64_t wanted = request.align_to_words ? 2 * int64_t{request.top_k} + 10 : request.top_k;
   const auto kept = static_cast<size_t>(std::min(wanted, static_cast<int64_t>(spans.size())));
   const auto better = [](const Span& a, const Span& b) {

@@ -23,19 +23,18 @@ struct QuestionAnsweringRequest {
   std::vector<QuestionInput> inputs;
   int32_t top_k = 1;            // number of answers per question, best first
   int32_t max_answer_len = 15;  // in tokens
-  std::optional<int32_t>
-      max_seq_len;  // tokens per window, including the question and special tokens; unset means 384 or the limit
-  std::optional<int32_t>
-      doc_stride;  // tokens that adjacent windows share; nullopt means 128, or half a window if lower
-  bool handle_impossible_answer =
-      false;  // tokens per window, with the question and special tokens; nullopt means 384, or the model's limit if lower
-  bool align_to_words = true;  // extend answers to whole words
+  // Tokens per window, including the question and special tokens. nullopt means 384, or the model's limit if lower.
+  std::optional<int32_t> max_seq_len;
+  // Tokens that adjacent windows share. nullopt means 128, or half a window if lower.
+  std::optional<int32_t> doc_stride;
+  bool handle_impossible_answer = false;  // whether "no answer" is a candidate, with an empty text
+  bool align_to_words = true;             // extend answers to whole words
 };
 
 struct Answer {
   std::string answer;
   float score;
-  TextSpan span;  // in the context
+  TextSpan span;  // range of the answer in the context, in UTF-16 code units
 };
 
 class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<Answer>> {
@@ -55,23 +54,22 @@ class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<An
   };
   struct Candidate {
     float score;
-    text::Offset bytes;  // in the context
+    text::Offset bytes;  // range of the answer in the context, in bytes
   };
 
   Result<text::EncodeOptions> WindowOptions() const;
-  // Tokenizes the pair, in as many windows as needed.
+  // Tokenizes question and context together, in as many windows as needed.
   Result<std::vector<text::Encoding>> Windows(const QuestionInput& input, const text::EncodeOptions& options) const;
-  // Returns the best spans of a window. `start` and `end` are probabilities for each of its tokens.
+  // Returns the best spans of a window. `start` and `end` contain a probability for each of its tokens.
   std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,
                               std::span<const float> end) const;
   text::Offset SpanBytes(const text::Encoding& window, const Span& span) const;
   void AddCandidate(std::string_view context, text::Offset bytes, float score);
-  // Returns up to top_k answers to the question, best first.
   std::vector<Answer> Ranked(std::string_view context) const;
 
-  // State of the current question over its windows:
+  // State of the current question over the windows of its context:
   std::vector<Candidate> candidates_;      // in order of discovery
-  std::map<std::string, size_t> by_text_;  // equal texts, ignoring case, share a candidate
+  std::map<std::string, size_t> by_text_;  // equal answers, ignoring case, share a candidate
   float null_score_ = 1e6f;                // smallest probability of "no answer" so far
 };
 

@@ -14,7 +14,7 @@ struct ReplacedTokenRequest {
 
 struct TokenReplacement {
   std::string word;
-  float score;  // probability of being replaced
+  float score;  // probability that the token was replaced
   bool replaced;
   int32_t index;
   TextSpan span;

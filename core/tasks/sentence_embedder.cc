@@ -108,7 +108,7 @@ Result<std::string> SentenceEmbedder::Prompt(const std::optional<std::string>& p
 
 Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& tokenizer, const ModelConfig& config,
                                                          std::string_view prompt, std::string_view text) const {
-  // sentence-transformers truncates to its own limit, otherwise to the tokenizer's and to the number of positions in config.json.
+  // sentence-transformers uses its own limit; without one, the tokenizer's limit or the number of positions in config.json.
   int64_t limit = config.max_position_embeddings;
   if (const std::optional<int64_t> other = tokenizer.model_max_length(); other && *other > 0) {
     limit = std::min(limit, *other);
@@ -134,7 +134,8 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& 
 }
 
 std::string SentenceEmbedder::Cased(const text::Tokenizer& tokenizer, std::string text) const {
-  if (!modules_.do_lower_case || !IsValidUtf8(text)) return text;  // the tokenizer reports invalid UTF-8
+  // leaves invalid UTF-8 to the tokenizer, which reports it
+  if (!modules_.do_lower_case || !IsValidUtf8(text)) return text;
   std::vector<std::string> special;
   for (const int32_t id :
        {tokenizer.cls_id(), tokenizer.sep_id(), tokenizer.mask_id(), tokenizer.pad_id(), tokenizer.unk_id()}) {

@@ -19,7 +19,7 @@ namespace peruse {
 
 class SentenceEmbedder {
  public:
-  // `read` returns files of the folders that `modules` names. `width` is that of token vectors. Errors: those of reading weights,
+  // `read` returns files of the folders that `modules` names. `width` is the size of the token vectors. Errors: those of reading weights,
   // kShapeMismatch.
   static Result<std::unique_ptr<SentenceEmbedder>> Create(SentenceModules modules, const ReadModelFile& read,
                                                           int32_t width);
@@ -28,12 +28,13 @@ class SentenceEmbedder {
 
   struct Reading {
     text::Encoding tokens;
-    size_t skip = 0;  // leading tokens that are not pooled
+    size_t skip = 0;  // number of leading tokens that are not pooled
   };
   // Tokenizes `prompt` followed by `text`, cut to the folder's limit. Errors: kInvalidArgument if the prompt leaves no space.
   Result<Reading> Read(const text::Tokenizer& tokenizer, const ModelConfig& config, std::string_view prompt,
                        std::string_view text) const;
-  // Returns `prompt`, or the prompt called `name`, or the default, or "". Errors: kInvalidArgument, which lists the prompts.
+  // Returns `prompt`, or the folder's prompt called `name`, or the folder's default prompt, or "". Errors: kInvalidArgument, which lists
+  // the prompts.
   Result<std::string> Prompt(const std::optional<std::string>& prompt, const std::optional<std::string>& name) const;
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
@@ -41,13 +42,14 @@ class SentenceEmbedder {
 
  private:
   struct Dense {
-    std::vector<float> weight;    // [out, in]
-    std::vector<float> bias;      // [out], or empty
-    std::vector<float> residual;  // [out, in]; empty if there is no residual, or if it adds the input itself
+    std::vector<float> weight;  // [out, in]
+    std::vector<float> bias;    // [out], or empty
+    // matrix of the input that is added to the result [out, in]; empty if nothing, or the input itself, is added
+    std::vector<float> residual;
   };
 
   explicit SentenceEmbedder(int32_t width) : width_(width) {}
-  // Lower-cases if the folder requires it, except special tokens, as in a lower-casing tokenizer.
+  // Lower-cases the text if the folder requires it, except special tokens, as a lower-casing tokenizer does.
   std::string Cased(const text::Tokenizer& tokenizer, std::string text) const;
   Status ReadDense(const ReadModelFile& read, const SentenceStep& step);
 

@@ -59,16 +59,16 @@ Result<bool> Task::EndStep() {
   PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(count), "the results"));
   for (size_t text = 0; text < count; ++text, ++done_) {
     PERUSE_RETURN_IF_ERROR(Collect(queue_[done_], text));
-    queue_[done_] = {};  // frees its memory
+    queue_[done_] = {};  // frees the memory of the reading
   }
   return !done();
 }
 
 size_t Task::CollectBytesBound(size_t count) const {
-  // A copy of the outputs, and a list, a string, a label and other results per token.
+  // Upper bound of the results for one token: a copy of the outputs, and a list, a string, a label and so on.
   constexpr size_t kBytesPerToken = 1024;
   size_t floats = 0;
-  // A single output is not copied.
+  // Outputs are copied only if there are several.
   if (wanted_.size() == 1) {
     for (size_t text = 0; text < count; ++text) floats += outputs_.Get(wanted_[0], text).values.size();
   }

@@ -23,7 +23,7 @@
 
 namespace peruse {
 
-// Everything here must outlive the task.
+// All members must outlive the task.
 struct TaskContext {
   const text::Tokenizer& tokenizer;
   Runner& model;
@@ -31,7 +31,7 @@ struct TaskContext {
   std::string_view ranking_activation = {};
   std::string_view ranking_prompt = {};
   const class SentenceEmbedder* sentence = nullptr;  // embeds texts with the folder's modules; may be null
-  // For a model that encodes labels separately: the labels' tokenizer, and cached vectors.
+  // Only for a model that encodes labels separately: the labels' tokenizer, and cached vectors of labels.
   const text::Tokenizer* labels_tokenizer = nullptr;
   class LabelVectors* label_vectors = nullptr;
 };
@@ -56,14 +56,13 @@ class Task {
   // Runs one batch. Returns true while batches remain.
   Result<bool> Step();
   // The halves of Step, for a backend that only records (Backend::deferred): the host replays the run between them. BeginStep returns false
-  // if no batch remains; the caller must then not call EndStep.
+  // if no batch is left; EndStep must not follow then.
   Result<bool> BeginStep();
   Result<bool> EndStep();
 
-  // After Start: whether all batches have run.
   bool done() const { return done_ == queue_.size(); }
 
-  // Number of tokens that the model has processed, including special tokens and repetitions in windows or pairs.
+  // Returns the number of tokens that the model has processed, including special tokens, and repetitions in windows and pairs.
   int64_t tokens_read() const { return tokens_read_; }
 
  protected:
@@ -75,12 +74,12 @@ class Task {
   virtual Status Collect(const Reading& reading, size_t text) = 0;
 
   Result<std::vector<text::Encoding>> Encode(const TextInput& input, const text::EncodeOptions& options) const;
-  // Checks the windows of input `number`, and returns the first.
+  // Checks the windows of input number `number`, and returns the first window.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
   // Errors: kEmptyText if the texts are blank.
   static Status CheckText(const text::Encoding& tokens, size_t number);
-  // CheckText; also kTextTooLong above the model's limit, with `advice` in the message.
+  // Like CheckText, but also checks the model's length limit. Errors: kTextTooLong, with `advice` in the message.
   Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
 
   void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
@@ -91,7 +90,7 @@ class Task {
   int32_t MaxTokens() const;
   // Returns `max_length`, or `usual` if it is nullopt. Errors: kInvalidArgument above the model's limit.
   Result<int32_t> Length(std::optional<int32_t> max_length, int32_t usual) const;
-  // MaxTokens(), but at most the number of positions in the configuration, to which transformers truncates; usually 512.
+  // Returns MaxTokens(), but at most max_position_embeddings of config.json, to which transformers truncates; usually 512.
   int32_t UsualTokens() const { return std::min(MaxTokens(), model_.config().max_position_embeddings); }
   // Returns options that truncate to `max_length` tokens, or do not truncate if it is kUnlimited.
   static text::EncodeOptions CutTo(int32_t max_length, text::Truncation truncation);
@@ -107,7 +106,7 @@ class Task {
   std::vector<Reading> queue_;
   std::vector<OutputId> wanted_;
   std::vector<float> head_mask_;
-  size_t done_ = 0;   // number of readings
+  size_t done_ = 0;   // number of readings that have run
   size_t begun_ = 0;  // number of readings in the batch between BeginStep and EndStep
   int64_t tokens_read_ = 0;
 };

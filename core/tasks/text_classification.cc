@@ -103,7 +103,7 @@ Result<std::vector<LabelScore>> TextClassification::Together(std::string_view te
   Utf8IndexConverter index(text);
   const bool tell = request.stride && (request.windows == WindowChoice::kMax || !request.window_label.empty());
   std::vector<LabelScore> found;
-  // transformers looks up the names of all labels first, except for top_k = 1.
+  // transformers looks up the names of all labels even if it returns few, except for top_k = 1. A missing name is then an error.
   for (size_t label = 0; request.top_k != 1 && label < labels.size(); ++label) {
     PERUSE_RETURN_IF_ERROR(LabelName(model_.config(), label).status());
   }

@@ -12,22 +12,22 @@
 
 namespace peruse {
 
-// How to combine the windows of a text: each label's highest or mean score.
+// How to combine the scores of a text's windows: each label's highest or mean score.
 enum class WindowChoice { kMax, kMean };
 
 struct TextClassificationRequest {
   std::vector<TextInput> inputs;
   int32_t top_k = 1;                      // number of labels to return, best first; 0 means all
-  std::optional<ScoreFunction> function;  // nullopt means that the configuration decides
-  float temperature = 1;                  // divides the logits
-  bool truncation =
-      false;  // truncate a long text, or the longer text of a pair first, instead of returning kTextTooLong
+  std::optional<ScoreFunction> function;  // nullopt means the function that the configuration determines
+  float temperature = 1;                  // logits are divided by it
+  // Truncates a long text, or the longer text of a pair first, instead of returning kTextTooLong.
+  bool truncation = false;
   // Splits a long text into windows that share this number of tokens, instead of truncating it.
   std::optional<int32_t> stride;
   // Maximum number of tokens per text or window. nullopt means the model's limit, for windows at most max_position_embeddings.
   std::optional<int32_t> max_length;
   WindowChoice windows = WindowChoice::kMax;
-  // Returns the scores of the window that has this label's highest score, instead of combining `windows`.
+  // If set, returns the scores of the window in which this label scores highest, instead of combining windows.
   std::string window_label;
 };
 
@@ -53,10 +53,10 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   Status CheckWindows() const;
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
-  const SentenceEmbedder* const sentence_;  // computes the logits unless null
+  const SentenceEmbedder* const sentence_;  // computes the logits of a folder with modules; null otherwise
   OutputId output_ = kLogits;
 
-  std::vector<std::vector<float>> scores_;  // of the windows of the current text so far
+  std::vector<std::vector<float>> scores_;  // scores of the current text's windows so far
   std::vector<text::Offset> spans_;         // byte ranges of these windows in the text
 };
 

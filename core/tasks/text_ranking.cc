@@ -19,7 +19,7 @@ Status TextRanking::Start() {
     const std::string whole = std::string(prompt_) + query;
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs, tokenizer_.EncodeWithEach(whole, documents, options));
     bool is_blank = !pairs.empty() && pairs[0].is_blank[0];
-    if (!prompt_.empty()) {  // adds the prompt to a query that is not empty
+    if (!prompt_.empty()) {  // adds the prompt to the query
       PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(query));
       is_blank = alone[0].is_blank[0];
     }
@@ -42,11 +42,11 @@ Status TextRanking::FindLabel() {
 }
 
 Result<ScoreFunction> TextRanking::ConfiguredFunction() const {
-  // Some releases of sentence-transformers wrote "fullname"; sentence-transformers then uses its default.
+  // Some releases of sentence-transformers wrote "fullname" as an activation; it then uses the default.
   const bool is_unnamed = activation_.empty() || activation_ == "sentence_transformers.util.fullname";
   if (is_unnamed) return model_.config().num_labels() == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kNone;
   const bool of_torch =
-      activation_.starts_with("torch.");  // classes outside of torch may do anything, whatever their names
+      activation_.starts_with("torch.");  // a class outside of torch may compute anything, whatever its name
   if (of_torch && activation_.ends_with(".Sigmoid")) return ScoreFunction::kSigmoid;
   if (of_torch && activation_.ends_with(".Identity")) return ScoreFunction::kNone;
   return Unsupported("the checkpoint's activation \"" + std::string(activation_) +

@@ -21,17 +21,18 @@ struct RankingInput {
 struct TextRankingRequest {
   std::vector<RankingInput> inputs;
   int32_t top_k = 0;  // number of documents to return, best first; 0 means all
-  // nullopt means the checkpoint's function for sentence-transformers, otherwise kSigmoid for one label and kNone for several.
+  // nullopt means the function that the checkpoint gives for sentence-transformers; without one, kSigmoid for one label and kNone for
+  // several.
   std::optional<ScoreFunction> function;
   // Maximum number of tokens per pair. nullopt means the model's limit, but at most max_position_embeddings.
   std::optional<int32_t> max_length;
-  std::string label;  // the label to rank by, if there are several
+  std::string label;  // the label to rank by, if the model has several
 };
 
 struct RankedDocument {
   size_t corpus_id;  // index of the document
   float score;
-  std::vector<float> scores;  // of all labels, if there are several
+  std::vector<float> scores;  // scores of all labels, if the model has several
 };
 
 class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument>> {
@@ -54,7 +55,7 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
   std::string_view prompt_;      // text before every query
   ScoreFunction function_ = ScoreFunction::kSigmoid;
   size_t column_ = 0;                      // column of the logits to rank by
-  std::vector<RankedDocument> documents_;  // of the current input so far
+  std::vector<RankedDocument> documents_;  // ranked documents of the current input so far
 };
 
 }  // namespace peruse

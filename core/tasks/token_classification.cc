@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-constexpr int32_t kUsualStride = 64;  // tokens
+constexpr int32_t kUsualStride = 64;  // in tokens
 
 constexpr std::string_view kLongTextAdvice = "pass stride and an aggregation_strategy to read it in windows";
 
@@ -60,7 +60,7 @@ Status TokenClassification::Start() {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(request.inputs[i], options));
     PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
-    // A tokenizer that truncates on the left returns the last window first.
+    // A tokenizer that truncates on the left returns the last window of the text first.
     if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());
     EnqueueAll(i, std::move(windows));
   }
@@ -89,7 +89,7 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
       const auto place = std::upper_bound(found_.begin(), found_.end(), entity, earlier);
       found_.insert(place, std::move(entity));
     }
-    // No later window begins before this one.
+    // Entities that begin before this window are final, because no later window begins earlier.
     entities = Settled(reading.last || tokens.empty() ? INT32_MAX : tokens[0].bytes.start);
   }
   if (reading.number == 0) index_.emplace(all);
@@ -122,7 +122,8 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
   if (!tokenizer_.continuing_subword_prefix().empty()) {
     return CountCodePoints(token) != CountCodePoints(Slice(text, bytes));
   }
-  // transformers' rule for vocabularies without continuation marks: no space before the token, or at its start.
+  // Decides whether a token continues a word, by transformers' rule for vocabularies without continuation marks: there is no space before
+  // the token or at its start.
   if (bytes.start == 0) return false;
   const auto start = static_cast<size_t>(bytes.start);
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
@@ -230,7 +231,7 @@ std::vector<Entity> TokenClassification::Settled(int32_t end) {
     }
   }
   found_.erase(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(next));
-  // Keeps the last item, because a later one may still overlap it.
+  // Does not return the last item yet, because one of a later window may overlap it.
   if (!kept.empty() && end != INT32_MAX) {
     found_.insert(found_.begin(), std::move(kept.back()));
     kept.pop_back();

@@ -12,21 +12,22 @@
 
 namespace peruse {
 
-// kNone returns one item per token. kSimple merges adjacent tokens of one label. The others first form words, and label them by the first
-// token, the most probable token, or the mean of the tokens.
+// kNone returns one item per token. kSimple merges adjacent tokens of one label. The others first merge tokens to words, and label a word
+// by its first token, its most probable token, or the mean of its tokens.
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
 
 struct TokenClassificationRequest {
   std::vector<std::string> inputs;
   Aggregation aggregation_strategy = Aggregation::kNone;
   std::vector<std::string> ignore_labels = {"O"};  // labels to omit
-  // If an ignored label's probability is below this, the best other label replaces it. This finds more entities, and more false ones.
+  // If an ignored label's probability is below this value, the best other label replaces it. A higher value finds more entities, but more
+  // false ones, too.
   float recall = 0;
   // Splits a long text into windows that share this number of tokens, and merges their results. Not with kNone. nullopt means kTextTooLong.
   std::optional<int32_t> stride;
   std::optional<int32_t> max_length;  // tokens per window; nullopt means the model's limit
-  // Uses windows even if `stride` and `max_length` are not set: max_position_embeddings tokens, of which windows share a quarter, but at
-  // most 64 tokens.
+  // Splits long texts even if `stride` and `max_length` are not set: into windows of max_position_embeddings tokens that share a quarter,
+  // but at most 64 tokens.
   bool windows = false;
 };
 
@@ -35,11 +36,11 @@ struct Entity {
   float score = 0;
   std::string word;
   text::Offset bytes;                 // range in the UTF-8 text
-  std::optional<int32_t> index = {};  // index of a token in its window; nullopt for words and groups
+  std::optional<int32_t> index = {};  // index of the token in its window; nullopt for words and merged entities
   TextSpan span = {0, 0};             // the same range as `bytes`, in UTF-16 code units
 };
 
-// Returns each input's entities in order. Those of a long text arrive window by window.
+// Returns each input's entities in order. The entities of a long text are returned window by window.
 class TokenClassification : public TaskOf<TokenClassificationRequest, std::vector<Entity>> {
  public:
   static constexpr Head kHead = Head::kTokenClassification;
@@ -55,7 +56,7 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
     std::vector<float> scores;
     text::Offset bytes;
     int32_t index;
-    bool is_subword;  // whether it continues the word of the preceding token
+    bool is_subword;  // whether the token continues the word of the preceding token
   };
 
   std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
@@ -64,11 +65,9 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Returns one item per word. Every token that is not a subword begins a word.
   Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
   Result<Entity> Word(std::span<const Token> tokens) const;
-  // Merges adjacent items of one label. "B-" begins a new item.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
-  // Returns the best label or, depending on `recall`, the best label that is not ignored.
   size_t Chosen(std::span<const float> scores) const;
   // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);

@@ -14,14 +14,14 @@ namespace peruse {
 namespace {
 
 constexpr float kRowLevels = 127;
-// A product of codes must fit 32 bits: 127 * 2047 * 8192 fits.
+// A product of codes must fit 32 bits: at most 127 * 2047 * 8192.
 constexpr float kQueryLevels = 2047;
 constexpr size_t kWidestCodes = 8192;
-constexpr size_t kFewestCodes = 1024;  // in rows
-// Factor that rounds lengths up, by more than their rounding error.
+constexpr size_t kFewestCodes = 1024;  // with fewer rows, reading codes first does not save time
+// Factor that rounds lengths up by more than their rounding error, so that bounds stay valid.
 constexpr double kUp = 1 + 1e-6;
 
-// A vector register of four floats (clang's vector extension; SIMD in wasm).
+// Four floats in a vector register (clang's vector extension; SIMD in wasm).
 typedef float Float4 __attribute__((vector_size(16), aligned(4)));
 
 float Product(const float* a, const float* b, size_t count) {
@@ -69,13 +69,12 @@ float Product(const int8_t* a, const float* b, size_t count) {
   return product;
 }
 
-// Encodes a row's values and returns their scale.
 template <typename Code>
 float Codes(std::span<const float> values, float levels, Code* codes) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, std::fabs(value));
   const float scale = largest / levels;
-  // If all values are zero or too small for a quotient, all codes are zero, and Lengths::lost is the length of the row.
+  // If all values are zero, or so small that the quotient overflows, all codes are zero and Lengths::lost is the length of the row.
   const float inverse = scale >= std::numeric_limits<float>::min() ? levels / largest : 0;
   for (size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(std::lrint(values[i] * inverse));
   return scale;
@@ -117,7 +116,6 @@ class Best {
     std::pop_heap(hits_.begin(), hits_.end(), Better);
     hits_.pop_back();
   }
-  // Returns the score that a new hit must exceed; -infinity if there are fewer than `k` hits.
   float least() const { return hits_.size() < k_ ? -std::numeric_limits<float>::infinity() : hits_.front().score; }
   std::vector<VectorIndex::Hit> Sorted() && {
     std::sort_heap(hits_.begin(), hits_.end(), Better);
@@ -134,8 +132,8 @@ class Best {
 struct VectorIndex::QueryCodes {
   std::vector<int16_t> codes;
   float scale;
-  double size;  // length of the vector, as in Summary
-  double kept;  // length of the decoded codes
+  double size;  // length of the original vector
+  double kept;  // length of the vector that the codes represent
   double error;
 };
 
@@ -153,7 +151,7 @@ Status VectorIndex::Resize(size_t rows) {
   codes_.reset(new (std::nothrow) int8_t[rows * width_]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (codes_ && summaries_) return OkStatus();
-  codes_.reset();  // without codes, searches take longer and give the same results
+  codes_.reset();  // searches without codes take longer and give the same results
   summaries_.reset();
   return OkStatus();
 }
@@ -173,7 +171,6 @@ Status VectorIndex::ResizeCodes(size_t rows) {
   return OkStatus();
 }
 
-// Summarises a row that is stored as codes. Returns whether its scale is valid.
 bool VectorIndex::FinishCodes(size_t row) {
   const float scale = scales_.values()[row];
   if (!std::isfinite(scale) || scale < 0) return false;
@@ -248,11 +245,11 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
   Best best(k, rows());
   FloatBuffer estimates;
   float least = -std::numeric_limits<float>::infinity();
-  // Codes do not help if most rows are requested, or without memory for the estimates.
+  // Estimates from codes do not help if most rows are requested. They also need memory.
   const bool by_codes = has_codes() && JustifiesCodes(rows()) && k < rows() / 4 && estimates.Resize(rows()).ok();
   if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
   for (size_t row = 0; k > 0 && row < rows(); ++row) {
-    // "<" is false for NaN from overflow, which then gets the exact product.
+    // If the estimate is NaN (overflow), the comparison is false, so the exact product decides.
     if (by_codes && estimates.values()[row] < least) continue;
     best.Offer({row, RowProduct(row)});
   }

@@ -1,8 +1,6 @@
 // Exact vector search: finds the rows with the largest products with a query, by comparing every row. Memory bandwidth limits a search, so
 // it first reads rows in 8 bits, which gives each product up to a bound; only rows that may be among the best are read in full. Results are
-// bit-identical to reading all rows.
-// the best are read in full. Results are bit-identical to reading all rows.
-// An index can also hold rows in 8 bits only.
+// bit-identical to reading all rows. An index can also contain rows in 8 bits only.
 #pragma once
 
 #include <cstddef>
@@ -19,25 +17,25 @@ namespace peruse {
 
 class VectorIndex {
  public:
-  // `width` >= 1 is the number of elements of a vector.
   explicit VectorIndex(size_t width) : width_(width), query_(width) {}
 
   // Resizes to `rows` rows with undefined contents. kOutOfMemory leaves the index empty.
   Status Resize(size_t rows);
   std::span<float> values() { return rows_.values(); }
-  // The same for rows of 8-bit integers: element i of a row is codes()[row * width + i] * scales()[row].
+  // Like Resize, for rows of 8-bit integers: element i of a row is codes()[row * width + i] * scales()[row].
   Status ResizeCodes(size_t rows);
   std::span<int8_t> codes() { return {codes_.get(), codes_only_ ? rows() * width_ : 0}; }
   std::span<float> scales() { return scales_.values(); }
   std::span<float> query() { return query_; }
-  // Call after writing rows. Returns the first row with NaN, infinity or a negative scale; then the index must not be searched.
+  // Must be called after rows are written. Returns the first row with NaN, infinity or a negative scale; the index must then not be
+  // searched.
   std::optional<size_t> Finish();
 
   struct Hit {
     size_t row;
     float score;
   };
-  // Returns the `k` rows, or all, with the largest products with query(), in descending order, then by row.
+  // Returns the `k` rows (or all, if there are fewer) with the largest products with query(), in descending order of product, then by row.
   std::vector<Hit> Search(size_t k) const;
 
  private:
@@ -47,12 +45,12 @@ class VectorIndex {
     float size;   // upper bound of the row's length
     float error;  // upper bound of the length of the encoding error
   };
-  // The query in integers, with more bits than rows.
+  // The query as integers, with more bits than those of rows.
   struct QueryCodes;
 
   size_t rows() const { return summaries_size_; }
   bool has_codes() const { return codes_ != nullptr; }
-  // Whether width and number of rows justify estimates from codes.
+  // Whether the index is wide and long enough that estimates from codes save time.
   bool JustifiesCodes(size_t rows) const;
   void Encode(size_t row);
   bool FinishCodes(size_t row);
@@ -67,8 +65,8 @@ class VectorIndex {
   std::vector<float> query_;
   FloatBuffer rows_;
   std::unique_ptr<int8_t[]> codes_;  // [rows, width]; null means every row is read in full
-  bool codes_only_ = false;          // rows_ is empty
-  FloatBuffer scales_;               // of each row, if codes_only_
+  bool codes_only_ = false;          // whether there are only codes, and rows_ is empty
+  FloatBuffer scales_;               // scale of each row, if codes_only_
   std::unique_ptr<Summary[]> summaries_;
   size_t summaries_size_ = 0;
 };

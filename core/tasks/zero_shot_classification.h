@@ -37,13 +37,12 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
 
  private:
   Status CheckRequest() const;
-  // Sets entailment_: the first label of label2id, or otherwise of id2label, whose name begins with "entail".
   Status FindEntailment();
   // Returns one hypothesis per label, each short enough to leave space for the text.
   Result<std::vector<std::string>> Hypotheses() const;
   std::vector<float> Scores() const;
 
-  size_t entailment_ = 0;      // a column of the logits
+  size_t entailment_ = 0;      // the label's column in the logits
   std::vector<float> logits_;  // [candidates, labels]: logits of the current input so far
 };
 

@@ -9,11 +9,11 @@
 namespace peruse {
 namespace {
 
-// Maximum number of labels before a text, more than models were trained with.
+// Maximum number of labels in the input of a model that reads labels with the text; models were trained with fewer.
 constexpr size_t kMostLabels = 128;
-// Maximum number of label vectors; their scores with every span of a window are in memory.
+// Maximum number of labels of a bi-encoder: the scores of every span of a window with all of them are in memory together.
 constexpr size_t kMostLabelVectors = 2048;
-// Maximum number of pairs of words and labels per run: each needs a vector of 4 * width.
+// Maximum number of pairs of words and labels per run, because each pair needs a vector of 4 * width floats.
 constexpr size_t kMostPairs = 8192;
 
 float Sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
@@ -66,19 +66,18 @@ Status ZeroShotTokenClassification::ReadLabels() {
   return InvalidArgument("option threshold must be a number from 0 to 1");
 }
 
-// Builds <<ENT>> label <<ENT>> label ... <<SEP>>.
 Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassification::MakePrompts() const {
   const LabelPrompt& config = model_.config().prompt;
   text::EncodeOptions options;
   options.add_special_tokens = false;
   const std::optional<int32_t> known = tokenizer_.TokenToId(config.marker);
-  // gliner's special tokens that the tokenizer lacks follow its vocabulary: [FLERT], which is unused, and the two markers.
+  // gliner adds special tokens that the tokenizer lacks after its vocabulary: [FLERT], which is unused, and the two markers.
   const int32_t next = tokenizer_.vocab_size() + (tokenizer_.TokenToId("[FLERT]") ? 0 : 1);
   const int32_t marker = config.marker_id >= 0 ? config.marker_id : known.value_or(next);
   std::vector<int32_t> separator = {known && config.marker_id < 0 ? next : marker + 1};
   if (const std::optional<int32_t> id = tokenizer_.TokenToId(config.separator)) {
     separator = {*id};
-  } else if (known && config.marker_id >= 0) {  // gliner then reads the separator as a word
+  } else if (known && config.marker_id >= 0) {  // gliner then treats the separator as a word
     const std::string_view word = config.separator;
     PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> pieces, tokenizer_.EncodeWords({&word, 1}, options));
     separator = pieces[0].ids;
@@ -87,7 +86,7 @@ Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassifica
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(words, options));
   const std::vector<std::vector<int32_t>> ids = ByWord(tokens[0], words.size());
 
-  const size_t most_tokens = static_cast<size_t>(MaxTokens()) / 2;  // the text uses the other half
+  const size_t most_tokens = static_cast<size_t>(MaxTokens()) / 2;  // the other half is for the text
   std::vector<Prompt> prompts;
   for (size_t label = 0; label < ids.size(); ++label) {
     const bool full = prompts.empty() || prompts.back().rows.size() == kMostLabels ||
@@ -150,7 +149,7 @@ Status ZeroShotTokenClassification::EnqueueText(size_t input, const Words& words
     const bool last_prompt = &prompt == &prompts.back();
     for (size_t first = 0, end = 0; end < words.bytes.size();) {
       end = WindowEnd(words, first, prompt.ids.size());
-      // Returns the overlap of two windows: every span that begins in it is whole in one of them, unless spans may be longer than windows.
+      // Adjacent windows share words, so that every span is whole in one of them, unless spans may be longer than a window.
       const LabelPrompt& limits = model_.config().prompt;
       const auto longest = static_cast<size_t>(std::min(limits.max_width, limits.max_words / 2));
       const size_t shared = std::max((end - first) / 8, longest);
@@ -244,7 +243,7 @@ void ZeroShotTokenClassification::CollectSpans(const Reading& reading, const Mat
   }
 }
 
-// Finds spans of any width: from a likely start to a likely end, if every word in between is likely to be inside.
+// Finds spans of any width: from a likely start to a likely end, with only words in between that are likely to be inside.
 void ZeroShotTokenClassification::CollectTokens(const Reading& reading, const Matrix& logits) {
   for (const float logit : logits.values) probabilities_.push_back(Sigmoid(logit));
   const size_t labels = reading.head.labels.size();

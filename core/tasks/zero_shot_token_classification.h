@@ -29,7 +29,6 @@ struct LabelledSpan {
   TextSpan span = {0, 0};
 };
 
-// Returns each input's entities in order.
 class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::vector<LabelledSpan>> {
  public:
   static constexpr Head kHead = Head::kEntities;
@@ -49,7 +48,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   struct Words {
     std::vector<text::Offset> bytes;
     std::vector<int32_t> ids;
-    std::vector<int32_t> ends;  // for each word: end of its tokens
+    std::vector<int32_t> ends;  // for each word: index after its last token
 
     int32_t begin(size_t word) const { return word == 0 ? 0 : ends[word - 1]; }
     int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
@@ -62,16 +61,16 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   Result<Words> ReadWords(std::string_view text) const;
   size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
   Status EnqueueText(size_t input, const Words& words, std::span<const Prompt> prompts);
-  // Enqueues the window of words [first, end) after a prompt, in as many readings as its pairs need.
+  // Enqueues the words [first, end) after a prompt. Uses several readings if there are too many pairs for one run (kMostPairs).
   void EnqueueWindow(size_t input, const Words& words, const Prompt& prompt, size_t first, size_t end,
                      bool last_window);
   void CollectSpans(const Reading& reading, const Matrix& logits);
   void CollectTokens(const Reading& reading, const Matrix& logits);
 
   LabelReader reader_;
-  std::vector<std::string> labels_;               // unique
-  std::vector<std::vector<text::Offset>> words_;  // indexed by input
-  std::vector<EntityCandidate> candidates_;       // of the current input
+  std::vector<std::string> labels_;               // without repetitions
+  std::vector<std::vector<text::Offset>> words_;  // words of each input
+  std::vector<EntityCandidate> candidates_;       // candidates of the current input
   std::vector<float> probabilities_;              // for a window that is scored token by token: [pairs, 3] so far
 };
 

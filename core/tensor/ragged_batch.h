@@ -18,7 +18,6 @@ class RaggedBatch {
     longest_ = 0;
   }
 
-  // Appends a sequence of `length` >= 1 rows.
   void Append(int32_t length) {
     PERUSE_CHECK(length > 0);
     starts_.push_back(starts_.back() + length);

@@ -17,7 +17,6 @@ constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the added tokens"); }
 
-// Appends unchanged text whose origin starts at `shift`. Returns false if memory runs out.
 [[nodiscard]] bool AppendIdentity(std::string_view text, size_t shift, AlignedText* out) {
   const size_t base = out->size();
   if (!out->Extend(text.size())) return false;
@@ -56,13 +55,14 @@ size_t SpaceAfter(std::string_view text, size_t begin) {
 
 }  // namespace
 
-// Keeps tokenizers' order. Special tokens are searched first, in the form in which they were first added; other tokens in every form in
-// which they were added. Other flags are those of the last addition.
+// Collects the patterns to search for, in tokenizers' order: first special tokens, each in the form (raw or normalised) in which it was
+// first added; then other tokens, in every form in which they were added. If a token was added several times, the flags of the last
+// addition count.
 Status AddedTokens::AddEntries(std::vector<AddedToken> tokens, size_t listed, const Vocabulary& vocabulary,
                                std::vector<Pattern>* patterns) {
   int32_t next_id = vocabulary.size();
-  std::map<std::string_view, size_t> known;  // indices of entries
-  std::vector<size_t> last;                  // for each entry: index of its last token
+  std::map<std::string_view, size_t> known;  // content -> index in entries_
+  std::vector<size_t> last;                  // for each entry: index in `tokens` of its last addition
   std::vector<Pattern> special, others;
   const auto add_special = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
@@ -120,7 +120,7 @@ Result<AddedTokens> AddedTokens::Create(std::vector<AddedToken> listed, std::vec
     return NoMemory();
   }
   AlignedText text, scratch;
-  // The trie keeps the last of equal patterns, but the first must count: adds them in reverse.
+  // The trie keeps the last of several equal patterns, but the first must count, so they are added in reverse order.
   for (size_t i = patterns.size(); i-- > 0;) {
     const auto entry = static_cast<int32_t>(patterns[i].entry);
     const std::string_view content = added.entries_[patterns[i].entry].token.content;

@@ -59,7 +59,7 @@ class AddedTokens {
   struct Matcher {
     Trie trie;
     bool starts[256] = {};     // bytes that a token starts with
-    bool has_nothing = false;  // a token becomes empty by normalisation
+    bool has_nothing = false;  // whether a token is empty after normalisation
     bool is_empty = true;
   };
   // A matched part of a text. Entry -1 means ordinary text.
@@ -78,9 +78,9 @@ class AddedTokens {
   Status NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
                        PieceList* list) const;
 
-  std::vector<Entry> entries_;                      // one per content, in order of addition
-  std::vector<std::pair<int32_t, int32_t>> by_id_;  // pairs of id and entry
-  Trie ids_;                                        // indexed by content
+  std::vector<Entry> entries_;                      // one entry per content, in order of addition
+  std::vector<std::pair<int32_t, int32_t>> by_id_;  // pairs of token id and index in entries_, sorted by id
+  Trie ids_;                                        // maps a token's content to its id
   Matcher raw_, normalized_;
   bool splits_special_ = false;
   int32_t listed_id_limit_ = 0;

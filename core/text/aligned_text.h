@@ -1,5 +1,5 @@
-// Text under normalisation. Each byte records the range of original bytes that it came from. All edits combine three primitives of
-// tokenizers' NormalizedString::transform, which determine the offsets of every token.
+// A text during normalisation. Each byte records the range of original bytes that it came from. All edits combine three primitives of
+// tokenizers' NormalizedString::transform (insert, replace, remove), which determine the offsets of every token.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,6 @@ struct AlignedText {
     failed = false;
     refusal = OkStatus();
   }
-  // Marks the text as failed for a reason other than memory.
   bool Refuse(Status why) {
     refusal = std::move(why);
     failed = true;
@@ -49,7 +48,6 @@ struct AlignedText {
     AppendUtf8(c, &text);
     origins.insert(origins.end(), text.size() - before, origin);
   }
-  // Appends bytes for the caller to overwrite. Appends nothing and returns false if memory runs out.
   [[nodiscard]] bool Extend(size_t bytes) {
     if (!Grow(bytes)) return false;
     text.resize(text.size() + bytes);
@@ -60,13 +58,14 @@ struct AlignedText {
     text.resize(bytes);
     origins.resize(bytes);
   }
-  // Reserves `bytes` more bytes, or marks the text as failed. Appending reserves too; reserving the total beforehand saves copies.
+  // Reserves memory for `bytes` more bytes, or marks the text as failed. Append also reserves; reserving the total beforehand avoids
+  // copies.
   bool Grow(size_t bytes) {
     if (bytes <= origins.capacity() - origins.size()) return !failed;
     if (bytes > limit - std::min(limit, origins.size())) {
       return Refuse(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
     }
-    // Grows the text first, because the first check above only reads the capacity of the origins.
+    // Grows the text first: the check above only reads the capacity of `origins`.
     failed = failed || !TryGrow(&text, bytes) || !TryGrow(&origins, bytes);
     return !failed;
   }
@@ -86,14 +85,12 @@ class AlignedEditor {
 
   size_t cursor() const { return cursor_; }
 
-  // Writes `c` instead of the next old character.
   void Replace(char32_t c) {
     to_->Append(c, CurrentOrigin());
     Drop(1);
   }
-  // Inserts `c`, with the origin of the old byte before the cursor.
+  // Inserts `c` before the cursor. Its origin is that of the preceding old byte.
   void Insert(char32_t c) { to_->Append(c, PreviousOrigin()); }
-  // Writes `c` instead of the next old character and drops `count` old characters after it.
   void ReplaceAndDrop(char32_t c, size_t count) {
     Replace(c);
     Drop(count);
@@ -119,7 +116,7 @@ class AlignedEditor {
     const int32_t start = begin_ < end_ ? from_.origins[begin_].start : 0;
     return {start, start};
   }
-  // Past the end the last origin counts; this needs a change list that consumes more than exists.
+  // Returns the last origin past the end of the old text, which only a list of changes that consumes too many characters reaches.
   Offset CurrentOrigin() const { return cursor_ < end_ ? from_.origins[cursor_] : PreviousOrigin(); }
 
   const AlignedText& from_;

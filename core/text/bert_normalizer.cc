@@ -57,7 +57,8 @@ bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
     NormalizeAscii(text);
     return true;
   }
-  // Processes runs of ASCII and of other characters separately: only the ordering of marks needs context, and ASCII ends it.
+  // Processes runs of ASCII and of other characters separately: normalisation may reorder combining marks, but never across an ASCII
+  // character.
   scratch->Clear();
   scratch->Grow(text->size());
   AlignedText run, run_scratch;
@@ -92,7 +93,8 @@ bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) 
   return !options_.lowercase || LowercaseNormalizer().Normalize(text, scratch);
 }
 
-// Applies all steps to one character at a time. Every resulting character has the origin of its source, unless marks are reordered.
+// Applies all steps to one character at a time. Every resulting character has the origin of its source. Returns false if marks must be
+// reordered.
 bool BertNormalizer::AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const {
   const bool strips = StripsAccents();
   uint8_t previous_class = 0;

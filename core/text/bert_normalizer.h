@@ -27,7 +27,6 @@ class BertNormalizer final : public Normalizer {
   void AppendAscii(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
   // Appends the normalised non-ASCII bytes [begin, end). Returns false if combining marks must be reordered.
   bool AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
-  // Slow, but correct for every text: one pass per step.
   [[nodiscard]] bool NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
 
   static constexpr unsigned char kRemoved = 0xFF;

@@ -1,5 +1,5 @@
-// Maps every code point to a value. A table of runs is expanded into blocks at first use; equal blocks are shared. Lookups take constant
-// time. Does not allocate, and adds no bytes to a module.
+// Maps every code point to a value in constant time. The constructor expands a table of runs into blocks of code points, and stores equal
+// blocks once. Does not allocate, and adds no bytes to the WebAssembly file.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,6 @@ namespace peruse::text {
 
 inline constexpr char32_t kCodePoints = 0x110000;
 
-// kMost is the maximum number of different blocks.
 template <typename Value, size_t kMost>
 class BlockTable {
  public:

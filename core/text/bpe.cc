@@ -47,12 +47,12 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
 Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges& merges, BpeOptions options) {
   std::unique_ptr<Bpe> bpe(new Bpe(std::move(vocabulary), std::move(options)));
   if (merges.size() > UINT32_MAX / 4) return MalformedFile("BPE: too many merges");
-  // Limits prefix and suffix, which are added to every character.
+  // Limits prefix and suffix, because every character of a word is looked up with them.
   constexpr size_t kLongest = 256;
   if (bpe->options_.continuing_subword_prefix.size() > kLongest || bpe->options_.end_of_word_suffix.size() > kLongest) {
     return Unsupported("BPE: continuing_subword_prefix or end_of_word_suffix of more than 256 bytes");
   }
-  // tokenizers counts the prefix as text here, so that its offsets exceed the text.
+  // In this combination tokenizers counts the prefix as part of the text, so that its offsets exceed the text.
   if (!bpe->IsPlain() && bpe->options_.byte_fallback) {
     return Unsupported("BPE: byte_fallback together with continuing_subword_prefix or end_of_word_suffix");
   }
@@ -65,7 +65,7 @@ Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges&
 
 Status Bpe::AddMerge(std::string_view left, std::string_view right, uint32_t rank) {
   const int32_t left_id = vocabulary_.Find(left), right_id = vocabulary_.Find(right);
-  // The merged token does not repeat the continuation prefix of its right part.
+  // The right part of a merge starts with the continuation prefix, which the merged token does not repeat.
   const size_t prefix = std::min(options_.continuing_subword_prefix.size(), right.size());
   std::string merged;
   if (!TryAppend(&merged, left) || !TryAppend(&merged, right.substr(prefix))) return NoMemory();
@@ -221,7 +221,7 @@ bool Bpe::MergeLong(std::vector<Symbol>* symbols_out) const {
     heap.pop_back();
     const auto at = static_cast<int32_t>(top.order & 0xFFFFFFFF);
     Symbol& left = symbols[static_cast<size_t>(at)];
-    if (left.id < 0 || left.next < 0) continue;  // absorbed, or at the end
+    if (left.id < 0 || left.next < 0) continue;  // the left symbol was merged into another, or is the last one
     Symbol& right = symbols[static_cast<size_t>(left.next)];
     const Merge* merge = FindMerge(left.id, right.id);
     if (merge == nullptr || merge->id != top.id) continue;

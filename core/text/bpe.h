@@ -51,7 +51,6 @@ class Bpe final : public Model {
   Status Split(std::string_view word, std::vector<Symbol>* symbols) const;
   bool IsPlain() const { return options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty(); }
   bool HasBytes(std::string_view text) const;
-  // AddBytes and MergeLong return false if memory runs out.
   [[nodiscard]] bool AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* symbols) const;
   void MergeShort(std::vector<Symbol>* symbols) const;
   [[nodiscard]] bool MergeLong(std::vector<Symbol>* symbols) const;
@@ -62,7 +61,7 @@ class Bpe final : public Model {
   int32_t byte_ids_[256];     // ids of the byte tokens, or -1
   int32_t short_ids_[0x200];  // ids of one-character tokens below U+0200, or -1
 
-  // Hash table of merges by pair of ids: open addressing; the size is a power of two, and empty slots have the key kEmpty.
+  // Hash table from a pair of token ids to its merge: open addressing, with a power of two of slots. Empty slots have the key kEmpty.
   static constexpr uint64_t kEmpty = ~uint64_t{0};
   struct Slot {
     uint64_t key = kEmpty;

@@ -6,7 +6,6 @@
 namespace peruse::text {
 namespace {
 
-// Returns the class letter, number or white space, or 0.
 uint8_t Kind(char32_t c) { return CharClasses(c) & (kLetterClass | kNumberClass | kSpaceClass); }
 
 size_t RunEnd(std::string_view text, size_t position, uint8_t kind) {
@@ -18,7 +17,6 @@ size_t RunEnd(std::string_view text, size_t position, uint8_t kind) {
   return position;
 }
 
-// Returns the length of 's, 't, 're, 've, 'm, 'll or 'd at the start of `text`, or 0.
 size_t ContractionLength(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   const char c = text[1];
@@ -44,7 +42,7 @@ size_t WordEnd(std::string_view text, size_t begin) {
   }
   const size_t end = RunEnd(text, next, kind);
   if (kind != kSpaceClass || end == text.size()) return end;
-  // If text follows several white-space characters, the last of them belongs to the next match.
+  // The last of several white-space characters before a word belongs to the word's match.
   size_t last = end;
   DecodeUtf8Backwards(text, &last);
   return last > begin ? last : end;

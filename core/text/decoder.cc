@@ -124,7 +124,6 @@ class FuseDecoder final : public Decoder {
   }
 };
 
-// Removes up to `start` and `stop` copies of a character from the start and the end of every token.
 class StripDecoder final : public Decoder {
  public:
   StripDecoder(std::string content, int64_t start, int64_t stop)
@@ -156,7 +155,7 @@ class ReplaceDecoder final : public Decoder {
   void Decode(std::vector<std::string>* tokens) const override {
     for (std::string& token : *tokens) Replace(&token);
   }
-  // A match is empty and between two characters, or at least one character long.
+  // Worst case: an empty match before, between and after all characters of a token.
   size_t growth() const override { return 2 * to_.size() + 1; }
 
  private:

@@ -15,7 +15,6 @@ class Decoder {
   virtual ~Decoder() = default;
   // Rewrites the tokens so that their concatenation is the text.
   virtual void Decode(std::vector<std::string>* tokens) const = 0;
-  // The maximum factor by which a token can grow in decoding.
   virtual size_t growth() const { return 1; }
 };
 
@@ -26,7 +25,8 @@ std::unique_ptr<Decoder> MakeWordPieceDecoder(std::string prefix, bool cleanup);
 std::unique_ptr<Decoder> MakeByteLevelDecoder();
 std::unique_ptr<Decoder> MakeMetaspaceDecoder(std::string replacement, bool drop_first);
 
-// Removes spaces before punctuation and contractions. `with_do_not` also turns " do not" into " don't".
+// Removes spaces before punctuation and contractions, like transformers' clean_up_tokenization. `with_do_not` also turns " do not" into "
+// don't".
 void CleanUpTokenization(bool with_do_not, std::string* text);
 
 }  // namespace peruse::text

@@ -23,9 +23,8 @@ struct Encoding {
   std::vector<int8_t> sequence_ids;          // 0 for the text, 1 for the pair, -1 for special tokens
   std::vector<uint8_t> special_tokens_mask;  // 1 for tokens that the post-processor added
   std::vector<Offset> offsets;
-  bool is_blank[2] = {
-      true,
-      true};  // for each sequence: whether it is empty or white space (a text may also lack tokens for other reasons)
+  // For each sequence: whether it consists of white space only. (Other texts may lack tokens, too.)
+  bool is_blank[2] = {true, true};
 
   size_t size() const { return ids.size(); }
   [[nodiscard]] bool Reserve(size_t count);

@@ -23,7 +23,8 @@ void Metaspace::Rewrite(const AlignedText& from, size_t begin, size_t end, Align
   }
 }
 
-// Starts a piece at each replacement character. One directly before another replacement character is a piece of its own.
+// Starts a piece at each replacement character (the visible character that stands for a space). A replacement character directly before
+// another one is a piece of its own.
 void Metaspace::AddPieces(size_t begin, PieceList* list) const {
   const std::string_view text = list->text.text;
   if (!split_) return list->Add(begin, text.size());

@@ -23,7 +23,7 @@ class Model {
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;
-  // The id of a token whose string is the matched text, such as Unigram's unknown token; otherwise -1.
+  // Returns the id of the unknown token, if its string is then the matched text (Unigram); otherwise -1.
   virtual int32_t text_token_id() const { return -1; }
   virtual std::string_view continuing_subword_prefix() const { return {}; }
 };

@@ -43,7 +43,6 @@ Made ParseWordLevel(JsonValue json) {
   return std::unique_ptr<Model>(std::make_unique<WordLevel>(std::move(vocabulary), std::move(unk)));
 }
 
-// Parses "left right" or ["left", "right"].
 bool ParseMerge(JsonValue json, std::pair<std::string_view, std::string_view>* merge) {
   if (json.IsArray() && json.size() == 2) {
     const auto left = json[0].GetString(), right = json[1].GetString();

@@ -11,7 +11,6 @@ namespace peruse::text {
 // Parses {"token": id, ...}. The result has views into the document. Errors: kMalformedFile.
 Result<VocabularyEntries> ParseVocabularyObject(JsonValue json);
 
-// Parses "model" in tokenizer.json. Infers a missing "type" from the members, as tokenizers does.
 Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
 
 }  // namespace peruse::text

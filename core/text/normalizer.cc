@@ -23,7 +23,7 @@ Status BadNormalizer(JsonValue json) {
   return MalformedFile("tokenizer.json: malformed normalizer: " + Excerpt(json.ToString()));
 }
 
-// Published tokenizers have about five steps.
+// Limits the normalizers of a file, including nested ones. Published tokenizers have about five.
 constexpr int kMostSteps = 100;
 
 Made Parse(JsonValue json, int* steps_left);

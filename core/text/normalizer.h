@@ -16,7 +16,6 @@ class Normalizer {
   [[nodiscard]] virtual bool Normalize(AlignedText* text, AlignedText* scratch) const = 0;
 };
 
-// Parses "normalizer" in tokenizer.json; null gives nullptr.
 Result<std::unique_ptr<Normalizer>> ParseNormalizer(JsonValue json);
 
 }  // namespace peruse::text

@@ -9,7 +9,7 @@
 
 namespace peruse::text {
 
-// An entry is key << kValueBits | value, or value << kKeyBits | key.
+// Layouts of a table's entry: key << kValueBits | value (ValueBelow), or value << kKeyBits | key (ValueAbove).
 template <int kValueBits>
 struct ValueBelow {
   static constexpr uint32_t Key(uint32_t entry) { return entry >> kValueBits; }
@@ -44,7 +44,8 @@ constexpr size_t PackEntries(const uint32_t (&entries)[kCount], uint8_t* out) {
   return size;
 }
 
-// kEntries is a constexpr array of uint32_t, ascending by key. It is not linked if only the packed form is used.
+// Packs kEntries, a constexpr array of uint32_t in ascending order of keys. The linker drops the array itself if only the packed form is
+// used.
 template <const auto& kEntries, typename Form>
 constexpr auto Packed() {
   std::array<uint8_t, PackEntries<Form>(kEntries, nullptr)> bytes{};

@@ -8,7 +8,7 @@
 namespace peruse::text {
 namespace {
 
-// The sets of characters that a match can start with, if all assertions hold.
+// The sets of characters that a match can start with, if all its assertions (such as ^) hold.
 struct Starts {
   std::vector<int32_t> sets;
   bool can_be_empty = false;
@@ -59,7 +59,7 @@ Result<Pattern> Pattern::FromJson(JsonValue json) {
 }
 
 Result<Pattern> Pattern::Literal(std::string_view text) {
-  // Long literals are slow to search in a text that repeats their beginning.
+  // Limits literals: searching for a long one is slow in a text that repeats its beginning.
   constexpr size_t kLongest = 1024;
   if (text.size() > kLongest) return Unsupported("tokenizer.json: a pattern of more than 1024 bytes");
   Pattern pattern;

@@ -15,7 +15,6 @@ namespace peruse::text {
 
 class Pattern {
  public:
-  // Parses {"String": s} or {"Regex": r}.
   static Result<Pattern> FromJson(JsonValue json);
   static Result<Pattern> Literal(std::string_view text);
   static Result<Pattern> Regex(std::string_view expression);
@@ -32,10 +31,8 @@ class Pattern {
 // The matches of a pattern in a text, from left to right. As in tokenizers, empty matches count unless they directly follow a match.
 class PatternMatches {
  public:
-  // `pattern` and `text` must outlive the object.
   PatternMatches(const Pattern& pattern, std::string_view text);
 
-  // Moves to the next match. Returns false after the last match or an error.
   bool Next();
   size_t begin() const { return begin_; }
   size_t end() const { return end_; }

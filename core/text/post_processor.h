@@ -30,7 +30,6 @@ struct PostProcessor {
   int32_t SpecialTokenCount(bool is_pair) const;
 };
 
-// Parses "post_processor" in tokenizer.json; null adds nothing.
 Result<PostProcessor> ParsePostProcessor(JsonValue json);
 
 // Builds "<s> A </s>" and "<s> A </s> </s> B </s>", all of type 0.

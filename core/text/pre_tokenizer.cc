@@ -34,7 +34,7 @@ Result<SplitBehavior> ParseBehavior(JsonValue json) {
   return BadPreTokenizer(json);
 }
 
-// Published tokenizers have about three steps.
+// Limits the pre-tokenizers of a file, including nested ones. Published tokenizers have about three.
 constexpr int kMostSteps = 100;
 
 Made Parse(JsonValue json, std::optional<bool> add_prefix_space, int* steps_left);
@@ -76,7 +76,7 @@ Made ParseMetaspace(JsonValue json) {
   else
     return BadPreTokenizer(json);
   if (json.FindMember("add_prefix_space").GetBool() == false) {
-    // Older files do not have prepend_scheme.
+    // Older files do not have prepend_scheme; add_prefix_space decides instead.
     if (json.FindMember("prepend_scheme").exists() && prepend != PrependScheme::kNever) return BadPreTokenizer(json);
     prepend = PrependScheme::kNever;
   }

@@ -5,7 +5,7 @@
 namespace peruse::text {
 namespace {
 
-// Fields of a unit of SentencePiece's double array (Darts).
+// Fields of a unit of SentencePiece's double-array trie (Darts library).
 bool HasLeaf(uint32_t unit) { return (unit >> 8) & 1; }
 uint32_t Value(uint32_t unit) { return unit & 0x7FFFFFFF; }
 uint32_t Label(uint32_t unit) { return unit & 0x800000FF; }
@@ -17,13 +17,11 @@ uint32_t ReadLittleEndian(std::string_view bytes, size_t at) {
   return value;
 }
 
-// One step of tokenizers' transform (AlignedEditor::Apply).
 struct Change {
   char32_t c;
   int change;
 };
 
-// Replaces `old_count` characters by `replacement`. Returns false if memory runs out.
 [[nodiscard]] bool AddReplacement(size_t old_count, std::string_view replacement, std::vector<Change>* changes) {
   size_t new_count = 0;
   for (size_t position = 0; position < replacement.size(); ++new_count) {
@@ -126,7 +124,7 @@ bool PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
     return true;
   };
   for (size_t begin = 0; begin < view.size();) {
-    // Finds the end of the grapheme cluster. An ASCII character before another ASCII character is a cluster.
+    // Finds the end of the grapheme cluster. Fast path: an ASCII character before another ASCII character is a cluster.
     size_t end = begin;
     char32_t last = DecodeUtf8(view, &end);
     size_t count = 1;

@@ -19,7 +19,6 @@ class PrecompiledNormalizer final : public Normalizer {
 
  private:
   PrecompiledNormalizer() = default;
-  // Finds the replacement of the shortest prefix of `chunk` that has one. Returns false if no prefix has one.
   bool Transform(std::string_view chunk, std::string_view* replacement) const;
 
   std::vector<uint32_t> units_;   // a double array: trie over bytes

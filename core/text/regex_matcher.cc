@@ -17,7 +17,7 @@ bool RegexMatcher::Reserve() {
   if (!TryResize(&searches_, static_cast<size_t>(program_.depth) + 1)) return false;
   const size_t count = program_.steps.size();
   for (Search& search : searches_) {
-    // A step is on a list at most once, and on the stack at most twice: once for each step that leads to it.
+    // Bounds of the lists: a step is in a list at most once, and on the stack at most twice, once for each step that leads to it.
     if (!TryReserve(&search.now, count) || !TryReserve(&search.next, count) ||
         !TryReserve(&search.stack, 2 * count + 1) || !TryResize(&search.seen, count)) {
       return false;

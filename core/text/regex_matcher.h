@@ -17,21 +17,19 @@ class RegexMatcher {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // `program` and `text` must outlive the matcher.
   RegexMatcher(const RegexProgram& program, std::string_view text) : program_(program), text_(text) {}
 
   // Returns the end of the match that begins at `begin`, or kNone. Errors: kOutOfMemory, kUnsupported if the search takes too long.
   Result<size_t> MatchAt(size_t begin);
 
  private:
-  // The threads of one search; each look-ahead has a separate search.
   struct Search {
     std::vector<int32_t> now, next, stack;
     std::vector<uint32_t> seen;  // for each step: the last round that reached it
     uint32_t round = 0;
   };
 
-  // MatchAt for a program with is_run.
+  // Computes MatchAt for a program with RegexProgram::is_run.
   size_t RunOfSet(size_t begin);
   size_t Run(int32_t start, size_t begin, int32_t depth);
   // Adds the thread at `start` to `list`, and all threads that it reaches without consuming a character.

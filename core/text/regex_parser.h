@@ -13,12 +13,12 @@ struct RegexNode {
   enum class Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeat, kPlace, kAhead, kBehind };
   static constexpr uint32_t kUnlimited = UINT32_MAX;
 
-  Kind kind = Kind::kSequence;  // a sequence without children matches the empty string
-  bool negated = false;         // kAhead, kBehind
-  bool lazy = false;            // kRepeat
-  int32_t set = 0;              // kSet, kBehind
+  Kind kind = Kind::kSequence;  // kSequence without children matches the empty string
+  bool negated = false;         // for kAhead and kBehind
+  bool lazy = false;            // for kRepeat: prefer fewer repetitions
+  int32_t set = 0;              // for kSet and kBehind: index of the set
   RegexPlace place = RegexPlace::kLineBegin;
-  uint32_t least = 0, most = 0;  // kRepeat
+  uint32_t least = 0, most = 0;  // for kRepeat: bounds of the number of repetitions
   std::vector<std::unique_ptr<RegexNode>> children;
 };
 
@@ -45,7 +45,6 @@ class RegexParser {
   bool ParseInterval(uint32_t* least, uint32_t* most);
   bool ParseNumber(uint32_t* number);
   bool ParseHex(size_t digits, char32_t* c);
-  // Parses the part after a backslash: a class such as \d, or one character.
   bool ParseEscapedItem(bool in_brackets, CharSet::Item* item);
   bool ParseProperty(bool negated, CharSet::Item* item);
   bool ParseBrackets(CharSet* set);
@@ -55,7 +54,7 @@ class RegexParser {
   Node MakePlace(RegexPlace place);
   // Adds the letters of `item` in the other case. Returns false for letters without a simple case mapping.
   bool AddCases(const CharSet::Item& item, CharSet* set);
-  // Whether two adjacent letters together fold to another character.
+  // Whether two adjacent letters together equal one character when case is ignored, as "ss" does U+00DF and "fi" a ligature.
   bool IsFoldedPair(char32_t previous, char32_t c) const;
 
   std::string_view text_;

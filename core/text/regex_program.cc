@@ -73,7 +73,7 @@ class Compiler {
     return false;
   }
 
-  // Emits: split a, rest; a; jump end; rest: split b, ...
+  // Emits for a|b: split a, rest; a; jump end; rest: b.
   [[nodiscard]] bool EmitAlternatives(const RegexNode& node) {
     std::vector<int32_t> jumps;
     for (size_t i = 0; i < node.children.size(); ++i) {

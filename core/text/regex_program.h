@@ -15,8 +15,8 @@ struct CharSet {
   struct Item {
     Kind kind = Kind::kRange;
     bool negated = false;
-    char32_t first = 0, last = 0;  // kRange
-    uint32_t categories = 0;       // kCategories: one bit per category, see unicode_category.h
+    char32_t first = 0, last = 0;  // for kRange
+    uint32_t categories = 0;       // for kCategories: one bit per category (unicode_category.h)
   };
 
   std::vector<Item> items;

@@ -26,7 +26,8 @@ constexpr UnigramPieces::value_type kCamembertFirst[] = {
     {"<s>NOTUSED", 0}, {"<pad>", 0}, {"</s>NOTUSED", 0}, {"<unk>", 0}, {"<unk>NOTUSED", -100}};
 constexpr int64_t kFairseqUnknown = 3;
 
-// Numbers pieces like fairseq: its own tokens, the pieces after the first three (XLM-RoBERTa) or one (CamemBERT), the mask.
+// Numbers pieces like fairseq: its special tokens, then the file's pieces without the first three (XLM-RoBERTa) or one (CamemBERT), then
+// the mask token.
 Status Renumber(VocabularyFiles files, SentencePieceModel* spm) {
   const bool is_xlm = files == VocabularyFiles::kXlmRoberta;
   const auto first = is_xlm ? std::span<const UnigramPieces::value_type>(kXlmRobertaFirst) : kCamembertFirst;
@@ -41,7 +42,6 @@ Status Renumber(VocabularyFiles files, SentencePieceModel* spm) {
   return OkStatus();
 }
 
-// Builds the normalizer of transformers' SpmConverter.
 Result<std::unique_ptr<Normalizer>> FairseqNormalizer(std::string_view charsmap) {
   std::vector<std::unique_ptr<Normalizer>> steps;
   if (!charsmap.empty()) {
@@ -54,7 +54,6 @@ Result<std::unique_ptr<Normalizer>> FairseqNormalizer(std::string_view charsmap)
   return std::unique_ptr<Normalizer>(std::make_unique<SequenceNormalizer>(std::move(steps)));
 }
 
-// Builds the normalizer of transformers' DebertaV2Converter.
 Result<std::unique_ptr<Normalizer>> DebertaNormalizer(std::string_view charsmap, bool lowercase) {
   std::vector<std::unique_ptr<Normalizer>> steps;
   if (lowercase) steps.push_back(std::make_unique<LowercaseNormalizer>());
@@ -75,14 +74,12 @@ std::unique_ptr<PreTokenizer> MakePreTokenizer(bool split_by_punct) {
   return std::make_unique<SequencePreTokenizer>(std::move(steps));
 }
 
-// Merge of two pieces, given by their ids, and its sort keys.
 struct PieceMerge {
   double score;
   int32_t piece, left, right;
   uint32_t left_chars, right_chars;
 };
 
-// Orders by descending score, then descending lengths, then ascending ids.
 bool IsBefore(const PieceMerge& a, const PieceMerge& b) {
   if (a.score != b.score) return a.score > b.score;
   if (a.left_chars != b.left_chars) return a.left_chars > b.left_chars;
@@ -91,7 +88,7 @@ bool IsBefore(const PieceMerge& a, const PieceMerge& b) {
   return a.left != b.left ? a.left < b.left : a.right < b.right;
 }
 
-// Finds all splits of a piece into two pieces (transformers' generate_merges).
+// Finds all ways to split a piece into two pieces of the vocabulary (transformers' generate_merges).
 Result<std::vector<PieceMerge>> FindMerges(const SentencePieceModel& spm, const Vocabulary& vocabulary) {
   constexpr size_t kLongestPiece = 1024;
   std::vector<PieceMerge> merges;

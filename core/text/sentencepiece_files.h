@@ -10,7 +10,6 @@
 
 namespace peruse::text {
 
-// Returns the name of the model file; nullptr for other kinds of vocabularies.
 const char* SentencePieceFile(VocabularyFiles files);
 
 // Sets the stages of the tokenizer. `listed` receives the control and user-defined pieces, which become added tokens.

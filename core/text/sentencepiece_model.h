@@ -12,7 +12,7 @@ namespace peruse::text {
 enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
 
 struct SentencePieceModel {
-  UnigramPieces pieces;  // views into the file
+  UnigramPieces pieces;  // views into the file's bytes
   std::vector<PieceType> types;
   int64_t unk_id = 0;
   std::string_view unk_piece = "<unk>";
@@ -20,7 +20,6 @@ struct SentencePieceModel {
   std::string_view charsmap;  // character map of the normaliser, or empty
 };
 
-// `bytes` must outlive the result. Errors: kMalformedFile.
 Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes);
 
 }  // namespace peruse::text

@@ -21,7 +21,6 @@ bool NmtBlanks(char32_t c) {
          c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
 }
 
-// Maps characters, and removes those for which `map` returns 0.
 template <typename Map>
 bool FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
   scratch->Clear();

@@ -5,7 +5,7 @@
 namespace peruse::text {
 namespace {
 
-// Rust's char::is_numeric, which uses a newer Unicode version than tokenizers' regular expressions.
+// Like Rust's char::is_numeric, which uses a newer Unicode version than tokenizers' regular expressions: adds the newer digits.
 bool IsNumeric(char32_t c) {
   return (CharClasses(c) & kNumberClass) != 0 || (c >= 0x11DE0 && c <= 0x11DE9) || (c >= 0x16FF4 && c <= 0x16FF6);
 }

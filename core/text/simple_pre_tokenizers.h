@@ -50,7 +50,6 @@ class WhitespaceSplitPreTokenizer final : public PreTokenizer {
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 };
 
-// Makes each number, or each digit, a separate word.
 class DigitsPreTokenizer final : public PreTokenizer {
  public:
   explicit DigitsPreTokenizer(bool individual) : individual_(individual) {}

@@ -26,7 +26,8 @@ const TokenEntry* FindContent(const TokensById& tokens, std::string_view content
   return found;
 }
 
-// Sets the default of the class, and, without tokenizer.json, the flags that the slow tokenizer gives a string.
+// Completes a token that the files give as a plain string: sets the flags that the tokenizer class, or without tokenizer.json transformers'
+// slow tokenizer, gives it.
 Status FillIn(const TokenizerClass& type, bool has_json, size_t attribute, std::optional<TokenEntry>* entry) {
   if (!entry->has_value()) return OkStatus();
   AddedToken& token = (*entry)->token;
@@ -76,7 +77,6 @@ Status NameTokens(const TokenizerConfig& config, const TokenizerClass& type, con
   return OkStatus();
 }
 
-// Lists every special token once, in transformers' order.
 Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config, const SpecialTokens& special) {
   std::vector<const TokenEntry*> all;
   ByContent seen;
@@ -98,8 +98,8 @@ Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config,
   return all;
 }
 
-// Like PreTrainedTokenizerFast.__init__: collects tokens that have an id and that the tokenizer lacks or has with other flags, then missing
-// special tokens. Adds a special token with flags again, so that its flags count.
+// Collects the tokens to add, like transformers' PreTrainedTokenizerFast.__init__: first tokens with an id that the tokenizer lacks or has
+// with other flags, then missing special tokens. A special token with flags is added again, so that its flags count.
 Status CollectAdded(const TokenizerConfig& config, const TokensById& known, const std::vector<ListedToken>& listed,
                     SpecialTokens* special) {
   ByContent present, specials, contents;

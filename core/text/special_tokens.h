@@ -31,7 +31,8 @@ Result<SpecialTokens> ResolveSpecialTokens(const TokenizerConfig& config, const 
                                            const std::vector<ListedToken>& listed);
 Result<std::vector<AddedToken>> TakeTokens(std::vector<ListedToken> listed);
 
-// Sets cls_id and the ids of other roles; -1 if no token has the role. `by_usual_names` also accepts tokens with the usual names.
+// Sets cls_id and the ids of other roles; -1 if no token has the role. `by_usual_names` also accepts tokens with usual names such as
+// "[CLS]".
 void FindSpecialIds(const SpecialTokens& special, bool by_usual_names, Tokenizer::Parts* parts);
 
 }  // namespace peruse::text

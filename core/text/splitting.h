@@ -18,7 +18,7 @@ struct Segment {
 
 struct Segments {
   std::vector<Segment> list;
-  bool failed = false;  // memory ran out
+  bool failed = false;  // memory ran out while segments were collected
   Status refusal;       // why the search failed
 
   void Clear() { list.clear(); }

@@ -48,7 +48,7 @@ Status Tokenizer::SplitIntoWords(std::string_view text, PieceList* list, PieceLi
 
 std::string_view Tokenizer::CalledText(std::string_view text, std::string_view word, bool is_added,
                                        const ModelToken& token, Offset offset) const {
-  // Added tokens are called by the matched text, including absorbed spaces.
+  // The string of an added token is the matched text, including the spaces that it absorbed.
   const auto start = static_cast<size_t>(offset.start);
   if (is_added) return text.substr(start, static_cast<size_t>(offset.end) - start);
   if (token.id == parts_->model->text_token_id()) return word.substr(token.begin, token.end - token.begin);

@@ -51,8 +51,8 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // Returns the windows of `text`: the main encoding, then the complete overflow. Without truncation there is one window. Errors:
-  // kInvalidArgument unless `text` is valid UTF-8 (see ReplaceInvalidUtf8), kTextTooLong above 16 MB, kOutOfMemory.
+  // Returns the windows of `text`: the main encoding, then all overflow. Without truncation there is one window. Errors: kInvalidArgument
+  // unless `text` is valid UTF-8 (see ReplaceInvalidUtf8), kTextTooLong above 16 MB, kOutOfMemory.
   Result<std::vector<Encoding>> Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodePair(std::string_view text, std::string_view pair,
                                            const EncodeOptions& options = {}) const;
@@ -69,9 +69,7 @@ class Tokenizer {
   std::optional<int32_t> TokenToId(std::string_view token) const;
   // Returns the token's string in the vocabulary ("##ing", "Ġthe", "▁the"). Errors: kInvalidArgument for an unknown id.
   Result<std::string> IdToToken(int32_t id) const;
-  // Converts token ids to text. Skips unknown ids.
   std::string Decode(std::span<const int32_t> ids, bool skip_special_tokens) const;
-  // Joins token strings or words with the decoder, as transformers' token classification does.
   std::string ConvertTokensToString(std::span<const std::string> tokens) const;
 
   // One more than the largest id, including added tokens.
@@ -89,9 +87,9 @@ class Tokenizer {
   int32_t pad_id() const;
   int32_t unk_id() const;
 
-  // From tokenizer_config.json; nullopt if absent, or above 1e9, which means "unlimited".
+  // model_max_length of tokenizer_config.json; nullopt if absent or above 1e9, which transformers writes for "unlimited".
   std::optional<int64_t> model_max_length() const;
-  // For example "##" for WordPiece; empty for other models.
+  // Prefix of tokens that continue a word, for example "##" for WordPiece; empty for models without such a prefix.
   std::string_view continuing_subword_prefix() const;
 
  private:

@@ -24,7 +24,7 @@ constexpr auto kNone = VocabularyFiles::kNone;
 
 // Defaults of transformers' classes. Classes without vocabulary files need a tokenizer.json.
 constexpr TokenizerClass kClasses[] = {
-    // name, files, sets_normalizer, sets_trimming, two_separators, has_type_ids, mask_takes_space, adds_ends, special
+    // Columns: name, files, sets_normalizer, sets_trimming, two_separators, has_type_ids, mask_takes_space, adds_ends, special.
     {"PreTrainedTokenizer", kNone, false, false, false, true, false, false, {}},
     {"TokenizersBackend", kNone, false, false, false, false, false, false, {}},  // the base class in transformers 5
     {"BertTokenizer", kWordPiece, true, false, false, true, false, false, PERUSE_BERT_TOKENS},

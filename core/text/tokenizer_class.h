@@ -1,4 +1,4 @@
-// What transformers' tokenizer classes (tokenizer_class in tokenizer_config.json) add to the tokenizer's files.
+// The behaviour that transformers' tokenizer classes (tokenizer_class in tokenizer_config.json) add to a tokenizer's files.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,13 @@ struct TokenizerClass {
   bool sets_normalizer = false;
   // Whether the class's trim_offsets and add_prefix_space override those of tokenizer.json's post_processor, as in RoBERTa.
   bool sets_trimming = false;
-  bool two_separators = false;    // between the texts of a pair, without tokenizer.json
+  bool two_separators = false;    // two separators between the texts of a pair, if there is no tokenizer.json
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
   bool mask_takes_space = false;  // a mask token given as a string absorbs the space before it
-  // Puts bos_token before and eos_token after each text, as add_bos_token and add_eos_token say. Ignores post_processor in tokenizer.json.
+  // Puts bos_token before and eos_token after each text, depending on add_bos_token and add_eos_token. Ignores post_processor in
+  // tokenizer.json.
   bool adds_ends = false;
-  // Special tokens if no file names them; empty if none.
+  // Default special tokens, if no file names others; an empty string means that the class does not have the token.
   std::string_view special[kSpecialAttributes] = {};
   std::string_view additional[3] = {};
 };

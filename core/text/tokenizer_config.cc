@@ -25,7 +25,6 @@ Status ReadFlag(JsonValue root, std::string_view name, std::optional<bool>* flag
   return *flag ? OkStatus() : Bad(kFile, name, "is neither true nor false");
 }
 
-// Reads a flag that must not be null.
 Status ReadFlag(JsonValue root, std::string_view name, bool* flag) {
   if (root.FindMember(name).IsNull()) return Bad(kFile, name, "is neither true nor false");
   std::optional<bool> value;

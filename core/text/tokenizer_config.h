@@ -33,7 +33,7 @@ struct NamedToken {
   std::optional<TokenEntry> entry;
 };
 
-// Tokens by id. If two files use the same id, the last file counts.
+// Tokens by id. If two files use the same id, the token of the later file counts.
 using TokensById = std::map<int64_t, TokenEntry>;
 
 struct TokenizerConfig {
@@ -49,7 +49,8 @@ struct TokenizerConfig {
   bool handle_chinese_chars = true;
   bool split_by_punct = false;
   bool add_prefix_space = false;
-  bool has_add_prefix_space = true;        // false if the value is not a boolean, which disables the override
+  // False if add_prefix_space is present but not a boolean; it then does not override tokenizer.json.
+  bool has_add_prefix_space = true;
   std::optional<bool> given_prefix_space;  // add_prefix_space, if a boolean
   bool add_bos_token = true;
   bool add_eos_token = false;
@@ -60,16 +61,14 @@ struct TokenizerConfig {
 
   NamedToken special[kSpecialAttributes];
   std::vector<TokenEntry> additional;  // additional_special_tokens
-  bool has_additional = false;         // a file lists additional tokens; defaults of the class do not count then
+  bool has_additional = false;         // whether a file lists additional tokens; the class's defaults then do not apply
   std::vector<TokenEntry> extra;       // extra_special_tokens
-  bool has_added_tokens = false;       // added_tokens_decoder exists; older files do not count then
+  bool has_added_tokens = false;       // whether added_tokens_decoder exists; files of older releases are then ignored
   TokensById added;                    // added_tokens_decoder or added_tokens.json
 };
 
-// Returns the options that BERT's tokenizer classes use for their normalizer.
 BertNormalizerOptions BertOptions(const TokenizerConfig& config);
 
-// Whether auto_map in tokenizer_config.json or config.json names tokenizer code.
 bool HasOwnCode(JsonValue root);
 
 Result<TokenizerConfig> ReadTokenizerConfig(const TokenizerFiles& files);

@@ -23,8 +23,8 @@ Result<std::vector<ListedToken>> ParseAddedTokens(JsonValue json) {
   return tokens;
 }
 
-// BERT's tokenizer classes replace the three flags of a BertNormalizer, unless it is in a Sequence. Added tokens have already been
-// normalised with the flags of the file.
+// BERT's tokenizer classes override the three flags of a BertNormalizer that is not part of a Sequence. Added tokens have already been
+// normalised with the file's flags.
 void SetNormalizer(JsonValue json, const TokenizerConfig& config, const TokenizerClass& type,
                    std::unique_ptr<Normalizer>* normalizer) {
   if (!type.sets_normalizer) return;
@@ -34,14 +34,13 @@ void SetNormalizer(JsonValue json, const TokenizerConfig& config, const Tokenize
   *normalizer = std::make_unique<BertNormalizer>(options);
 }
 
-// RobertaTokenizerFast and similar classes replace the flags for trimming offsets.
+// RobertaTokenizerFast and similar classes override the flags for trimming offsets.
 void SetTrimming(JsonValue json, const TokenizerConfig& config, OffsetTrimming* trimming) {
   if (!json.FindMember("trim_offsets").exists()) return;
   trimming->enabled = config.trim_offsets;
   trimming->add_prefix_space = config.add_prefix_space;
 }
 
-// Whether a normalizer or pre_tokenizer adds a space before a text.
 bool AddsPrefix(JsonValue stage) {
   const std::string_view type = stage.FindMember("type").GetString().value_or("");
   if (type == "Prepend") return true;
@@ -54,7 +53,8 @@ bool AddsPrefix(JsonValue stage) {
   return false;
 }
 
-// With this flag LlamaTokenizerFast ignores tokenizer.json and converts tokenizer.model. Files that agree with the flag mean the same.
+// With add_prefix_space, LlamaTokenizerFast ignores tokenizer.json and converts tokenizer.model instead. Accepts the flag if tokenizer.json
+// has the same effect.
 Status CheckPrefix(JsonValue root, const TokenizerConfig& config, const TokenizerClass& type) {
   if (type.name != "LlamaTokenizer" || !config.given_prefix_space) return OkStatus();
   const bool adds = AddsPrefix(root.FindMember("normalizer")) || AddsPrefix(root.FindMember("pre_tokenizer"));
@@ -65,7 +65,7 @@ Status CheckPrefix(JsonValue root, const TokenizerConfig& config, const Tokenize
 Status ReadStages(JsonValue root, const TokenizerConfig& config, const TokenizerClass& type, Tokenizer::Parts* parts) {
   PERUSE_ASSIGN_OR_RETURN(parts->model, ParseModel(root.FindMember("model")));
   PERUSE_ASSIGN_OR_RETURN(parts->normalizer, ParseNormalizer(root.FindMember("normalizer")));
-  // Every class sets add_prefix_space of a ByteLevel outside a Sequence; the default is false.
+  // Every class sets add_prefix_space of a ByteLevel pre-tokenizer that is not part of a Sequence; the default is false.
   std::optional<bool> prefix;
   if (config.has_add_prefix_space) prefix = config.add_prefix_space;
   PERUSE_ASSIGN_OR_RETURN(parts->pre_tokenizer, ParsePreTokenizer(root.FindMember("pre_tokenizer"), prefix));

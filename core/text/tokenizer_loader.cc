@@ -63,7 +63,8 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   PERUSE_ASSIGN_OR_RETURN(parts->added_tokens,
                           AddedTokens::Create(std::move(tokens), std::move(special->added), parts->model->vocabulary(),
                                               parts->normalizer.get()));
-  // The classes of RoBERTa and BERT use their special tokens here; templates of SentencePiece and DeBERTa contain token names.
+  // Without tokenizer.json, the classes of RoBERTa and BERT put their own special tokens around a text; those of SentencePiece and DeBERTa
+  // use fixed token names.
   const auto find = [&](std::string_view name) {
     const int32_t id = parts->added_tokens.Find(name);
     return id >= 0 ? id : parts->model->vocabulary().Find(name);
@@ -75,13 +76,13 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   parts->post_processor = type.two_separators ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
   if (type.sets_trimming) {
     parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
-  } else if (type.two_separators && !is_fairseq) {  // unlike RobertaProcessing, MPNetConverter's template has type ids
+  } else if (type.two_separators && !is_fairseq) {  // unlike RobertaProcessing, MPNetConverter sets type ids
     for (TemplatePart& part : std::span(parts->post_processor.pair).last(2)) part.type_id = 1;
   }
   return OkStatus();
 }
 
-// GemmaTokenizerFast.update_post_processor, LlamaTokenizerFast.update_post_processor
+// Adds bos and eos tokens, like update_post_processor of transformers' GemmaTokenizerFast and LlamaTokenizerFast.
 Status AddEnds(const TokenizerConfig& config, const SpecialTokens& special, Tokenizer::Parts* parts) {
   const auto find = [&](bool is_added, SpecialAttribute attribute, int32_t* id) {
     *id = -1;
@@ -98,7 +99,6 @@ Status AddEnds(const TokenizerConfig& config, const SpecialTokens& special, Toke
   return OkStatus();
 }
 
-// Checks that all special tokens of the template exist, so that every id is in the vocabulary.
 Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
   for (const TemplatePart& part : parts) {
     for (const int32_t id : part.ids) {
@@ -109,7 +109,6 @@ Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& to
   return OkStatus();
 }
 
-// Sets all type ids to 0, for models without token_type_ids.
 void ClearTypeIds(PostProcessor* processor) {
   for (TemplatePart& part : processor->single) part.type_id = 0;
   for (TemplatePart& part : processor->pair) part.type_id = 0;

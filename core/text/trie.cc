@@ -10,7 +10,7 @@ const Trie::Unit Trie::kEmpty[256] = {};
 
 using Entries = std::vector<std::pair<std::string_view, int32_t>>;
 
-// Places nodes depth first. Free units form a circular list, whose links are stored in the units.
+// Places nodes depth first. The free units of the array form a circular list, whose links are stored in the units themselves.
 class TrieBuilder {
  public:
   TrieBuilder(const Entries& entries, std::vector<Trie::Unit>* units) : entries_(entries), units_(*units) {}
@@ -30,7 +30,7 @@ class TrieBuilder {
   }
 
  private:
-  // The entries [begin, end) share their first `depth` bytes, which lead to unit `state`.
+  // A node of the trie: the entries [begin, end) share their first `depth` bytes, which lead to unit `state`.
   struct Node {
     int32_t state;
     size_t begin, end;
@@ -65,7 +65,6 @@ class TrieBuilder {
     return true;
   }
 
-  // Finds a base at which the units of all children in `labels_` are free. Returns -1 if memory runs out.
   int32_t FindBase() {
     int32_t unit = first_free_;
     for (int tries = 0; unit != kNoUnit && tries < kTries; ++tries) {
@@ -126,7 +125,7 @@ class TrieBuilder {
   }
 
   [[nodiscard]] bool Finish() {
-    // Copies to the exact size, because shrink_to_fit may do nothing in builds without exceptions.
+    // Copies to a vector of the exact size, because shrink_to_fit may do nothing in builds without exceptions.
     std::vector<Trie::Unit> exact;
     if (!TryResize(&exact, static_cast<size_t>(end_) + 256)) return false;
     std::copy_n(units_.begin(), std::min(units_.size(), exact.size()), exact.begin());

@@ -16,13 +16,12 @@ class Trie {
   static constexpr int32_t kRoot = 0;
   static constexpr int32_t kNone = -1;
 
-  Trie() = default;  // empty; does not allocate
+  Trie() = default;  // an empty trie; does not allocate
   Trie(Trie&&) = default;
   Trie& operator=(Trie&&) = default;
   // Keys may be in any order. If keys are equal, the last one counts. The views are only used during the call. Errors: kOutOfMemory.
   static Result<Trie> Create(const std::vector<std::pair<std::string_view, int32_t>>& entries);
 
-  // Returns the state after `byte`, or kNone.
   int32_t Next(int32_t state, char byte) const {
     const size_t next = static_cast<size_t>(first_[static_cast<size_t>(state)].base) + static_cast<unsigned char>(byte);
     return first_[next].parent == state ? static_cast<int32_t>(next) : kNone;

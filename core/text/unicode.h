@@ -61,7 +61,6 @@ LowerCase ToLower(char32_t c);
 inline constexpr int kMaxDecomposition = 32;
 int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]);
 uint8_t CombiningClass(char32_t c);
-// Returns the primary composite of two characters, or 0.
 char32_t Compose(char32_t first, char32_t second);
 
 // Whether an extended grapheme cluster (UAX #29) ends between two neighbours. `state` is 0 at the start of a text.

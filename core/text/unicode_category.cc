@@ -8,7 +8,8 @@ namespace {
 
 using Table = BlockTable<uint8_t, kCategoryBlocks>;
 
-// A run of a category is one number, (length - 1) * 32 + category, in bytes of seven bits; the last byte has a clear high bit.
+// Reads runs of code points of one category. A run is stored as (length - 1) * 32 + category, with seven bits per byte; the last byte of a
+// number has a clear high bit.
 class Runs {
  public:
   void Fill(char32_t start, uint8_t* block) {

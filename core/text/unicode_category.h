@@ -1,4 +1,4 @@
-// General categories as in Oniguruma, which tokenizers uses for regular expressions.
+// General categories as in Oniguruma, the regular-expression library that tokenizers uses.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@ inline constexpr size_t kCategories = 30;
 
 uint8_t CategoryOf(char32_t c);
 
-// Returns a bit for each category that "L" or "Nd" includes; 0 for unknown names.
 uint32_t CategoriesNamed(std::string_view name);
 
 }  // namespace peruse::text

@@ -76,7 +76,7 @@ constexpr auto kPackedGraphemeRuns = Packed<kGraphemeRuns, ValueBelow<8>>();
 constexpr auto kPackedCombiningRuns = Packed<kCombiningRuns, ValueBelow<8>>();
 constexpr auto kPackedDecompositions = Packed<kDecompositions, ValueAbove<21>>();
 
-// Marks canonical decompositions in kDecompositions.
+// Flags of an entry of kDecompositions: whether the decomposition is canonical, and whether composition may reverse it.
 constexpr uint32_t kCanonical = 1U << 31;
 constexpr uint32_t kComposes = 1U << 30;
 constexpr char32_t CodePointOf(uint32_t entry) { return entry & 0x1FFFFF; }
@@ -85,7 +85,7 @@ constexpr uint32_t PartsOf(uint32_t entry) { return entry >> 21 & 0x1FF; }
 class Decompositions {
  public:
   struct Found {
-    uint32_t entry = 0;  // 0 if there is no entry
+    uint32_t entry = 0;  // kDecompositions' entry, or 0
     const char16_t* parts = nullptr;
   };
   struct Composite {
@@ -181,7 +181,6 @@ char32_t ComposeHangul(char32_t first, char32_t second) {
   return lacks_t && second > kHangulT && second - kHangulT < kHangulTs ? first + (second - kHangulT) : 0;
 }
 
-// Writes the recursive decomposition of `c` and returns its length.
 int DecomposeFully(char32_t c, bool compatibility, char32_t* out, int room) {
   if (c - kHangulS < kHangulSs && room >= 3) return DecomposeHangul(c, out);
   const Decompositions::Found found = AllDecompositions().Find(c);
@@ -272,7 +271,7 @@ bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state) {
   const bool breaks = BreaksBetween(*state == kStart ? GraphemeBreakOf(first) : *state, next);
   if (*state == kStart) *state = GraphemeBreakOf(first);
   if (*state == next && next == kRegionalIndicator) {
-    *state = kOther;  // flags are pairs of letters: a third one starts a new cluster
+    *state = kOther;  // flags are pairs of regional-indicator letters: a third letter starts a new cluster
   } else if (*state == kPictographic && next == kExtend) {
   } else {
     *state = *state == kPictographic && next == kJoiner ? static_cast<int32_t>(kPictographicJoiner) : next;

@@ -43,8 +43,8 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// Canonical composition (Unicode Standard Annex 15). Change::change of a composite, which aligns offsets, is the sum over its parts, minus 1
-// for each part that the composite absorbs. Returns false if memory runs out.
+// Canonical composition (Unicode Standard Annex 15). The composite's Change::change, which aligns offsets, is the sum over its parts, minus
+// 1 for each part that the composite absorbs. Returns false if memory runs out.
 [[nodiscard]] bool ComposeText(std::vector<Change>* changes) {
   const std::vector<Change>& decomposed = *changes;
   std::vector<Change> out, blocked;

@@ -81,7 +81,7 @@ Status Unigram::Search(std::string_view word, Node* node) const {
 
 bool Unigram::AddUnknown(std::string_view word, uint32_t begin, uint32_t end, std::vector<ModelToken>* tokens) const {
   const std::string_view text = word.substr(begin, end - begin);
-  // The whole run of unknown characters can itself be a piece.
+  // A whole run of unknown characters can be a token of the vocabulary, although no shorter part is.
   const int32_t id = vocabulary_.Find(text);
   if (id >= 0) return TryPushBack(tokens, {id, begin, end});
   const bool has_bytes = byte_fallback_ && std::all_of(text.begin(), text.end(), [this](char byte) {
@@ -99,7 +99,7 @@ Status Unigram::Tokenize(std::string_view word, std::vector<ModelToken>* tokens)
   if (word.size() > kShortWord && !TryResize(&long_nodes, word.size() + 1)) return NoMemory();
   Node* nodes = word.size() > kShortWord ? long_nodes.data() : short_nodes;
   PERUSE_RETURN_IF_ERROR(Search(word, nodes));
-  // Traces the best path backwards: adjacent unknown nodes form one run. Appends tokens in reverse order, then reverses them.
+  // Follows the best path backwards and joins adjacent unknown nodes to one run. Appends tokens in reverse order, then reverses them.
   const size_t first = tokens->size();
   bool has_unknown = false;
   for (auto end = static_cast<uint32_t>(word.size()); end > 0;) {

@@ -24,7 +24,6 @@ class Unigram final : public Model {
   int32_t text_token_id() const override { return unk_id_; }
 
  private:
-  // The best path that ends at a certain byte of the word.
   struct Node {
     double score;
     uint32_t start;
@@ -35,7 +34,6 @@ class Unigram final : public Model {
   Unigram() = default;
   // Sets the nodes of `word`, one more than its bytes. Errors: kMalformedFile if the vocabulary lacks a token for an unknown character.
   Status Search(std::string_view word, Node* nodes) const;
-  // Adds the token, or the byte tokens, of a run of unknown characters. Returns false if memory runs out.
   [[nodiscard]] bool AddUnknown(std::string_view word, uint32_t begin, uint32_t end,
                                 std::vector<ModelToken>* tokens) const;
 

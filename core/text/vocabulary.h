@@ -25,10 +25,8 @@ class Vocabulary {
   static Result<Vocabulary> Create(const VocabularyEntries& entries, bool keep_repeated = false);
 
   int32_t size() const { return count_; }
-  // One more than the largest id.
   int32_t id_limit() const { return static_cast<int32_t>(spans_.size()); }
   int32_t Find(std::string_view token) const { return trie_.Find(token); }
-  // Returns nullopt if the id is out of range or in a gap.
   std::optional<std::string_view> Token(int32_t id) const;
   const Trie& trie() const { return trie_; }
 

@@ -19,7 +19,7 @@ struct SequenceEncoding {
   std::vector<SequenceToken> tokens;
   int8_t sequence_id = 0;
   bool is_blank = true;
-  // With offset trimming: the ranges that tokens have if they are first in their window; otherwise empty.
+  // For each token, its trimmed range if it is the first of its window; empty if offsets are not trimmed.
   std::vector<Offset> first_offsets;
 };
 

@@ -28,7 +28,7 @@ class WordPiece final : public Model {
   Vocabulary vocabulary_;
   WordPieceOptions options_;
   int32_t unk_id_;
-  int32_t continuation_;  // state of the trie after the prefix of continuations ("##")
+  int32_t continuation_;  // state of ids' trie after the prefix of continuing tokens ("##")
 };
 
 }  // namespace peruse::text

@@ -9,7 +9,6 @@
 
 namespace peruse::text {
 
-// `vocabulary_text` has one token per line; the id of a token is its line number.
 Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfig& config, const SpecialTokens& special,
                           Tokenizer::Parts* parts);
 

@@ -13,7 +13,7 @@ namespace hn = simd::hn;
 
 constexpr int64_t kPiece = 1 << 16;
 
-// Returns the sum of squares: float over short runs, double over the sums of runs.
+// Returns the sum of squares: of floats over short runs, then of doubles over the sums of runs.
 double Squares(const float* x, int64_t count) {
   constexpr int64_t kRun = 4096;
   double sum = 0;
@@ -30,7 +30,7 @@ double Squares(const float* x, int64_t count) {
 }
 
 struct Change {
-  float scale;  // factor of the gradient
+  float scale;  // factor that clips the gradient
   float beta1, beta2;
   float keep, pace, inverse_root, epsilon;
 
@@ -62,7 +62,7 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
   return double{options.learning_rate} * left / static_cast<double>(std::max<int64_t>(1, options.steps - warmup_steps));
 }
 
-// 0.1f is slightly more than a tenth, so that three steps of thirty would become four.
+// Computes in double: 0.1f is slightly more than a tenth, so that 0.1f of 30 steps would be rounded up from 3 to 4 warm-up steps.
 AdamW::AdamW(Masters& masters, const AdamWOptions& options)
     : masters_(masters),
       options_(options),
@@ -71,7 +71,7 @@ AdamW::AdamW(Masters& masters, const AdamWOptions& options)
   int32_t layers = 0;
   for (const Master& master : masters.tensors()) layers = std::max(layers, LayerNumber(master.name).value_or(-1) + 1);
   for (const Master& master : masters.tensors()) {
-    // 0 for the head, and larger towards the embeddings.
+    // The depth of a tensor is 0 in the head, and grows towards the embeddings.
     const int32_t depth = !master.head.empty() ? 0 : layers - LayerNumber(master.name).value_or(-1);
     factors_.push_back(std::pow(double{options.layer_decay}, depth));
   }
@@ -114,7 +114,6 @@ double AdamW::Update() {
 void AdamW::Update(double norm) {
   last_rate_ = ScheduledRate(options_, warmup_steps_, done_);
   ++done_;
-  // As in torch's clip_grad_norm_.
   const double clip = double{options_.clip};
   const auto scale = static_cast<float>(clip > 0 ? std::min(1.0, clip / (norm + 1e-6)) : 1.0);
   const auto beta1 = options_.beta1, beta2 = options_.beta2;

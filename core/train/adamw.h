@@ -15,27 +15,28 @@ struct AdamWOptions {
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
   float weight_decay = 0.01f;  // biases and norms do not decay
-  float clip = 1;              // limit of the global norm of gradients; 0 disables clipping
-  float warmup =
-      0.1f;  // fraction of steps in which the learning rate rises linearly; afterwards it falls linearly to zero
+  float clip = 1;              // limit of the norm of all gradients together; 0 disables clipping
+  // Fraction of the steps in which the learning rate rises linearly; afterwards it falls linearly to zero.
+  float warmup = 0.1f;
   // Factor of the learning rate from each layer to the layer below (0.8 for small, 0.9 for base ELECTRA and ConvBERT).
   float layer_decay = 1;
   int64_t steps = 1;
 };
 
-// Returns the learning rate of step `step`, counted from 0 (get_linear_schedule_with_warmup).
+// Returns the learning rate of step `step`, counted from 0 (transformers' get_linear_schedule_with_warmup).
 double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t step);
 
 class AdamW {
  public:
-  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer, for the trainable ones of `masters`. Both arguments must outlive it.
+  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer. Updates the trainable tensors of `masters`. Both arguments must
+  // outlive it.
   AdamW(Masters& masters, const AdamWOptions& options);
   Status Allocate();
 
-  // Updates the masters by their gradients. Returns the gradients' norm before clipping; if it is NaN or infinite, nothing changes.
+  // Updates the masters by their gradients. Returns the norm of all gradients before clipping; if it is NaN or infinite, changes nothing.
   double Update();
   double Norm() const;
-  // Clips by a given norm, for example the joint norm of several models.
+  // Like Update(), but clips by a given norm, for example the joint norm of several models.
   void Update(double norm);
   double last_rate() const { return last_rate_; }
   int64_t bytes() const { return static_cast<int64_t>((moments_.values().size()) * sizeof(float)); }
@@ -45,8 +46,8 @@ class AdamW {
   const AdamWOptions options_;
   int64_t warmup_steps_;
   std::vector<double> factors_;          // for each master: factor of the learning rate
-  FloatBuffer moments_;                  // for each trained master: first moments, then second moments
-  mutable std::vector<double> squares_;  // for each piece of a master
+  FloatBuffer moments_;                  // for each trained master: its first moments, then its second moments
+  mutable std::vector<double> squares_;  // sums of squares of pieces of the masters, which Norm adds
   int64_t done_ = 0;
   double last_rate_ = 0;
 };

@@ -1,4 +1,4 @@
-// The table of attention with linear biases in training: nothing that it reads is a weight.
+// ops::AlibiBias in training: the table does not depend on weights, so there is no gradient.
 #include "core/train/tape.h"
 
 namespace peruse::train {

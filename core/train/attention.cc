@@ -21,7 +21,7 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
 
 class Head {
  public:
-  // `products` and `memory` belong to the calling thread.
+  // `products` and `memory` must be those of the calling thread.
   Head(const ops::Attention& op, Tape& t, Products& products, float* memory, int32_t text, int64_t head)
       : op_(op), t_(t), products_(products), head_(head) {
     length_ = t.batch().length(text);
@@ -118,8 +118,8 @@ class Head {
   }
 
   void Drop(const Block& block) {
-    if (t_.dropout().rate == 0 || op_.scale == 0)
-      return;  // with scale 0 the operation is the mean over a text, without dropout
+    // With scale 0 the operation is the mean over a text, to which dropout does not apply.
+    if (t_.dropout().rate == 0 || op_.scale == 0) return;
     for (int64_t i = 0; i < length_; ++i) {
       t_.dropout().Apply(t_.place(), first_row_ + static_cast<uint32_t>(i), block.row(i), length_);
     }
@@ -162,11 +162,11 @@ class Head {
   Products& products_;
   const int64_t head_;
   int64_t length_, start_, width_, column_;
-  uint32_t first_row_;  // row of `probabilities` that is the head's first
+  uint32_t first_row_;  // first row of the head's matrix in `probabilities`
   Reach reach_;
   const int32_t* slots_ = nullptr;  // indexed by distance
-  Block weights_, gradients_;       // [length, length]
-  Block positions_;                 // [length, reach]
+  Block weights_, gradients_;       // each [length, length]
+  Block positions_;                 // products with all position rows, [length, reach]
 };
 
 // A task is one head of one text, or, with `together`, one head of all texts in order.

@@ -8,7 +8,7 @@ namespace {
 
 using simd::Floats;
 
-// Calls visit(row, tap, source) for every source row in the row's text, ordered by row, then tap.
+// Calls visit(row, tap, source) for every row of a text, every tap, and the source row that the tap reads, if it is in the text.
 template <typename Visit>
 void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visit visit) {
   const int64_t start = batch.start(text), end = start + batch.length(text);
@@ -20,7 +20,7 @@ void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visi
   }
 }
 
-// ForEachTap over a range of channels in all texts: visit(first channel, number of channels, row, tap, source).
+// Like ForEachTapOfText for all texts. Threads share the channels: visit(first channel, number of channels, row, tap, source).
 template <typename Visit>
 void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   t.workers().ForPieces(channels, 4 * simd::kLanes, t.batch().rows() * taps, [&](int64_t first, int64_t end) {
@@ -31,7 +31,7 @@ void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   });
 }
 
-// ForEachTap over the heads of all texts, which are independent: visit(head, row, tap, source).
+// Like ForEachTapOfText for all texts. Threads share the heads: visit(head, row, tap, source).
 template <typename Visit>
 void ForEachTapOfHeads(const ops::SpanConv& op, Tape& t, Visit visit) {
   t.workers().For(t.batch().sequences() * op.heads, [&](int32_t, int64_t task) {

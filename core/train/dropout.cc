@@ -19,10 +19,9 @@ constexpr hn::RebindToUnsigned<simd::FloatTag> kWordTag;
 using Words = hn::Vec<decltype(kWordTag)>;
 Words SetWords(uint32_t value) { return hn::Set(kWordTag, value); }
 
-// Returns the upper halves of the products.
 Words MulHigh(Words a, Words b) {
 #if defined(__wasm__)
-  // Engines compile these two instructions well, but split 64-bit vector products.
+  // Engines compile these two instructions well, but split products of 64-bit vectors.
   const v128_t low = wasm_u64x2_extmul_low_u32x4(a.raw, b.raw), high = wasm_u64x2_extmul_high_u32x4(a.raw, b.raw);
   return Words{wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)};
 #else

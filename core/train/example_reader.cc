@@ -40,7 +40,7 @@ float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6
 // Minimum number of updates, reached by more epochs: with few updates, fine-tuning on small data fails (Mosbach et al., 2021).
 constexpr int64_t kEnoughUpdates = 150;
 constexpr int64_t kFewestEpochs = 3;
-constexpr int32_t kMostValidations = 20;  // approximate; used if the caller does not set a number of epochs
+constexpr int32_t kMostValidations = 20;  // approximate; used if the request does not set the number of epochs
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
@@ -157,7 +157,7 @@ TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t exam
   if (filled.epochs > 0) return filled;
   const int64_t updates = std::max<int64_t>(1, (examples + filled.batch_size - 1) / filled.batch_size);
   filled.epochs = static_cast<int32_t>(std::max((kEnoughUpdates + updates - 1) / updates, kFewestEpochs));
-  // Fewer validations are enough, because successive states differ little.
+  // Validates less often, because successive states differ little.
   filled.validate_every = std::max(1, filled.epochs / kMostValidations);
   return filled;
 }
@@ -229,7 +229,7 @@ Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples
   return OkStatus();
 }
 
-// Reads a text with all labels, as zero-shot-classification does.
+// Reads a text together with all labels, in the form that the zero-shot-classification task uses.
 Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
@@ -386,7 +386,7 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   if (!question || !context) return InvalidArgument("it lacks the strings \"question\" and \"context\"");
   Utf8IndexConverter index(*context);
   const auto units = static_cast<int64_t>(index.ToUtf16(context->size()));
-  // Byte range of the answer. If there is no answer, it contains no token.
+  // Finds the answer's byte range. Without an answer, no token is in the range.
   int32_t from = -1, to = -1;
   if (!answer.IsNull()) {
     const std::optional<int64_t> start = answer.FindMember("start").GetInt64(),

@@ -23,7 +23,7 @@ struct TeachRequest {
   // The model's labels ("O", "B-PER", "I-PER", ... for tokens); empty means those of config.json.
   std::vector<std::string> labels;
   TeachOptions options;
-  bool chooses_method = false;  // whether the request leaves the method open
+  bool chooses_method = false;  // whether the request leaves the choice of the method to Trials
   float validation_split = 0;
   int32_t max_length = 0;  // 0 means the model's limit
 
@@ -43,7 +43,8 @@ class ExampleReader {
   // Reads one example. Question answering and pre-training append one example per window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
   Goal goal() const { return goal_; }
-  // Returns the number of texts that max_length truncated; then of entities without tokens (truncated, or only white space).
+  // Returns the number of texts that max_length truncated; lost_entities() returns the number of entities without tokens (truncated, or
+  // only white space).
   int64_t cut() const { return cut_; }
   int64_t lost_entities() const { return lost_entities_; }
   int32_t max_length() const { return max_length_; }

@@ -29,7 +29,6 @@ const char* PeftTaskOf(Head head) {
   }
 }
 
-// Returns for example "Bert" for "BertModel" or "BertForMaskedLM"; empty if unknown.
 std::string FamilyOfClass(std::string_view name) {
   for (const std::string_view end : {"For", "Model"}) {
     if (const size_t at = name.rfind(end); at != std::string_view::npos && at > 0)
@@ -47,7 +46,7 @@ std::string ConfigJson(const ExportRequest& request, const Family& family, const
   own.emplace_back("dtype", "\"float32\"");
   own.emplace_back("torch_dtype", "\"float32\"");
   if (config.reads_labels())
-    return WithMembers(request.config_json, own);  // without labels, because each call provides them
+    return WithMembers(request.config_json, own);  // writes no labels, because each call provides them
   if (request.head == Head::kSequenceClassification || request.head == Head::kTokenClassification) {
     std::string by_id, by_label;
     for (size_t i = 0; i < config.id2label.size(); ++i) {
@@ -59,7 +58,7 @@ std::string ConfigJson(const ExportRequest& request, const Family& family, const
     own.emplace_back("label2id", "{" + by_label + "}");
     own.emplace_back("num_labels", "");
   } else if (request.head == Head::kQuestionAnswering) {
-    // transformers creates as many outputs as there are labels; without labels it creates two, for start and end.
+    // transformers creates one output per label. Without labels it creates two, which question answering needs for start and end.
     for (const char* name : {"id2label", "label2id", "num_labels", "problem_type"}) own.emplace_back(name, "");
   }
   if (request.head == Head::kSequenceClassification) {
@@ -190,7 +189,7 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
   if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
   count = std::min(count, size - first);
   if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
-  uint64_t position = 0;  // of the current piece in the file
+  uint64_t position = 0;  // bytes of the file's tensors so far
   const auto copy = [&](const void* data, uint64_t bytes) {
     const uint64_t from = std::max(first, position), to = std::min(first + count, position + bytes);
     if (from < to)

@@ -20,12 +20,12 @@ struct ExportRequest {
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kUnspecified;  // for sequence classification
   const TeachOptions* options = nullptr;
-  const SentenceModules* sentence = nullptr;  // not null if the trainee has a sentence head (sentence_files.h)
+  // modules of a sentence_transformers folder; null unless the trainee has a sentence head (sentence_files.h)
+  const SentenceModules* sentence = nullptr;
 };
 
 class Exporter {
  public:
-  // Precondition: the configuration is valid. The trainee must outlive the exporter.
   Exporter(Trainee& trainee, const ExportRequest& request);
 
   struct File {
@@ -45,7 +45,7 @@ class Exporter {
   struct Weights {
     std::string name;
     std::vector<Tensor> tensors;
-    std::string header;  // includes its own length
+    std::string header;  // starts with its own length
     uint64_t bytes = 0;
   };
 

@@ -15,8 +15,8 @@ struct Less {
   }
 };
 
-// Returns the label that should be distributed evenly. Tokens: the largest label, so that texts without entities form a group. Answers:
-// whether the context has one.
+// Returns the label by which examples are distributed evenly. For tokens it is the largest label, so that texts without entities form a
+// group; for answers, whether the context has one.
 int32_t LabelOf(const Example& example) {
   const std::vector<int32_t>& labels = example.labels;
   if (labels.size() == 1) return labels[0];
@@ -57,7 +57,8 @@ std::vector<std::vector<size_t>> GroupsOf(std::span<const Example> examples, uin
 
 std::vector<int32_t> FoldsOf(std::span<const Example> examples, int32_t count, uint64_t seed) {
   std::vector<int32_t> folds(examples.size());
-  int32_t next = 0;  // labels continue where the preceding label ended, which keeps fold sizes equal
+  // a label starts with the fold after the preceding label's last one, which keeps folds equally large
+  int32_t next = 0;
   for (const std::vector<size_t>& group : GroupsOf(examples, seed)) {
     for (const size_t i : group) folds[i] = next;
     next = (next + 1) % count;
@@ -71,11 +72,11 @@ int32_t FoldCount(size_t examples) {
 }
 
 std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint64_t seed) {
-  std::map<int32_t, int64_t> groups_left;  // indexed by label
+  std::map<int32_t, int64_t> groups_left;  // number of groups that are left, by label
   const std::vector<std::vector<size_t>> groups = GroupsOf(examples, seed);
   for (const std::vector<size_t>& group : groups) ++groups_left[LabelOf(examples[group[0]])];
   std::vector<bool> held_out(examples.size(), false);
-  double due = 0.5;  // an example is held out when this reaches 1
+  double due = 0.5;  // the next example is held out when this reaches 1
   for (const std::vector<size_t>& group : groups) {
     due += share * static_cast<double>(group.size());
     int64_t& left = groups_left[LabelOf(examples[group[0]])];

@@ -1,4 +1,5 @@
-// Splits examples for cross-validation, or holds out a share: labels evenly, equal texts and windows of one text together.
+// Splits examples for cross-validation, or holds out a share. Distributes labels evenly, and keeps equal texts and windows of one text
+// together.
 #pragma once
 
 #include <cstdint>

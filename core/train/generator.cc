@@ -10,7 +10,6 @@
 namespace peruse::train {
 namespace {
 
-// Samples an index from a softmax. `unit` is a random number in [0, 1).
 int32_t Sample(const float* logits, int64_t count, double unit) {
   const auto largest = double{*std::max_element(logits, logits + count)};
   double sum = 0;
@@ -65,7 +64,7 @@ Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
   PERUSE_RETURN_IF_ERROR(masters().Allocate(discriminator_.masters().shared_workers()));
   masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
   for (Table& table : tables_) {
-    // A new generator starts with the discriminator's token embeddings.
+    // A generator without a checkpoint starts with the discriminator's token embeddings.
     if (table.own->fresh) std::copy_n(table.theirs->values, table.own->size, table.own->values);
     if (!disentangled_) {
       table.own->follows = true;
@@ -108,7 +107,7 @@ Status Generator::Begin(std::span<const Example* const> masked, StepOptions opti
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
-  options.seed ^= 1;  // the dropout differs from the discriminator's
+  options.seed ^= 1;  // so that the dropout differs from the discriminator's
   return step_->Begin({inputs_, batch_, chosen_}, options);
 }
 
@@ -158,10 +157,11 @@ double Generator::Update(AdamW& discriminator) {
   }
   double norm = discriminator.Norm(), own = optimiser_->Norm();
   if (!std::isfinite(norm) || !std::isfinite(own)) return NAN;
-  // With one table, AdamW treats both models as one; disentangled, each is clipped separately, as in DeBERTa's code.
+  // With one shared table, gradients of both models are clipped by their joint norm; disentangled, each model is clipped separately, as in
+  // DeBERTa's code.
   if (!disentangled_) norm = own = std::hypot(norm, own);
   for (Table& table : tables_) {
-    // AdamW updates E_delta.
+    // AdamW must update E_delta, so it takes the place of E_D in the table.
     if (disentangled_) std::copy(table.difference.begin(), table.difference.end(), table.theirs->values);
   }
   discriminator.Update(norm);

@@ -23,9 +23,8 @@ class Generator {
   // Precondition: both models have weights; the discriminator's masters are allocated, the generator's are not. Both must outlive it.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
-  // Must be called once, before the discriminator's AdamW exists. Errors: kShapeMismatch if table sizes differ; kOutOfMemory.
+  // Must be called once, before the discriminator's AdamW exists. Errors: kShapeMismatch if the two tables differ in size; kOutOfMemory.
   Status Prepare(const AdamWOptions& adamw, uint64_t seed);
-  // Returns the bytes needed in addition to those of a step.
   int64_t bytes() const;
   int64_t trained() const;
 
@@ -39,15 +38,14 @@ class Generator {
   // Updates both models by their gradients. Returns the larger norm before clipping; if it is NaN or infinite, nothing changes.
   double Update(AdamW& discriminator);
 
-  // Appends the state that validation saves and restores.
   void Keep(std::vector<float>* state) const;
   void Restore(const float* state);
 
  private:
   struct Table {
-    Master* own;                    // in the generator
-    Master* theirs;                 // in the discriminator
-    std::vector<float> difference;  // E_delta, if disentangled
+    Master* own;                    // the tensor in the generator
+    Master* theirs;                 // the same tensor in the discriminator
+    std::vector<float> difference;  // E_delta of the tensor, if disentangled
   };
 
   Masters& masters() { return trainee_.masters(); }

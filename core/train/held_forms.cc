@@ -89,11 +89,11 @@ void Masters::Gather() {
     }
     if (pair != nullptr) GatherLora(*pair, to);
   }
-  // Prevents gathering twice.
+  // Zeroes the gradients, so that they are not gathered twice.
   std::fill(held_gradients_.values().begin(), held_gradients_.values().end(), 0.0f);
 }
 
-// dA = s B^T dW, dB = s dW A^T
+// With W = W0 + s B A: dA = s B^T dW, dB = s dW A^T.
 void Masters::GatherLora(const LoraPair& pair, float* gradient) {
   const Master& a = masters_[pair.a];
   const Master& b = masters_[pair.b];

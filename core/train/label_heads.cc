@@ -119,7 +119,7 @@ void Backward(const ops::Normalize& op, Tape& t) {
 
 namespace {
 
-// A head's attention weights [queries, keys], and the lines over which softmax runs.
+// A head's attention weights [queries, keys], and the rows or columns over which softmax runs.
 class CrossWeights {
  public:
   CrossWeights(const ops::CrossAttention& op, int64_t queries, int64_t keys, float* memory)

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kMostIterations = 500;
 constexpr size_t kHistory = 8;
-// From strong to weak regularisation: each fit starts from the preceding one.
+// Strengths of regularisation, from strong to weak: each fit starts from the result of the preceding one.
 constexpr double kGrid[] = {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6};
-// A fit ends when all gradients are below this. Folds only compare strengths, so they need less.
+// A fit ends when all gradients are below this. Fits of folds only compare strengths, so they may end earlier.
 constexpr double kFoldTolerance = 1e-4, kTolerance = 1e-8;
 
 using Vector = std::vector<double>;
@@ -101,7 +101,6 @@ class Problem {
   }
 
  private:
-  // Returns the loss of one row, and replaces scores by predictions minus targets.
   double Errors(const float* targets, std::vector<double>& scores) const {
     double loss = 0;
     if (data_.sigmoid) {
@@ -187,7 +186,8 @@ void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
   }
 }
 
-// A fold: its held-out rows, the fit to the other rows at the last strength, and that fit's scores of the held-out rows.
+// A fold of the cross-validation: its held-out rows, the fit to all other rows at the current strength, and that fit's scores of the
+// held-out rows.
 struct Fold {
   Problem learnt, held_out;
   Vector x;
@@ -232,7 +232,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   size_t best = 0;
   fit.held_out_loss = INFINITY;
   fit.held_out.resize(static_cast<size_t>(data.rows) * labels);
-  // Stops when the held-out loss has risen twice in a row.
+  // Tries strengths until the held-out loss has risen twice in a row.
   for (size_t strength = 0; strength < std::size(kGrid) && strength < best + 3; ++strength) {
     workers.For(static_cast<int64_t>(fitted.size()),
                 [&](int32_t, int64_t number) { fitted[static_cast<size_t>(number)].Fit(kGrid[strength]); });
@@ -256,7 +256,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   for (size_t strength = 0; strength <= best; ++strength)
     Minimise(problem, kGrid[strength], strength == best ? kTolerance : kFoldTolerance, &x);
   fit.loss = problem.Value(x, 0, nullptr);
-  // Undoes the scaling: w (f - mean) scale + b.
+  // Converts the weights to unscaled features: w (f - mean) scale + b.
   for (size_t k = 0; k < labels; ++k) {
     double bias = x[(k + 1) * problem.stride() - 1];
     for (size_t i = 0; i + 1 < problem.stride(); ++i) {

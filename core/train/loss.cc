@@ -8,7 +8,7 @@
 namespace peruse::train {
 namespace {
 
-// Log softmax in double precision, because losses are few and training depends on them. `stride` is the distance of consecutive logits.
+// Log softmax in double precision: losses are few, and training depends on them. Consecutive logits are `stride` apart.
 class LogSoftmax {
  public:
   void Run(const float* logits, int64_t count, int64_t stride = 1) {
@@ -40,7 +40,7 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
                     double mass, const Block& gradient) {
   double smoothed = 0;  // the part of a row's targets that smoothing gives to all labels
   for (int64_t c = 0; c < logits.cols; ++c) smoothed += CrossEntropyTarget(kIgnored, c, logits.cols, options);
-  // One per row, so that the sum does not depend on the threads.
+  // One sum per row, so that the total does not depend on the number of threads.
   std::vector<double> losses(static_cast<size_t>(logits.rows));
   const auto work = [&](int64_t first, int64_t end) {
     LogSoftmax softmax;
@@ -60,7 +60,7 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
       losses[static_cast<size_t>(r)] = loss;
     }
   };
-  constexpr int64_t kCost = 64;  // of a cell: two exponentials in double
+  constexpr int64_t kCost = 64;  // cost per cell for Workers::ForPieces: two exponentials in double precision
   if (options.workers != nullptr) {
     options.workers->ForPieces(logits.rows, 1, kCost * logits.cols, work);
   } else {

@@ -24,7 +24,7 @@ double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptio
 inline double WeightOf(int64_t label, const CrossEntropyOptions& options) {
   return options.class_weights.empty() ? 1 : double{options.class_weights[static_cast<size_t>(label)]};
 }
-// The target of a row's softmax at column c of `classes`, for the row's label, with class weights and smoothing.
+// Returns the softmax target of column c of `classes` in a row with this label, with class weights and smoothing.
 inline double CrossEntropyTarget(int32_t label, int64_t c, int64_t classes, const CrossEntropyOptions& options) {
   const double smoothing = double{options.smoothing};
   return WeightOf(c, options) * (smoothing / static_cast<double>(classes) + (c == label ? 1 - smoothing : 0));
@@ -35,9 +35,7 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
                     double mass, const Block& gradient);
 // Returns the sum over rows of - sum_k p_k log softmax(z)_k, divided by `rows`. The targets p are [rows, cols].
 double SoftCrossEntropy(const Block& logits, std::span<const float> targets, double rows, const Block& gradient);
-// Targets are in [0, 1]. Divides the sum over cells by `cells`.
 double SigmoidCrossEntropy(const Block& logits, std::span<const float> targets, double cells, const Block& gradient);
-// Returns the sum of (z - y)^2, divided by `cells`.
 double SquaredError(const Block& values, std::span<const float> targets, double cells, const Block& gradient);
 // Question answering, logits [tokens, 2]: cross-entropies of start and end over the tokens of each text, divided by 2 `texts`. Ignores
 // positions outside the text, as transformers does.

@@ -57,7 +57,7 @@ void Backward(const ops::Lstm& op, Tape& t) {
   std::fill_n(dh, 2 * width, 0.0f);
   for (int64_t step = steps; step-- > 0;) {
     const float* came = out.row(op.reverse ? steps - 1 - step : step);
-    float* own = s.gates.row(step);  // becomes the gradient of the sums
+    float* own = s.gates.row(step);  // at first the gates, then the gradients of their arguments
     for (int64_t k = 0; k < width; ++k) {
       const float i = own[k], f = own[width + k], g = own[2 * width + k], o = own[3 * width + k];
       const float squashed = std::tanh(s.c.row(step + 1)[k]);

@@ -8,7 +8,7 @@
 namespace peruse::train {
 
 Example Masked(const Example& text, const MaskRecipe& recipe, uint64_t seed, uint32_t draw, uint32_t number) {
-  constexpr uint32_t kPlace = 0xFFFFFFFDu;  // differs from the counters of dropout and shuffling
+  constexpr uint32_t kPlace = 0xFFFFFFFDu;  // differs from the counters of dropout and of shuffling
   constexpr double kUnit = 1 / 4294967296.0;
   Example masked = {.ids = text.ids, .types = text.types, .chosen = text.chosen};
   std::vector<int32_t>& places = masked.chosen;

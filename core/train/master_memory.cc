@@ -38,7 +38,7 @@ int32_t Masters::AddFixedRow(int32_t cols, float value) {
   return static_cast<int32_t>(held_.constants.size()) - 1;
 }
 
-// Whether these places, all of one parameter, are consecutive and fill `size` elements.
+// Whether these places, all of one parameter, are consecutive and fill `size` elements. The parameter then shares the tensors' memory.
 bool Masters::LiesDirect(std::span<const Place> places, int64_t size) const {
   int64_t end = 0;
   for (const Place& place : places) {
@@ -59,7 +59,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   }
   workers_ = std::move(workers);
   held_.workers = workers_.get();
-  // LoRA's masters follow all others.
+  // Masters of LoRA pairs come after all others.
   int64_t more = 0, largest = 0;
   for (const LoraPair& pair : lora_) {
     more += masters_[pair.a].size + masters_[pair.b].size;

@@ -77,7 +77,8 @@ void Masters::CollectMasters() {
                           .fresh = true});
     }
     Master& master = masters_[place.master];
-    if (tensor.head.empty()) master.head.clear();  // the encoder uses it, too
+    // the encoder uses the tensor, too, so it does not belong to the head
+    if (tensor.head.empty()) master.head.clear();
     const bool constant = tensor.parameter.kind == ParameterId::Kind::kConstant;
     master.norm = master.norm || (constant && norms_[static_cast<size_t>(tensor.parameter.number)]);
   }

@@ -32,28 +32,27 @@ struct Master {
   std::vector<int64_t> shape;
   int64_t size = 0;
   bool norm = false;   // belongs to a layer norm
-  bool fresh = false;  // not in the checkpoint, or there with another shape: initialised at random
+  bool fresh = false;  // not in the checkpoint, or with another shape there, so initialised at random
   bool trained = false;
   bool follows = false;  // a copy of another master (generator.h): has a gradient, but no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // null unless it is trained
 
   bool updates() const { return trained && !follows; }
-  bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as in transformers' Trainer
+  // whether weight decay applies, as in transformers' Trainer
+  bool decays() const { return !norm && name.find("bias") == std::string::npos; }
 };
 
-// Whether the parameter is the weight or the bias of this linear layer.
 inline bool IsOfLinear(ParameterId id, int32_t linear) {
   return (id.kind == ParameterId::Kind::kWeight || id.kind == ParameterId::Kind::kBias) && id.number == linear;
 }
 
-// Returns the number after "layer." in a tensor's name.
 std::optional<int32_t> LayerNumber(const std::string& name);
 
 // A low-rank update of a linear layer's weight [out, in]: W + scale * B A (Hu et al., 2021).
 struct LoraPair {
-  size_t of;    // the master that it changes
-  size_t a, b;  // masters A [rank, in] and B [out, rank]
+  size_t of;    // number of the master that it changes
+  size_t a, b;  // numbers of the masters A [rank, in] and B [out, rank]
   float scale;
 };
 
@@ -63,16 +62,15 @@ class Masters : public CheckpointSink {
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
   Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) override;
-  // Initialises a head at random if the checkpoint does not have it, or has a different number of labels.
+  // A checkpoint may lack a head, or have one for another number of labels: it is then initialised at random.
   bool IsOptional(const NeededTensor& tensor) const override { return !tensor.head.empty(); }
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                              Content content) override;
-  // Initialises everything at random, instead of loading a checkpoint.
   Status BeginFresh();
   // After the checkpoint: moves row order[i] of this linear layer's tensors to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
 
-  // Before Allocate, callers choose the masters to train.
+  // Callers choose the tensors to train, before Allocate.
   std::vector<Master>& tensors() { return masters_; }
   const std::vector<Master>& tensors() const { return masters_; }
   void AddLora(size_t of, int32_t rank, float alpha);
@@ -98,9 +96,10 @@ class Masters : public CheckpointSink {
   void Hold();
   void Gather();
   void ZeroGradients();
-  // Initialises tensors of heads that the checkpoint lacks: normal with this deviation; biases zero, norms one; LoRA's A uniform, B zero.
+  // Initialises tensors of heads that the checkpoint lacks: normally distributed with this deviation; biases zero, norms one; LoRA's A
+  // uniform, B zero.
   void Initialise(uint64_t seed, float deviation);
-  // Sets random square weights of the head to the identity, so that the next layer reads the encoder's output.
+  // Replaces randomly initialised square weights of the head by the identity, so that the next layer receives the encoder's output.
   void PassThrough();
 
  private:
@@ -129,7 +128,7 @@ class Masters : public CheckpointSink {
   FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
   std::shared_ptr<Workers> workers_;
-  std::map<std::string, size_t> by_name_;  // numbers of masters
+  std::map<std::string, size_t> by_name_;  // name -> number of the master
 };
 
 }  // namespace peruse::train

@@ -30,8 +30,8 @@ struct Example {
   std::vector<int32_t> labels;
   std::vector<float> targets;
   int64_t number = -1;  // index of the caller's example, or -1
-  std::vector<int32_t>
-      chosen;  // ascending token positions; if the text is to be masked, all positions that may be (masking.h)
+  // Positions of the tokens to score, ascending; before masking (masking.h), all positions that may be masked.
+  std::vector<int32_t> chosen;
   HeadLists read_labels;  // for models that read labels: rows of labels and text; such an example is a batch of its own
 };
 
@@ -51,7 +51,8 @@ struct Metrics {
   double error;  // mean squared error, for kRegression
   int64_t examples = 0;
   std::vector<int64_t> confusion;  // [labels, labels], true by predicted; empty above kMostConfused labels
-  std::vector<Guess> guesses;      // for each text, in the order of Observe: kSingleLabel, kSoftLabels
+  // for kSingleLabel and kSoftLabels: the prediction for each text, in the order of Observe
+  std::vector<Guess> guesses;
 };
 
 inline constexpr int64_t kMostConfused = 1000;
@@ -62,13 +63,13 @@ class Objective {
 
   Goal goal() const { return goal_; }
   const CrossEntropyOptions& cross_entropy() const { return cross_entropy_; }
-  // Sets the threads that share losses. They must outlive the object.
+  // Sets the threads that share the computation of losses. They must outlive the object.
   void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
-  // Checks that the loss has everything that its options require.
+  // Checks that all values that the options require are given, such as a weight for each class.
   Status Check() const;
   // Returns the total weight of the examples. Losses of parts of a batch, each divided by the batch's mass, add up.
   double Mass(std::span<const Example* const> examples, int64_t columns) const;
-  // Returns these examples' part of the loss, with their logits as one batch, and writes its gradient.
+  // Returns these examples' part of the loss, and writes its gradient with respect to `logits`, which are one batch.
   double Loss(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits, double mass,
               const Block& gradient);
 

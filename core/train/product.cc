@@ -9,7 +9,7 @@ namespace {
 
 using namespace simd;
 
-// The tile that one kernel call keeps in registers: rows times two vectors. (x86 has 16 registers.)
+// The tile that one kernel call keeps in registers: rows times two vectors. It is small because x86 has only 16 registers.
 constexpr int64_t kTileRows = kLanes >= 8 ? 6 : 4;
 constexpr int64_t kTileCols = 2 * kLanes;
 // A panel of b stays in the L1 cache, a block of a in L2, a block of b in L3.
@@ -41,7 +41,8 @@ void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t 
   }
 }
 
-// The rows of a for a tile: from a packed panel, with elements kTileRows apart, or directly from a, with adjacent elements.
+// The rows of a for a tile: read from a packed panel, where elements of a row are kTileRows apart, or directly from a, where they are
+// adjacent.
 template <bool kPacked>
 struct TileRows {
   TileRows(const float* a, int64_t stride, int64_t count) {
@@ -49,7 +50,7 @@ struct TileRows {
   }
   float At(int64_t r, int64_t p) const { return rows[r][kPacked ? p * kTileRows : p]; }
 
-  const float* rows[kTileRows];  // beyond the end, the last row repeats, and its results are unused
+  const float* rows[kTileRows];  // rows past the end repeat the last row; their results are unused
 };
 
 // Computes rows of a times a panel of b into out[kTileRows, kTileCols], or adds them.
@@ -103,7 +104,7 @@ void Products::Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Oper
   }
   float* const packed_a = a_.values().data();
   float* const packed_b = b_.values().data();
-  const bool packs = a.col_stride != 1;  // rows with adjacent elements are read directly
+  const bool packs = a.col_stride != 1;  // rows whose elements are adjacent are read directly
   for (int64_t first_col = 0; first_col < n; first_col += kBlockCols) {
     const int64_t cols = std::min(kBlockCols, n - first_col);
     for (int64_t first_p = 0; first_p < k; first_p += kDepth) {

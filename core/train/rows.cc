@@ -52,7 +52,7 @@ void ReturnRows(Tape& t, const Block& from, Value operand) {
   });
 }
 
-// Phi(x) + x phi(x), with Phi by formula 7.1.26 of Abramowitz and Stegun (error 7.5e-8).
+// The derivative of gelu, Phi(x) + x phi(x), with Phi by formula 7.1.26 of Abramowitz and Stegun (error 7.5e-8).
 Floats GeluSlope(Floats x) {
   const auto set = [](float value) { return simd::Set(value); };
   const Floats size = hn::Abs(x);
@@ -79,7 +79,7 @@ void Forward(const ops::Input& op, Tape& t) {
   const std::span<const float> values = t.at(op);
   for (int64_t r = 0; r < out.rows; ++r) std::copy_n(values.data() + r * out.cols, out.cols, out.row(r));
 }
-// The caller reads the gradient with Step::input_gradient.
+// Does nothing: the caller reads the gradient with Step::input_gradient.
 template <>
 void Backward(const ops::Input&, Tape&) {}
 

@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, std::string>> SentenceFiles(const SentenceMod
   std::string list =
       "[\n" + ModuleJson(0, "0", "", "Transformer") + ",\n" + ModuleJson(1, "1", kPoolingFolder, "Pooling");
   size_t index = 2;
-  for (size_t i = 0; i < modules.steps.size(); ++i, ++index) {  // normalisation modules
+  for (size_t i = 0; i < modules.steps.size(); ++i, ++index) {  // writes the folders of normalisation modules
     list += ",\n" + ModuleJson(index, std::to_string(index), std::to_string(index) + "_Normalize", "Normalize");
   }
   const std::string classifier = ClassifierFolder(modules);

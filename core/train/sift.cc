@@ -10,7 +10,7 @@ namespace peruse::train {
 namespace {
 
 constexpr float kDeviation = 1e-2f;  // standard deviation of the initial perturbation
-constexpr float kPace = 1e-4f;       // size of the ascent step
+constexpr float kPace = 1e-4f;       // length of the step of gradient ascent
 
 void CopyRows(const Block& from, std::vector<float>* to) {
   to->clear();

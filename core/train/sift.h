@@ -10,7 +10,8 @@
 
 namespace peruse::train {
 
-// A model's program with changed embeddings: normalised without parameters, then perturbed by ops::Input number 0, then their norm.
+// A model's program with changed embeddings: normalised without weight and bias, then perturbed by ops::Input number 0, then passed to
+// their learned norm.
 struct PerturbedProgram {
   Program program;
   Value normalised;  // embeddings before the perturbation
@@ -30,13 +31,13 @@ class Sift {
   // and returns that sum. `perturbation` [tokens, width] is the start of the gradient ascent, and receives its result.
   Result<double> Learn(const BatchInputs& inputs, const StepOptions& options, const Loss& loss, int64_t rows,
                        std::vector<float>* perturbation);
-  // Draws an initial perturbation: normal, truncated at twice its deviation. `number` identifies the draw.
+  // Draws an initial perturbation from a normal distribution, truncated at twice its deviation. `number` identifies the draw.
   void Draw(uint64_t seed, uint32_t number, int64_t tokens, std::vector<float>* perturbation) const;
-  // Begins the largest pass of such a batch, and returns the bytes it needs.
+  // Begins the largest pass over such a batch, so that memory is allocated, and returns the bytes it needs.
   Result<int64_t> Rehearse(const BatchInputs& inputs, const StepOptions& options);
 
  private:
-  // Passes of a batch have different dropout, except that both clean passes have the same.
+  // Passes over a batch. Their dropout differs, except that both unperturbed passes have the same.
   enum Pass : uint32_t { kClean, kAscent, kDisturbed, kPasses };
 
   Status Begin(Pass pass, const BatchInputs& inputs, StepOptions options, const std::vector<float>& perturbation);

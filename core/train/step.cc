@@ -63,7 +63,7 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
     return tokens * held.linears[static_cast<size_t>(conv->weight.id)].spec.in;
   }
   if (const auto* lstm = std::get_if<ops::Lstm>(&op)) {
-    // An LSTM's rows are words; the number of tokens is an upper bound.
+    // The rows of an LSTM are words. Their number is at most the number of tokens.
     return (tokens + 2) * 6 * program.info(lstm->out).cols.factor;
   }
   if (const auto* cross = std::get_if<ops::CrossAttention>(&op)) {
@@ -105,14 +105,16 @@ void Step::FindNeeds() {
   }
 }
 
-// Operation i runs forward at time i, and backward at time 2 n - 1 - i.
+// Times count operations: operation i runs forward at time i, and backward at time 2 n - 1 - i.
 void Step::FindLifetimes() {
   const Program& program = *program_;
   const auto count = static_cast<int32_t>(program.ops.size());
   pieces_.clear();
   std::vector<Piece>& pieces = pieces_;
-  order_.assign(program.values.size(), static_cast<size_t>(-1));  // for each root: the piece of its value
-  near_.assign(program.values.size(), static_cast<size_t>(-1));   // for each root: the piece of its gradient
+  // for each value that owns memory: the piece for its values
+  order_.assign(program.values.size(), static_cast<size_t>(-1));
+  // for each value that owns memory: the piece for its gradient
+  near_.assign(program.values.size(), static_cast<size_t>(-1));
   for (int32_t i = 0; i < count; ++i) {
     const Op& op = program.ops[static_cast<size_t>(i)];
     const int32_t back = 2 * count - 1 - i;
@@ -149,7 +151,7 @@ void Step::FindLifetimes() {
     pieces.push_back({size, at, options_.backward ? back : at, number, false, 0});
     if (options_.backward && needs_[Root(operand.x)] != 0) pieces.push_back({size, back, back, number, true, 0});
   }
-  // The caller uses the output and its gradient between the passes, and the gradients of inputs afterwards.
+  // The caller uses the output and its gradient between the two passes, and gradients of inputs afterwards.
   for (Piece& piece : pieces) {
     const bool is_output = static_cast<size_t>(piece.value) == Root(program.outputs[0].value);
     if (is_output && piece.gradient) piece.from = std::min(piece.from, count - 1);
@@ -162,7 +164,8 @@ void Step::FindLifetimes() {
   }
 }
 
-// Places the largest piece first, each at the lowest offset that is free during its lifetime. Returns the total number of floats.
+// Assigns memory to the largest piece first, each at the lowest offset that is free during its lifetime. Returns the total number of
+// floats.
 int64_t Step::PlacePieces() {
   constexpr int64_t kAlign = 16;
   order_.resize(pieces_.size());

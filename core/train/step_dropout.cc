@@ -5,8 +5,9 @@
 
 namespace peruse::train {
 
-// Finds where to apply dropout to hidden states: where families and heads request it (Build::Dropped) and, independently for each layer, in
-// the table of relative positions (transformers' pos_dropout). Attention itself applies dropout to probabilities.
+// Finds the hidden states to which dropout applies: those that families and heads request (Build::Dropped) and, independently for each
+// layer, the table of relative positions (transformers' pos_dropout). Dropout of attention probabilities is part of the attention
+// operation.
 void Step::FindDropout() {
   const Program& program = *program_;
   drops_.assign(program.ops.size(), Drops::kNothing);
@@ -60,7 +61,7 @@ void Step::Fill(const DroppedOperand& operand) const {
   DropRows(operand.op, Drops::kOperand, operand.values);
 }
 
-// Swaps the operand with its copy, and their gradients. The gradient of the copy is initially zero.
+// Swaps the operand with its copy, and their gradients. The copy's gradient is initially zero.
 void Step::Exchange(DroppedOperand& operand) {
   const auto x = static_cast<size_t>(operand.x.id);
   std::swap(values_[x], operand.values);

@@ -68,7 +68,7 @@ class Tape {
   const RaggedBatch& batch() const { return *batch_; }
   Workers& workers() const { return *held_->workers; }
   float* scratch() const { return scratch_; }
-  // Number of the current operation, which identifies its dropout.
+  // Returns the number of the current operation, which identifies its dropout masks.
   uint32_t place() const { return place_; }
   const Dropout& dropout() const { return dropout_; }
 
@@ -82,17 +82,17 @@ class Tape {
   uint32_t place_ = 0;
   Dropout dropout_;
   std::vector<Block> values_;     // indexed by Value
-  std::vector<Block> gradients_;  // indexed by Value; data is null for roots without a gradient
-  std::vector<uint8_t> started_;  // for each root: whether its gradient has been written
+  std::vector<Block> gradients_;  // indexed by Value; data is null for values without a gradient
+  std::vector<uint8_t> started_;  // for each value that owns memory: whether its gradient has been written
 };
 
-// Floats of scratch memory that an operation needs, in either direction, for all threads together.
+// Returns the floats of scratch memory that an operation needs, in either direction, for all threads together.
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
-// The part of Scratch that an attention needs for one head.
+// Returns the part of Scratch that an attention operation needs for one head.
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices);
-// Whether the backward pass reads the values of operands.
+// Whether the backward pass of the operation reads the values of its operands, which must then be kept.
 bool KeepsOperands(const Op& op);
 
 // Each operation specialises both templates in a file of this folder; the linker reports missing ones.

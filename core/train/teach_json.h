@@ -7,7 +7,7 @@
 
 namespace peruse::train {
 
-// Omits NaN, which means that a metric does not exist.
+// Writes nothing for NaN, which means that a metric does not exist.
 void WriteNumber(JsonWriter& writer, const char* name, double value);
 void WriteCount(JsonWriter& writer, const char* name, int64_t value);
 void Write(JsonWriter& writer, const Metrics& metrics);

@@ -12,7 +12,7 @@
 namespace peruse::train {
 namespace {
 
-// With fewer examples cross-validation replaces held-out examples, because a share of them would be too small.
+// With fewer examples, cross-validation replaces held-out examples: a share of them would be too small.
 constexpr size_t kFewToHoldOut = 30;
 
 }  // namespace
@@ -130,7 +130,7 @@ void TeachSession::SplitValidation() {
   if (validation_.empty()) notices_.push_back("validation holds nothing out: the share is too small for the examples.");
 }
 
-// Warns about labels without examples, and about what max_length truncated.
+// Adds warnings about labels without examples, and about texts and entities that max_length truncated.
 void TeachSession::NoteExamples() {
   const Goal goal = reader_->goal();
   const std::vector<std::string>& labels = trainee_->config().id2label;

@@ -119,11 +119,11 @@ class TeachSession {
   std::string config_json_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;
-  std::optional<SentenceModules> sentence_;  // modules of a sentence_transformers folder, without its classifier
+  std::optional<SentenceModules> sentence_;  // modules of a sentence_transformers folder, except its classifier
   std::unique_ptr<Trainee> trainee_;
   std::string generator_json_;
   std::unique_ptr<Trainee> generator_;
-  bool generator_comes_ = false;  // whether the generator's checkpoint follows that of the model
+  bool generator_comes_ = false;  // whether a checkpoint of the generator follows that of the model
   bool trainee_is_fed_ = false;
   std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;

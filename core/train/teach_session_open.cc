@@ -73,8 +73,8 @@ Status TeachSession::CheckTask() const {
   return OkStatus();
 }
 
-// Trains a sentence_transformers folder on its own text vectors: one pooling, then optionally a normalisation and the classifier of an
-// earlier training run.
+// Reads the modules of a sentence_transformers folder, to train on its text vectors. Supports one pooling, then optionally a normalisation
+// and the classifier of an earlier training run.
 Status TeachSession::ReadSentence() {
   const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
     const auto file = files_.find(path);
@@ -104,7 +104,8 @@ Status TeachSession::ReadSentence() {
   return OkStatus();
 }
 
-// Uses published recipes: BERT's for masked tokens; ELECTRA's generator does not use random tokens, and DeBERTa's masks all chosen tokens.
+// Sets the published recipes for masking: BERT's for masked tokens; ELECTRA's generator does not use random tokens, and DeBERTa's masks all
+// chosen tokens.
 Status TeachSession::OpenPretraining() {
   TeachOptions& options = request_.options;
   options.masking.mask_id = tokenizer_->mask_id();

@@ -112,7 +112,7 @@ Result<Teacher::Plan> Teacher::Begin() {
     return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
   }
   Masters& masters = trainee_.masters();
-  std::shared_ptr<Workers> workers = masters.shared_workers();  // of an earlier training run
+  std::shared_ptr<Workers> workers = masters.shared_workers();  // null unless there was an earlier training run
   if (!workers) {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
   }
@@ -149,7 +149,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   return plan;
 }
 
-// Begins a step of the largest possible part, so that later steps do not allocate.
+// Begins a training step with the largest possible part, so that later steps do not allocate memory.
 Status Teacher::CheckMemory(Plan& plan) {
   std::vector<const Example*> all;
   for (const auto& set : sets_) {
@@ -308,7 +308,7 @@ Status Teacher::Update() {
   Masters& masters = trainee_.masters();
   masters.ZeroGradients();
   double loss = 0;
-  int64_t rows = 0;  // of the logits
+  int64_t rows = 0;  // number of rows of the logits so far
   for (const Example* example : examples)
     rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
   uint32_t number = 0;

@@ -1,4 +1,4 @@
-// Trains a model on examples in small steps, so that a host can show progress and stop between steps.
+// Trains a model on examples, step by step, so that a host can show progress and stop between steps.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 namespace peruse::train {
 
 enum class Method : uint8_t {
-  kHead,    // only the head, on features that are computed once
-  kLayers,  // the head and the last layers, on features of the layer below that are computed once
-  kLora,    // low-rank pairs, and new tensors of the head
-  kFull,    // everything
+  kHead,    // only the head, on features that the encoder computes once
+  kLayers,  // the head and the last layers, on outputs of the layer below, which are computed once
+  kLora,    // low-rank updates of linear layers, and new tensors of the head
+  kFull,    // all tensors
 };
 
 struct TeachOptions {
@@ -38,14 +38,14 @@ struct TeachOptions {
   float dropout = 0.1f;
   float attention_dropout = 0.1f;
   CrossEntropyOptions cross_entropy;
-  MaskRecipe masking;           // for kMaskedWords and kReplaced; masks differ in every update
+  MaskRecipe masking;           // for kMaskedWords and kReplaced; every update draws new masks
   float detection_weight = 50;  // kReplaced: weight of the discriminator's loss, relative to the generator's
   bool disentangled = false;    // kReplaced: how the models share token embeddings (generator.h)
   std::vector<float> class_weights;
   float sift = 0;              // weight of the divergence in scale-invariant fine-tuning; 0 disables it
   int32_t patience = 0;        // stops after this many validations without improvement; 0 disables stopping
   int32_t validate_every = 1;  // epochs between validations; the last epoch is always validated
-  bool keep_best = true;       // whether the result is the state of the best validation instead of the last state
+  bool keep_best = true;       // whether to return the state of the best validation instead of the last state
   uint64_t seed = 42;
   int32_t threads = 1;
 };
@@ -55,35 +55,35 @@ class Teacher {
   enum Set { kTraining, kValidation };
 
   struct Plan {
-    int64_t steps = 0;  // updates
+    int64_t steps = 0;  // number of updates
     int64_t examples = 0, validation_examples = 0;
     int64_t trained = 0;  // number of trained parameters
-    int64_t bytes = 0;    // for weights, gradients, moments and the largest batch
+    int64_t bytes = 0;    // memory of weights, gradients, moments and the largest batch
   };
   struct Progress {
     bool more = true;
     const char* phase = "training";  // "features", "training", "validation", "done"
     int64_t step = 0;                // number of updates so far
-    int32_t epoch = 0;               // from 1
-    double loss = 0;                 // of the last update
+    int32_t epoch = 0;               // counted from 1
+    double loss = 0;                 // loss of the last update
     double generator_loss = 0;       // kReplaced: the generator's share of the loss
     double learning_rate = 0;
-    bool validated = false;  // whether `metrics` are new
+    bool validated = false;  // whether `metrics` are from a validation in this step
   };
   struct Epoch {
-    double loss = 0;  // mean over the updates of the epoch
+    double loss = 0;  // mean loss over the updates of the epoch
     double generator_loss = 0;
     std::optional<Metrics> validation;
   };
   struct Report {
     std::vector<Epoch> epochs;
-    int32_t best_epoch = 0;  // from 1; 0 without validation: then the result is the last state
+    int32_t best_epoch = 0;  // counted from 1; 0 if there was no validation: the result is then the last state
     int64_t steps = 0;
-    int64_t tokens = 0;  // number of tokens read in training
-    double l2 = 0;       // for kHead; chosen by cross-validation
-    // For kHead with one label per text: the prediction for each training example by the fit without its fold.
+    int64_t tokens = 0;  // number of tokens that the model has processed in training
+    double l2 = 0;       // for kHead: strength of the regularisation, chosen by cross-validation
+    // For kHead with one label per text: predictions for all training examples, each by the fit without its fold.
     std::vector<Guess> guesses;
-    std::vector<double> losses;  // one per update
+    std::vector<double> losses;  // loss of each update
   };
 
   // The trainee must have weights. It and the generator (for kReplaced) must outlive the teacher.
@@ -109,7 +109,7 @@ class Teacher {
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);
   BatchInputs Inputs() const;
-  // Logits or their gradients with one row per text or token, also for models that read labels, which may have one row per label.
+  // Returns logits, or their gradients, with one row per text or token. Models that read labels may compute one row per label instead.
   Block ByText(const Block& block) const;
   int64_t Columns() const;
   bool reads_labels() const { return trainee_.config().reads_labels(); }
@@ -145,21 +145,21 @@ class Teacher {
   Progress progress_;
   Phase phase_ = Phase::kTraining;
 
-  Program program_;           // computes logits; if features are kept, from `cut` on
-  Program features_program_;  // the operations before `cut`
+  Program program_;           // computes the logits; if features are computed once, only the operations from `cut` on
+  Program features_program_;  // computes the features: the operations before `cut`
   std::unique_ptr<Step> step_, features_step_;
   PerturbedProgram perturbed_;
   std::unique_ptr<Sift> sift_;
   std::vector<float> perturbation_;
   uint32_t drawn_ = 0;  // number of perturbations drawn
   std::unique_ptr<AdamW> optimiser_;
-  std::vector<std::vector<float>> features_;  // for each example, training before validation
+  std::vector<std::vector<float>> features_;  // one vector per example, training examples before validation examples
   int32_t features_width_ = 0;
   bool by_text_ = false;  // whether features have a row per text instead of a row per token
   std::string classifier_;
 
   std::vector<const Example*> order_;
-  size_t next_ = 0;  // index into order_, or of the next example for features or validation
+  size_t next_ = 0;  // index in order_; while features are computed or validated, that of the next example
   int64_t updates_ = 0;
   double epoch_loss_ = 0;
   int64_t epoch_updates_ = 0;
@@ -168,7 +168,8 @@ class Teacher {
   std::vector<float> kept_;  // the best state of the trained masters
 
   std::unique_ptr<Generator> generator_;
-  std::vector<Example> masked_, replaced_;  // texts of an update, and of a part
+  // masked texts of the current update, and texts with replaced tokens of the current part
+  std::vector<Example> masked_, replaced_;
   double epoch_generator_loss_ = 0;
 
   RaggedBatch batch_;

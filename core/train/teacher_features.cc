@@ -1,4 +1,4 @@
-// Features that are computed once, the outputs of the frozen part of a model, and a text classifier fitted to them.
+// Features: outputs of the frozen part of a model, which are computed once. Also fits a text classifier to them.
 #include <algorithm>
 
 #include "core/train/folds.h"

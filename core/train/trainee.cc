@@ -140,7 +140,7 @@ Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
   Program& program = result.program;
   size_t at = 0;
   while (at < program.ops.size() && !std::holds_alternative<ops::LayerNorm>(program.ops[at])) ++at;
-  // The first norm of tokens is that of the embeddings; norms of position tables come later.
+  // The first norm over tokens belongs to the embeddings; norms of position tables may precede it.
   const auto* norm = at < program.ops.size() ? std::get_if<ops::LayerNorm>(&program.ops[at]) : nullptr;
   if (norm == nullptr || program.info(norm->x).rows.domain != Domain::kTokens) {
     return Unsupported("scale-invariant fine-tuning needs a layer norm behind the embeddings, which the model has not");

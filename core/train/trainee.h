@@ -17,7 +17,7 @@
 
 namespace peruse::train {
 
-// How a sentence_transformers folder computes the vector of a text; replaces the family's text head.
+// How a sentence_transformers folder computes the vector of a text. Replaces the family's pooled head.
 struct SentenceHead {
   PooledHead::Pick pick = PooledHead::Pick::kMean;
   bool normalized = false;
@@ -44,12 +44,11 @@ class Trainee {
   Status EndShard() { return checkpoint_->EndShard(); }
   Status FeedWeights(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
   Status FinishWeights();
-  // Initialises everything at random, instead of loading a checkpoint.
   Status BeginFresh() { return masters_->BeginFresh(); }
 
   // Returns the number of the linear layer that computes the logits, or -1 if another operation computes them.
   int32_t ClassifierLinear() const;
-  // One entry for each of Parameters::tensors: whether the tensor belongs to a classifier that starts at random, because the examples have
+  // Returns, for each of Parameters::tensors, whether the tensor belongs to a classifier that starts at random, because the examples have
   // other labels than the checkpoint.
   std::vector<bool> UsesOfClassifier() const;
 
@@ -57,9 +56,9 @@ class Trainee {
     return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
   }
 
-  // Returns the program for an output, without unneeded operations.
+  // Returns the program for an output, without operations that it does not need.
   Result<Program> ProgramFor(OutputId output) const;
-  // Returns ProgramFor(output) with the output `below` (a row per token) as ops::Input number 0, instead of the operations that compute it.
+  // Like ProgramFor(output), but the output `below` (a row per token) is given as ops::Input number 0 instead of being computed.
   Result<Program> ProgramFrom(OutputId below, OutputId output) const;
   Result<PerturbedProgram> Perturbed(OutputId output);
 
@@ -74,7 +73,8 @@ class Trainee {
   std::unique_ptr<Masters> masters_;
   std::unique_ptr<Checkpoint> checkpoint_;  // null after FinishWeights
   std::optional<SentenceHead> sentence_;
-  std::vector<int32_t> label_order_;  // row of each label in the checkpoint; empty if the order is the same
+  // for each label, its row in the checkpoint's classifier; empty if the order is the same
+  std::vector<int32_t> label_order_;
 };
 
 }  // namespace peruse::train

@@ -8,13 +8,13 @@
 namespace peruse::train {
 namespace {
 
-// Number of folds for methods that train in steps. Each fold is a training run.
+// Number of folds for methods that train in steps. Each fold is a separate training run.
 constexpr int32_t kTrainedFolds = 3;
-// Minimum number of examples for comparing methods. With fewer, folds are too small, and full training would exceed a comparison's budget.
+// Minimum number of examples for comparing methods: with fewer, folds are too small for a comparison.
 constexpr size_t kEnoughToCompare = 48;
-// Maximum number of operations of a comparison: about ten seconds in WebAssembly.
+// Limits the floating-point operations of a comparison of methods: about ten seconds in WebAssembly.
 constexpr double kComparable = 1e12;
-// Maximum number of operations of full training by default: about a minute.
+// Limits the floating-point operations of full training, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
 int32_t TrueLabelOf(const Example& example) {
@@ -89,7 +89,7 @@ Result<Teacher::Plan> Trials::Begin() {
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {
-    planned_.push_back({Method::kHead});  // kHead computes its own score
+    planned_.push_back({Method::kHead});  // the fit of kHead computes its own cross-validation score
     const bool quick = CostOfFull() * kTrainedFolds <= kComparable;
     if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
   }
@@ -164,7 +164,7 @@ void Trials::Choose() {
 Result<Teacher::Progress> Trials::Advance() {
   PERUSE_ASSIGN_OR_RETURN(Teacher::Progress progress, teacher_->Advance());
   progress.step += steps_before_;
-  if (planned_[current_].fold >= 0) progress.validated = false;  // metrics of folds are not those of the final model
+  if (planned_[current_].fold >= 0) progress.validated = false;  // metrics of a fold do not describe the final model
   if (progress.more) return progress;
   Finish();
   if (current_ + 1 == planned_.size() && !chosen_) Choose();

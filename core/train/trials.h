@@ -39,7 +39,7 @@ class Trials {
   // Returns the number of steps of all training runs; it falls if the head is chosen.
   int64_t total_steps() const;
   const Teacher::Report& report() const { return teacher_->report(); }
-  // Returns the plan of the last training run, with the bytes of the largest run.
+  // Returns the plan of the last training run, but with the bytes of the largest run.
   const Teacher::Plan& plan() const { return plan_; }
   const TeachOptions& options() const { return teacher_->options(); }
   const std::vector<Score>& scores() const { return scores_; }
@@ -50,12 +50,13 @@ class Trials {
  private:
   struct Training {
     Method method;
-    int32_t fold = -1;  // the fold to leave out; -1 validates on the caller's examples
+    int32_t fold = -1;  // the fold to hold out; -1 means that the caller's validation examples are used
   };
 
   int64_t StepsOf(const Training& training) const;
   double CostOfFull() const;
-  // Chooses without a comparison: an embedder's vectors are good enough for the head, and full training of a large model takes long.
+  // Whether to train fully, decided without a comparison: not if the model is an embedder, whose vectors suffice for the head, nor if the
+  // model is so large that full training takes long.
   bool FullByRule() const;
   void ScoreByFolds(Method method);
   void Choose();

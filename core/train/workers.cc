@@ -29,7 +29,7 @@ void Workers::Split(int64_t count, int64_t unit, int64_t cost, Call call, const 
 // Splits by columns of the result, so that no two threads pack the same part of b; by rows if b has few columns.
 void Workers::Multiply(int64_t m, int64_t n, int64_t k, const Operand& a, const Operand& b, float* c, int64_t c_stride,
                        bool add) {
-  constexpr int64_t kLeastCols = 64, kLeastRows = 24;  // multiples of every kernel's tile
+  constexpr int64_t kLeastCols = 64, kLeastRows = 24;  // multiples of the tile sizes of every kernel
   const bool by_cols = n >= 2 * kLeastCols;
   const auto run = [&](int32_t thread, int64_t first, int64_t end) {
     Operand left = a, right = b;

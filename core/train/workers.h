@@ -15,7 +15,7 @@ namespace peruse::train {
 
 class Workers {
  public:
-  // Errors: kOutOfMemory; kUnsupported for several threads in a build without threads.
+  // Errors: kOutOfMemory; kUnsupported if several threads are requested in a build without threads.
   static Result<std::shared_ptr<Workers>> Create(int32_t threads);
 
   int32_t threads() const { return pool_.threads(); }
@@ -40,7 +40,7 @@ class Workers {
 
  private:
   using Call = void (*)(const void* task, int32_t thread, int64_t first, int64_t end);
-  static constexpr int64_t kLeastCost = 1 << 14;  // least cost of a piece
+  static constexpr int64_t kLeastCost = 1 << 14;  // minimum cost of a piece, so that handing it to a thread pays off
 
   explicit Workers(xnnpack::ThreadPool pool) : pool_(std::move(pool)) {}
 

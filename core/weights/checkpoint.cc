@@ -101,7 +101,8 @@ void Checkpoint::CollectNeeded() {
     const auto [found, added] = needed_numbers_.emplace(names_.Of(tensor), needed_.size());
     if (added) needed_.push_back({.name = names_.Of(tensor), .head = tensor.head});
     NeededTensor& needed = needed_[found->second];
-    if (tensor.head.empty()) needed.head.clear();  // the encoder uses it, too
+    // The encoder uses the tensor, too, so it does not belong to the head.
+    if (tensor.head.empty()) needed.head.clear();
     if (!skipped) needed.uses.push_back(use);
   }
 }
@@ -188,7 +189,7 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-// Finds the needed tensor that a tensor of the file is, or whose scales it contains.
+// Returns the needed tensor that a tensor of the file provides: its values, or the scales of its encoded rows.
 Checkpoint::Target Checkpoint::TargetOf(const TensorInfo& tensor, const std::string& name,
                                         std::span<const TensorInfo> tensors, const Numbers& numbers) const {
   using Content = CheckpointSink::Content;

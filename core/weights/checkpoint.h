@@ -27,11 +27,10 @@
 namespace peruse {
 
 struct NeededTensor {
-  std::string name;  // as in TensorNames, without the prefix
-  std::vector<size_t>
-      uses;           // numbers in Parameters::tensors, without those that have values already (Checkpoint::Skip)
-  std::string head;   // the head that owns it; empty for the encoder
-  bool read = false;  // whether all of its bytes have arrived
+  std::string name;          // as in TensorNames, without the prefix
+  std::vector<size_t> uses;  // indices in Parameters::tensors, except those that Checkpoint::Skip marks as loaded
+  std::string head;          // the head that owns it; empty for the encoder
+  bool read = false;         // whether all of its bytes have arrived
 
   bool in_place() const { return uses.empty(); }
 };
@@ -53,7 +52,8 @@ class CheckpointSink {
   }
   // Whether the checkpoint may omit the tensor, or have a different number of elements; the tensor is then not read.
   virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
-  // Whether the sink accepts a tensor of non-float `type`: rows in the format of the parameter, with scales in a second tensor.
+  // Whether the sink accepts the file's encoded rows: integers of `type`, with scales in a second tensor. Otherwise such a tensor is an
+  // error.
   virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
   enum class Content : uint8_t {
     kFloats,
@@ -81,13 +81,13 @@ class Checkpoint : private TensorVisitor {
   // Errors: kMalformedFile, kMissingTensor, kMissingHead.
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
   Status EndShard();
-  // Accepts the next bytes of a file. Returns errors that the header shows before it reads the body. Errors: kMalformedFile,
-  // kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and those of the sink.
+  // Accepts the next bytes of a file. Returns errors in the header before it reads any values. Errors: kMalformedFile, kMissingTensor,
+  // kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and those of the sink.
   Status Feed(std::span<const uint8_t> chunk);
   // Ends the last file. Errors: kTruncatedFile; kMissingTensor if the index names a tensor that no file has.
   Status Finish();
 
-  // Known from the first header on:
+  // The functions below are valid from the first header on.
 
   bool resolved() const { return resolved_; }
   // The type of a tensor in the current file; nullopt if it is not there.
@@ -130,7 +130,7 @@ class Checkpoint : private TensorVisitor {
   const Parameters& parameters_;
   CheckpointSink& sink_;
   std::unique_ptr<LoraAdapter> adapter_;
-  std::unique_ptr<LoraMerger> merger_;  // between the parser and this object if there is an adapter
+  std::unique_ptr<LoraMerger> merger_;  // between the parser and this object; null without an adapter
   std::unique_ptr<WeightsParser> parser_;
   Status failure_;
   bool between_shards_ = false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBufferElements = 32 * 1024;
 
-// Number of rows per write: a power of two, because packed weights are filled in whole panels.
+// Returns the number of rows per write: a power of two, because packed weights are filled in whole panels of columns.
 int64_t RowsAtOnce(int64_t rows, int64_t row_size) {
   const auto most = static_cast<uint64_t>(std::max<int64_t>(1, kBufferElements / row_size));
   return std::min(rows, static_cast<int64_t>(std::bit_floor(most)));

@@ -26,8 +26,8 @@ class FloatReader {
 
   FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write);
 
-  // Converts the next bytes of the tensor to rows of floats. Writes all complete rows in one call, within a small buffer. `bytes` must not
-  // exceed the rest of the tensor.
+  // Converts the next bytes of the tensor. Passes all complete rows to WriteRows in one call, unless they exceed the small buffer. `bytes`
+  // must not exceed the rest of the tensor.
   Status Feed(std::span<const uint8_t> bytes);
 
  private:

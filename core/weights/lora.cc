@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kConfig = "adapter_config.json";
 constexpr std::string_view kModelPrefix = "base_model.model.";
 constexpr std::string_view kSaved = ".modules_to_save";
-// Suffix of the untrained copy of a module, which peft also saves. With bias "all" the file contains its bias.
+// Suffix of a module's copy from before training, which peft also saves. With bias "all" the file contains the copy's bias.
 constexpr std::string_view kOriginal = ".original_module";
 
 Status NotMerged(const std::string& what) {
@@ -71,7 +71,7 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   const JsonValue root = document.root();
   const std::string_view type = root.FindMember("peft_type").GetString().value_or("(none)");
   if (type != "LORA") return NotMerged("an adapter of the type " + std::string(type));
-  // Each of these options changes the update or its target.
+  // Rejects options that change the update or its target.
   for (const char* option : {"fan_in_fan_out", "layer_replication", "trainable_token_indices", "target_parameters",
                              "use_qalora", "alora_invocation_tokens", "arrow_config"}) {
     if (IsSet(root.FindMember(option))) return NotMerged(option);
@@ -192,7 +192,7 @@ Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Fa
   return OkStatus();
 }
 
-// peft reads the plain name of a saved module; names with ".modules_to_save" only count if the plain one is missing.
+// peft reads the plain name of a module that is saved whole; names with ".modules_to_save" only count if the plain one is missing.
 Status LoraAdapter::TakeWhole() {
   std::map<std::string, LoraTensor*> whole;
   for (LoraTensor& tensor : read_) {
@@ -210,8 +210,8 @@ Status LoraAdapter::TakeWhole() {
   return OkStatus();
 }
 
-// linear:    W [out, in] + B [out, r] A [r, in]; with lora_bias, B's bias [out] is added to the bias of the layer
-// embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
+// // linear:    W [out, in] + B [out, r] A [r, in]; lora_bias adds B's bias [out] to the layer's bias
+// // embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
 Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors) {
   if (factors.a == nullptr || factors.b == nullptr) {
     return Status(StatusCode::kMissingTensor, "the adapter has but one factor for " + module);

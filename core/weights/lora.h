@@ -25,8 +25,8 @@
 
 namespace peruse {
 
-// An update of a matrix [rows, cols]: adds scale * left right, with left [rows, rank] and right [rank, cols]; or of a bias [rows]
-// (lora_bias): adds scale * left, with one column.
+// An update of a matrix [rows, cols]: adds scale * left right, with left [rows, rank] and right [rank, cols]. With lora_bias also an update
+// of a bias [rows]: adds scale * left, which then has one column.
 struct LoraUpdate {
   std::string name;      // the checkpoint's tensor, including ".weight" or ".bias"
   bool is_bias = false;  // shape is [rows]
@@ -77,7 +77,6 @@ class LoraAdapter : private TensorVisitor {
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
   static Status ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns);
-  // Returns the value of the first matching pattern, or `otherwise`.
   static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
   Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
   Status TakeWhole();
@@ -127,7 +126,7 @@ class LoraMerger : public TensorVisitor {
 
   bool resolved_ = false;
   std::unordered_map<std::string_view, Part> part_of_;  // indexed by name without prefix
-  std::vector<const LoraTensor*> added_;                // absent from the checkpoint; sent with the first file
+  std::vector<const LoraTensor*> added_;  // tensors that the checkpoint lacks; sent after the first file's header
 
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;

@@ -1,4 +1,3 @@
-// Collects all problems with a checkpoint's tensors for one message.
 #pragma once
 
 #include <cstdint>

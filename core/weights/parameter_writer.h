@@ -45,7 +45,7 @@ class ParameterWriter : public CheckpointSink {
   const Parameters& parameters_;
   Weights& weights_;
   EncodedBuffer encoded_;      // scratch memory of WriteFloats
-  std::vector<float> staged_;  // incomplete rows
+  std::vector<float> staged_;  // values of an incomplete row
   int64_t staged_first_ = 0;   // index of the first staged element in its parameter
 };
 

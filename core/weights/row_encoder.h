@@ -20,7 +20,6 @@ class RowEncoder : public TensorVisitor {
   // Chooses a format for each tensor of a file; nullptr leaves the tensor unchanged.
   using Choose = std::function<Result<std::vector<const WeightFormat*>>(std::span<const TensorInfo>)>;
 
-  // `next` receives the result. It must outlive the encoder.
   RowEncoder(Choose choose, TensorVisitor& next) : choose_(std::move(choose)), next_(next) {}
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
@@ -28,7 +27,8 @@ class RowEncoder : public TensorVisitor {
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
   bool Wants(size_t index) const override { return next_.Wants(parts_[index].target); }
 
-  // Known from the header on: the number of encoded tensors, and the bytes of all source tensors (tied ones counted once).
+  // The functions below are valid from the header on: the number of encoded tensors, and the bytes of all source tensors (tied ones counted
+  // once).
   int64_t encoded() const { return encoded_; }
   uint64_t source_bytes() const { return source_bytes_; }
 

@@ -20,7 +20,7 @@ class RowReader {
         capacity_(std::max<size_t>(kBufferBytes / row_bytes_, 1) * row_bytes_),
         write_(std::move(write)) {}
 
-  // Accepts the next bytes of the tensor. The end of a tensor completes a row.
+  // Accepts the next bytes of the tensor. Its last byte must complete a row.
   Status Feed(std::span<const uint8_t> bytes) {
     while (!bytes.empty()) {
       const size_t taken = std::min(bytes.size(), capacity_ - rows_.size());

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kLengthBytes = 8;
 
-// Returns the bits per element; 0 for an unknown name.
 int DTypeBits(std::string_view name) {
   if (const std::optional<DType> dtype = ParseDType(name)) return 8 * DTypeSize(*dtype);
   if (name == "U64" || name == "C64") return 64;
@@ -224,7 +223,8 @@ Status SafetensorsParser::ReadBody(std::span<const uint8_t>& chunk) {
   return OkStatus();
 }
 
-// The first wanted name of a tensor receives bytes as they arrive; further names receive them when the tensor is complete.
+// A tensor may have several names (tied weights). The first wanted name receives bytes as they arrive; further names receive them when the
+// tensor is complete.
 Status SafetensorsParser::PassOn(std::span<const uint8_t> bytes) {
   std::vector<size_t> wanted;
   for (size_t i = current_; i == current_ || (i < tensors_.size() && !tensors_[i].same_as.empty()); ++i) {

@@ -46,7 +46,7 @@ class SafetensorsParser : public FileParser {
   std::vector<TensorInfo> tensors_;
   size_t current_ = 0;           // index of the current tensor
   uint64_t position_ = 0;        // consumed bytes of the body
-  std::vector<uint8_t> shared_;  // the current tensor, if several of its names are wanted
+  std::vector<uint8_t> shared_;  // bytes of the current tensor, if several of its names are wanted
 };
 
 // Parses and checks a header's JSON. Public for tests.

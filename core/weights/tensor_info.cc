@@ -39,7 +39,7 @@ std::optional<uint64_t> TensorBytes(std::span<const int64_t> shape, int bits) {
 }
 
 Status EnsureTensorMemory(size_t tensors) {
-  constexpr size_t kBytesPerTensor = 1024;  // for two lists and two maps of names and shapes
+  constexpr size_t kBytesPerTensor = 1024;  // enough for two lists and two maps of names and shapes
   return EnsureMemory(SaturatingMultiply(tensors, kBytesPerTensor), "the list of the checkpoint's tensors");
 }
 

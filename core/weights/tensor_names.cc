@@ -29,7 +29,8 @@ Status TensorNames::Resolve(const std::vector<std::string_view>& names) {
   for (const std::string_view wrapper :
        {std::string_view("module."), std::string_view("_orig_mod."), std::string_view("model.")}) {
     const auto has = [wrapper](std::string_view name) { return name.starts_with(wrapper); };
-    if (std::any_of(prefixes_.begin(), prefixes_.end(), has)) continue;  // it is the family's own prefix
+    // Not a wrapper's prefix: it is the family's own.
+    if (std::any_of(prefixes_.begin(), prefixes_.end(), has)) continue;
     if (!names.empty() && std::all_of(names.begin(), names.end(), has)) wrapper_ = wrapper;
   }
   const auto used = [&](const std::string& prefix) {

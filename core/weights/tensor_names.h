@@ -20,22 +20,19 @@ class TensorNames {
   Status Resolve(const std::vector<std::string_view>& names);
 
   bool Has(std::string_view name) const { return names_.contains(name); }
-  // The name of the tensor in this checkpoint.
   const std::string& Of(const ParameterTensor& tensor) const;
   // Strips the prefixes of wrapper and encoder, and replaces old names of a layer norm's parameters.
   std::string Normalise(std::string_view name) const;
-  // The encoder's prefix in this checkpoint, or empty.
   const std::string& prefix() const { return prefix_; }
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 
  private:
-  // Strips the prefix of a wrapper around the whole model.
   std::string_view Unwrapped(std::string_view name) const;
 
   std::vector<std::string> prefixes_;
   std::string prefix_;
   std::string_view wrapper_;  // prefix of all names in this checkpoint, for example "module." of DataParallel
-  std::set<std::string, std::less<>> names_;  // normalised
+  std::set<std::string, std::less<>> names_;  // without prefix, in their current spelling (Normalise)
 };
 
 }  // namespace peruse

@@ -12,7 +12,8 @@
 namespace peruse {
 namespace {
 
-// safetensors starts with the length of its header, which is small: the last of these 8 bytes are 0, unlike in other formats.
+// Number of leading bytes that identify the format. In safetensors they are the length of the header, of which the last bytes are 0, unlike
+// in other formats.
 constexpr size_t kFirstBytes = 8;
 
 uint64_t HeaderLength(std::span<const uint8_t> bytes) {
@@ -21,7 +22,7 @@ uint64_t HeaderLength(std::span<const uint8_t> bytes) {
   return length;
 }
 
-// Lengths below this are more likely a safetensors header that is too long than another format.
+// If the first 8 bytes are a number below this, the file counts as safetensors with too long a header, otherwise as another format.
 constexpr uint64_t kLengthOfAHeader = uint64_t{1} << 40;
 
 struct Foreign {
@@ -33,7 +34,7 @@ struct Foreign {
 using std::string_view_literals::operator""sv;
 using enum StatusCode;
 
-// Files that are not weights, although their names may suggest it.
+// Files that are not weights, although their names may suggest it, with the error for each.
 constexpr Foreign kForeign[] = {
     {"version "sv, kMalformedFile, "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"},
     {"\x89HDF\r\n\x1A\n"sv, kUnsupported, "HDF5 (Keras weights)"},

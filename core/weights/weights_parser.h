@@ -14,7 +14,6 @@ namespace peruse {
 
 class WeightsParser {
  public:
-  // `visitor` must outlive the parser.
   explicit WeightsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // Like FileParser::Feed, but accepts empty chunks. After an error every call returns the same error.
@@ -28,7 +27,7 @@ class WeightsParser {
 
   TensorVisitor& visitor_;
   Status failure_;
-  std::vector<uint8_t> first_;  // bytes so far, until the format is known
+  std::vector<uint8_t> first_;  // the first bytes, until the format is known
   std::unique_ptr<FileParser> parser_;
 };
 

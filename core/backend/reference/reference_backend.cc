@@ -16,9 +16,7 @@ using ops::Matrix;
 
 constexpr int64_t kDouble = sizeof(double);
 
-// Allocates `count` doubles and sets them to `value`. Returns nullptr if memory runs out.
 std::unique_ptr<double[]> AllocateDoubles(int64_t count, double value) {
-  // Rejects impossible sizes, which some allocators treat as a bug of the caller.
   constexpr int64_t kLargest = std::min<int64_t>(std::numeric_limits<ptrdiff_t>::max(), int64_t{1} << 40);
   if (count > kLargest / kDouble) return nullptr;
   std::unique_ptr<double[]> values(new (std::nothrow) double[static_cast<size_t>(count)]);

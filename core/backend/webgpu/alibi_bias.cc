@@ -1,4 +1,4 @@
-// The table of attention with linear biases, which the host computes.
+// ops::AlibiBias: the host computes the table of attention biases and uploads it.
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {

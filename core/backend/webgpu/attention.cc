@@ -7,8 +7,8 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr uint32_t kQueryTile = 16;    // QUERIES of attention_tile.wgsl
-constexpr uint32_t kHeadColumns = 64;  // COLUMNS
-constexpr int32_t kHeadStep = 16;      // STEP
+constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention_tile.wgsl
+constexpr int32_t kHeadStep = 16;      // STEP of attention_tile.wgsl
 
 std::string_view AttentionShader(const Program& program, const ops::Attention& op, int32_t head_dim) {
   const bool aligned = head_dim % kHeadStep == 0 && ByFour(program, op.query) && ByFour(program, op.key) &&
@@ -21,8 +21,8 @@ struct PositionProducts {
   int32_t first_head = 0;
   int32_t heads = 0;
   int32_t first_slot = 0;
-  int32_t slots = 0;                          // number of slots from first_slot on that some distance reaches
-  int32_t most_slots = 0;                     // maximum over texts in the length bucket, for allocation
+  int32_t slots = 0;       // number of slots from first_slot on that some distance reaches
+  int32_t most_slots = 0;  // maximum of `slots` over all text lengths that share buffers (LengthBucket)
   int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
   int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
   int32_t slot_buffer = Recorder::kNoBuffer;

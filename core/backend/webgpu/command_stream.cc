@@ -8,7 +8,7 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr size_t kKeptWords = size_t{1} << 20;  // 4 MiB: runs need less; larger buffers are only needed while loading
+constexpr size_t kKeptWords = size_t{1} << 20;  // 4 MiB: runs need less; only loading needs larger buffers
 
 }  // namespace
 

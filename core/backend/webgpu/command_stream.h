@@ -36,7 +36,7 @@ enum class Opcode : uint32_t {
   kBegin = 9,
 };
 
-// A growing sequence of records. If memory runs out, it stops growing and failed() returns true.
+// A growing sequence of command records. If memory runs out, it stops growing and failed() returns true.
 class CommandStream {
  public:
   // Opens a record. Following words belong to it until End. Returns false if memory runs out; the caller must then append nothing.
@@ -45,7 +45,6 @@ class CommandStream {
   void Float(float value);
   void Bytes(std::span<const uint8_t> bytes);
   void Text(std::string_view text);  // byte count and bytes
-  // Appends uninitialised bytes, padded to words, for the caller to fill.
   uint8_t* Room(size_t bytes);
   void End();
 

@@ -3,7 +3,7 @@
 namespace peruse::webgpu {
 namespace {
 
-// The unfolded matrix has contiguous rows, so only their length counts.
+// Whether rows of the unfolded matrix can be read as vec4. The rows are contiguous, so only their length matters.
 bool UnfoldsByFour(const LinearSpec& spec) { return spec.in % 4 == 0; }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace peruse::webgpu {
 
-// Computes the scores of all queries, heads and keys into a buffer, then each column of the result.
+// One shader computes the scores of all queries, heads and keys into a buffer; a second one computes each column of the result.
 template <>
 void Record(Recording& r, const ops::CrossAttention& op) {
   const Tensor query_size = r.at(op.query);

@@ -2,13 +2,13 @@
 
 namespace peruse::webgpu {
 
-// The host computes the sums, because the tables are in host memory.
+// The host computes the sums, because embedding tables are in its memory, and uploads them.
 template <>
 void Record(Recording& r, const ops::Embed& op) {
   r.Upload(op.out, [&](float* room) { r.SumRows(op, room, r.at(op.out).cols); });
 }
 
-// Needs at most the copy pipeline, which the first call compiles.
+// Announces nothing: at most the copy pipeline is needed, which the first call compiles.
 template <>
 void Expect(Recording&, const Program&, const ops::Embed&) {}
 

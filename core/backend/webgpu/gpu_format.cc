@@ -6,7 +6,7 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr int64_t kExactFloats = 1 << 24;  // float32 represents integers exactly up to this
+constexpr int64_t kExactFloats = 1 << 24;  // float32 represents all integers up to this one exactly
 
 bool HasOneGroup(const LinearSpec& spec) { return spec.groups == 1; }
 

@@ -16,14 +16,14 @@ struct GpuFormat {
   Precision precision;
 
   int32_t element_bytes;
-  int32_t row_multiple;             // rows are zero-padded to a multiple of this many elements
-  int32_t elements_counted_as_one;  // elements per unit of the shader's addresses
+  int32_t row_multiple;             // rows of weights are zero-padded to a multiple of this many elements
+  int32_t elements_counted_as_one;  // the shader addresses this many elements as one unit
 
   // Whether activations are quantised first (quantize_rows.h).
   bool quantizes_input;
-  // `aligned`: operands can be read as vec4 (linear.h).
+  // Returns the name of the product's shader. `aligned`: operands can be read as vec4 (linear.h).
   std::string_view (*product_shader)(const Limits& limits, bool aligned);
-  // Pipeline constants in addition to those of the tile. `wide` is LinearSpec::wide_input.
+  // Returns pipeline constants in addition to those of the tile. `wide` is LinearSpec::wide_input.
   Constants (*product_constants)(bool wide);
   Constants (*span_conv_constants)();
   // Whether linear_span_conv.wgsl computes the layer's logits exactly like a separate product.

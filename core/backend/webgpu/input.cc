@@ -12,7 +12,7 @@ void Record(Recording& r, const ops::Input& op) {
   r.Upload(op.out, [&](float* room) { std::copy(values.begin(), values.end(), room); });
 }
 
-// Needs at most the copy pipeline, which the first call compiles.
+// Announces nothing: at most the copy pipeline is needed, which the first call compiles.
 template <>
 void Expect(Recording&, const Program&, const ops::Input&) {}
 

@@ -4,7 +4,8 @@
 
 namespace peruse::webgpu {
 
-// Input of a norm: x + y; or the sum of a product's slices (linear.h), `rows` rows each, its bias, and y.
+// Input of a layer norm: x + y. If a product was split into slices (linear.h), x contains them, `rows` rows each, and the sum includes the
+// product's bias.
 struct NormSum {
   Recording::View x;
   int32_t slices = 1;

@@ -53,12 +53,12 @@ Operand OperandOf(const QuantizedRows& x) {
   return {x.buffer, {x.first_word, x.groups * x.slice_words}, x.slice_words};
 }
 
-// out[s] = product of slice s of the depth, without bias. The results are consecutive matrices of `rows` rows.
+// Computes out[s] = product over slice s of the depth, without bias. The results are consecutive matrices of `rows` rows.
 void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, const Recording::View& out) {
   const LinearWeight& linear = r.linear(product.weight);
   const auto splits = static_cast<uint32_t>(tiling.splits);
   for (const LinearPart& part : linear.parts) {
-    // Slices are groups for the shader: each has its own columns of x and w.
+    // The shader treats slices as groups, each with its own columns of x and w.
     LinearParams params = {};
     params.rows = static_cast<uint32_t>(product.rows);
     params.depth = static_cast<uint32_t>(linear.spec.in) / splits;
@@ -136,7 +136,7 @@ void Project(Recording& r, const Product& product, Activation activation, const 
   if (r.failed()) return;
   const Operand x = quantizes ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
-    // A part contains some rows of the only group, or several whole groups.
+    // A part of the weights contains some rows of the only group, or several whole groups.
     const int32_t part_rows = std::min(part.rows, (product.cols > 0 ? product.cols : spec.out) - part.first_row);
     if (part_rows <= 0) break;
     const uint32_t width =

@@ -15,29 +15,29 @@ struct Weighted {
   bool aligned = false;
 };
 
-// Whether rows start at multiples of four elements. Known before the batch.
+// Whether every row of the value starts at a multiple of four elements, so that shaders can read vec4. Does not depend on the batch.
 bool ByFour(const Program& program, Value value);
-// Returns the parameters for a linear layer's weights. `x_by_four` is ByFour of x.
+// Returns the pipeline parameters for a linear layer's weights. `x_by_four` is ByFour of the input x.
 Weighted WeightedBy(const LinearSpec& spec, bool x_by_four);
 
 void ExpectLinear(Recording& r, const Weighted& by);
-// buffers: x, w, bias, combined operand, out
+// Buffers: x, w, bias, combined operand, out.
 void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers);
 
-// x W^T + b for a linear layer.
+// Operands of a product x W^T + b, where W and b belong to a linear layer.
 struct Product {
   Recording::View x;
   bool x_by_four;
   int32_t rows;
   LinearId weight;
-  int32_t cols = 0;  // with one group: number of leading outputs; 0 means all
+  int32_t cols = 0;  // number of leading outputs to compute, if there is one group; 0 means all
 };
 struct Combined {
   enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
   Recording::View with;
 };
-// out = activation(product), then combined with an operand
+// out = activation(product), then combined with another operand (Combined).
 void Project(Recording& r, const Product& product, Activation activation, const Combined& combined,
              const Recording::View& out);
 

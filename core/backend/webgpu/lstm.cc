@@ -9,7 +9,6 @@ void Record(Recording& r, const ops::Lstm& op) {
   const Recording::View recurrent = r.Of(op.recurrent);
   const Recording::View bias = r.Of(op.bias);
   const Tensor size = r.at(op.out);
-  // The shader keeps the LSTM's state in workgroup memory.
   constexpr int32_t kMostColumns = 1024;
   if (size.cols > kMostColumns) {
     return r.Fail(Unsupported("an LSTM of " + std::to_string(size.cols) + " columns does not run on the GPU"));

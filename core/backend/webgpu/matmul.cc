@@ -11,7 +11,6 @@ Weighted By(const Program& program, const ops::MatMul& op) {
 
 }  // namespace
 
-// Uses the shader of linear layers, with a computed matrix as weights.
 template <>
 void Record(Recording& r, const ops::MatMul& op) {
   const Recording::View x = r.Operand(op.x, op.out);

@@ -11,7 +11,7 @@ QuantizedRows QuantizeRows(Recording& r, const Recording::View& x, int32_t rows,
   const int32_t depth = spec.in / spec.groups;
   const int32_t words = static_cast<int32_t>(CeilDivide(depth, kQuantizedMultiple)) * (kQuantizedMultiple / 4);
   const int32_t slice_words = spec.wide_input ? 2 * words : words;
-  // A scale takes one word. The data after all scales starts at a multiple of four words.
+  // A scale takes one word. The quantised values after all scales start at a multiple of four words.
   const Recording::View out = r.TakeMatrix(rows, spec.groups * (slice_words + 4));
   if (r.failed()) return {};
   const QuantizedRows quantized = {.buffer = out.buffer,

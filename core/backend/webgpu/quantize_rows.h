@@ -5,11 +5,12 @@
 namespace peruse::webgpu {
 
 struct QuantizedRows {
-  int32_t buffer =
-      Recorder::kNoBuffer;  // scales [rows, groups], then words (quantize_rows.wgsl); the caller must return it
+  // Contains the scales [rows, groups], then the quantised words (quantize_rows.wgsl). The caller must give it back.
+  int32_t buffer = Recorder::kNoBuffer;
   uint32_t first_word = 0;
   uint32_t groups = 0;
-  uint32_t slice_words = 0;  // words of a row's slice of a group; for 13-bit integers those of high and low parts
+  // Words of a row's slice of one group; for 13-bit integers separately for high and low parts.
+  uint32_t slice_words = 0;
 };
 
 QuantizedRows QuantizeRows(Recording& r, const Recording::View& x, int32_t rows, const LinearSpec& spec);

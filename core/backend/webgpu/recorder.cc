@@ -10,7 +10,7 @@
 namespace peruse::webgpu {
 namespace {
 
-// Text to prepend to a shader, for each suffix of its name.
+// Text to prepend to a shader, for each suffix of a shader's name.
 constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
     {"+dot4",
      "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},

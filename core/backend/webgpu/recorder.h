@@ -1,4 +1,4 @@
-// Records dispatches. Announces each shader, pipeline and buffer to the host once, and reuses workspace.
+// Records dispatches of shaders. Announces each shader, pipeline and buffer to the host once, and reuses workspace buffers.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Limits {
   bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
 };
 
-// Returns the smallest of 16, 32, 48, 64, 96, 128, 192, ... that is not below `length`. Lengths with equal results share buffers.
+// Returns the smallest of 16, 32, 48, 64, 96, 128, 192, ... that is not below `length`. Texts with equal results share buffers.
 int32_t LengthBucket(int32_t length);
 
 struct Constant {
@@ -47,11 +47,12 @@ class Recorder {
   // Creates a permanent zeroed buffer. Returns kNoBuffer above the binding limit, or if memory runs out.
   int32_t CreateBuffer(uint64_t bytes);
   void FreeBuffer(int32_t buffer);
-  // Borrows a workspace buffer of at least this size, until Give. The host may write to it if `fresh`: this run does not use it.
+  // Borrows a workspace buffer of at least `bytes` bytes until Give. `fresh` means a buffer that this run has not used yet, so that the
+  // host may write to it.
   int32_t Take(uint64_t bytes, bool fresh);
   void Give(int32_t buffer);
   void Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes);
-  // Write, except that the caller fills the returned bytes (a multiple of 4). Returns nullptr if memory runs out.
+  // Like Write, but the caller fills the returned memory of `bytes` bytes (a multiple of 4). Returns nullptr if memory runs out.
   uint8_t* WriteRoom(int32_t buffer, uint64_t offset, size_t bytes);
 
   void BeginRun();
@@ -90,8 +91,8 @@ class Recorder {
   CommandStream stream_;
   std::vector<Slot> slots_;
   std::map<std::string, uint32_t, std::less<>> shaders_;
-  std::map<std::string, uint32_t, std::less<>>
-      pipelines_;  // indexed by shader name and the bytes of the constants' values
+  // Ids of pipelines, by shader name followed by the bytes of the constants' values.
+  std::map<std::string, uint32_t, std::less<>> pipelines_;
   int32_t next_buffer_ = 0;
   int64_t run_ = 0;
   int32_t dispatches_ = 0;

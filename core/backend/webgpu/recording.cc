@@ -6,7 +6,7 @@
 namespace peruse::webgpu {
 
 void Recording::Prepare(const Plan& plan) {
-  recorder_.Expect("activate", {});  // the pipeline that copies results
+  recorder_.Expect("activate", {});  // the pipeline that copies results for the download
   for (const Op& op : plan.program.ops) {
     std::visit([&](const auto& o) { Expect(*this, plan.program, o); }, op);
   }
@@ -107,7 +107,7 @@ float* Recording::WriteRoom(int32_t buffer, int64_t count) {
 
 Status Recording::Download(Tensor x, std::span<float> destination) {
   if (failed() || destination.empty()) return failure_;
-  const View compact = TakeMatrix(x.rows, x.cols);  // not returned before the run ends, so that nothing overwrites it
+  const View compact = TakeMatrix(x.rows, x.cols);  // not given back before the run ends, so that nothing overwrites it
   if (failed()) return failure_;
   Copy(Of(x), x.rows, x.cols, compact);
   recorder_.Download(compact.buffer, destination);

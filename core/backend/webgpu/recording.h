@@ -63,7 +63,6 @@ class Recording final : public WebGpuBackend, public PlanRun {
   Recorder& recorder() { return recorder_; }
   const LinearWeight& linear(LinearId id) const { return memory_.linear(at(id)); }
 
-  // Makes the run fail. Later calls record nothing.
   void Fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
   }
@@ -82,10 +81,10 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void GiveBack(int32_t buffer);
   // `capacity` is the minimum size of the buffer, in integers.
   int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
-  // Uploads the first row of each text, and returns the buffer.
+  // Uploads the number of each text's first row, and returns the buffer.
   int32_t Starts();
   int32_t Slots(IndexId slots);
-  // Allocates a contiguous [rows, cols] result that the host computes with write(memory).
+  // Allocates a contiguous matrix for `out`, which the host computes by calling write(memory).
   template <typename Write>
   void Upload(Value out, Write write);
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
@@ -114,7 +113,8 @@ class Recording final : public WebGpuBackend, public PlanRun {
   bool downloads_ = false;  // the run has downloads
   std::vector<int32_t> run_buffers_;
   int32_t starts_buffer_ = Recorder::kNoBuffer;
-  IndexId slots_;  // the last uploaded slots of this run; the next member is their buffer
+  // Index whose slots (rows of the position table by distance) this run has uploaded; the next member is their buffer.
+  IndexId slots_;
   int32_t slots_buffer_ = Recorder::kNoBuffer;
 };
 
@@ -137,7 +137,8 @@ void Recording::Upload(Value out, Write write) {
   if (!whole) Copy(staged, x.rows, x.cols, Of(x));
 }
 
-// Each operation specialises both templates, to record it and to announce its pipelines, in its own file. The linker reports gaps.
+// Each operation specialises both templates in its own file: Record records it, Expect announces its pipelines. The linker reports missing
+// ones.
 template <typename Operation>
 void Record(Recording& r, const Operation& op);
 template <typename Operation>

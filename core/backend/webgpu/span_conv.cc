@@ -5,7 +5,7 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
-constexpr int32_t kMostFusedTaps = 63;  // limited by workgroup memory
+constexpr int32_t kMostFusedTaps = 63;  // more taps exceed the workgroup memory
 
 Constants SpanConvConstants(int32_t taps, Precision precision) {
   Constants constants = {{"TAPS", static_cast<float>(taps)}};
@@ -43,7 +43,8 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
   QuantizedRows quantized;
   if (linear.format().quantizes_input) {
     quantized = QuantizeRows(r, x, r.at(op.logits).rows, linear.spec);
-    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};  // in elements instead of words
+    // The shader counts int8 elements instead of words.
+    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};
   }
   if (r.failed()) return;
   const Recording::View out = r.Of(op.out);

@@ -14,8 +14,8 @@ struct TileShape {
 };
 
 inline constexpr int32_t kTileColumns = 64;
-inline constexpr int32_t kTileDepth = 16;  // elements of k, or words of int8 values
-// From best data reuse to most parallelism.
+inline constexpr int32_t kTileDepth = 16;  // counted in elements of k, or in words of int8 values
+// Ordered from best data reuse to most parallelism.
 inline constexpr std::array<TileShape, 3> kTileShapes = {{{64, 8}, {32, 8}, {16, 4}}};
 
 // Products are split until they have this many workgroups, about one per core of the largest GPUs (132 in an H200). On smaller GPUs this
@@ -27,17 +27,17 @@ inline constexpr int32_t kShortestSlice = 128;
 inline constexpr int32_t kMostSplits = 8;
 
 struct TiledProduct {
-  int32_t rows = 0;  // of the largest text in the length bucket, so that all its texts share buffers
+  int32_t rows = 0;  // rows of the largest text in the length bucket, so that all its texts share buffers
   int32_t depth = 0;
   int32_t width = 0;  // columns of one group
   int32_t groups = 1;
-  bool may_split = false;            // whether a later operation can sum slices
-  uint64_t most_bytes = UINT64_MAX;  // limit of the slices' memory
+  bool may_split = false;            // whether the next operation can sum the slices
+  uint64_t most_bytes = UINT64_MAX;  // memory limit of the slices
 };
 
 struct Tiling {
   TileShape tile;
-  int32_t splits = 1;  // number of slices of the depth; each is a multiple of kTileDepth deep
+  int32_t splits = 1;  // number of slices of the depth; their depths are multiples of kTileDepth
 
   bool operator==(const Tiling&) const = default;
 };

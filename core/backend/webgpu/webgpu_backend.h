@@ -19,7 +19,6 @@ class WebGpuBackend : public Backend {
  public:
   // Closes the recorded run, as Submit does. The host does not replay runs that are not closed.
   virtual void EndRecording() = 0;
-  // The commands to replay, valid until the next call.
   virtual std::span<const uint32_t> commands() const = 0;
   virtual void ClearCommands() = 0;
   // The host calls this after it has replayed all commands and completed downloads.

@@ -10,7 +10,6 @@
 
 namespace peruse::webgpu {
 
-// The rows [first_row, first_row + rows) of a linear layer's weights, in one buffer.
 struct LinearPart {
   int32_t first_row = 0;
   int32_t rows = 0;
@@ -19,8 +18,8 @@ struct LinearPart {
 
 struct LinearWeight {
   LinearSpec spec;
-  int32_t row_elements = 0;            // in / groups, padded as the format requires
-  std::vector<LinearPart> parts;       // several if one binding is too small for all rows
+  int32_t row_elements = 0;            // in / groups, padded as the weight format requires
+  std::vector<LinearPart> parts;       // several parts if one GPU binding cannot hold all rows
   int32_t bias = Recorder::kNoBuffer;  // biases, followed by scales if the format has scales
 
   const GpuFormat& format() const { return GpuFormatOf(spec.precision); }
@@ -39,13 +38,13 @@ class Memory {
   const LinearWeight& linear(Weight weight) const;
   int64_t weight_bytes() const { return weight_bytes_; }
 
-  // Returns the size of a workspace matrix for the longest text in the length bucket, if a binding is large enough.
+  // Returns the bytes of a workspace matrix, sized for the longest text in the length bucket (LengthBucket) if a binding can hold that.
   uint64_t MatrixBytes(int32_t rows, int32_t cols) const;
   // Creates the next slot of the running plan. Returns false if its buffer cannot be allocated.
   bool New(int32_t rows, int32_t cols);
   void Release();
-  // Gives a slot a buffer that the host may write, and loses its contents. Returns false on failure. A constant keeps its buffer, which is
-  // written only once.
+  // Replaces a slot's buffer by one that the host may write to, with undefined contents. Returns false on failure. A constant keeps its
+  // buffer, which is written only once.
   bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 

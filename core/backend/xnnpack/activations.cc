@@ -48,20 +48,21 @@ inline Floats Gelu(Floats x) {
   return hn::Sub(AtLeast(0.0f, x), hn::Mul(hn::Mul(a, gelu_constants[1]), Erfc(a)));
 }
 
-// Phi((x - 0.707107) / 0.282095); for negative arguments this is erfc / 2.
+// The activation "laplace": Phi((x - 0.707107) / 0.282095), with Phi the normal distribution function, which is erfc / 2 for negative
+// arguments.
 inline Floats Laplace(Floats x) {
   const Floats z = hn::Mul(hn::Sub(x, Set(0.707107f)), Set(1 / 0.282095f));
   const Floats tail = hn::Mul(gelu_constants[1], Erfc(hn::Min(gelu_constants[0], hn::Abs(z))));
   return hn::IfThenElse(hn::Lt(z, hn::Zero(kTag)), tail, hn::Sub(Set(1.0f), tail));
 }
 
-// 0.5 x (1 + tanh(u)) = x sigmoid(2u), with u = k x (1 + 0.044715 x^2)
+// GELU by tanh: 0.5 x (1 + tanh(u)) = x sigmoid(2u), with u = k x (1 + 0.044715 x^2).
 inline Floats GeluTanh(Floats x, float k) {
   const Floats u = hn::Mul(hn::Mul(x, Set(2 * k)), Madd(hn::Mul(x, x), Set(0.044715f), Set(1.0f)));
   return hn::Mul(x, Sigmoid(u));
 }
 
-// x tanh(ln(1 + e^x)) = x m / (m + 2) with m = e^x (e^x + 2); beyond x = 20 the quotient is 1 in float32.
+// Mish: x tanh(ln(1 + e^x)) = x m / (m + 2) with m = e^x (e^x + 2). Beyond x = 20 the quotient is 1 in float32.
 inline Floats Mish(Floats x) {
   const Floats e = Exp(AtMost(20.0f, x));
   const Floats m = hn::Mul(e, hn::Add(e, Set(2.0f)));

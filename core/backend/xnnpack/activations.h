@@ -6,7 +6,6 @@
 
 namespace peruse::xnnpack {
 
-// out[i] = activation(x[i]). `out` may be `x`.
 void ActivateRow(const float* x, int64_t count, Activation activation, float* out);
 
 }  // namespace peruse::xnnpack

@@ -1,4 +1,4 @@
-// The table of attention with linear biases.
+// ops::AlibiBias: the table of attention with linear biases.
 #include "core/backend/xnnpack/runner.h"
 
 namespace peruse::xnnpack {

@@ -44,7 +44,7 @@ class Arena {
   };
   struct Buffer {
     std::byte* data = nullptr;
-    size_t block = 0;  // the block that contains it
+    size_t block = 0;  // the block that contains this buffer
     int64_t end = 0;
     int64_t live = 0;  // live bytes of the arena up to and including this buffer
   };

@@ -15,9 +15,9 @@ namespace {
 
 using namespace simd;
 
-constexpr int64_t kMostQueries = 72;  // in a tile
-constexpr int64_t kWindowQueries =
-    36;  // in a tile with a window: smaller, because all queries are scored against all keys that any of them reaches
+constexpr int64_t kMostQueries = 72;  // queries per tile
+// Queries per tile with a window: fewer, because all queries are scored against all keys that any of them reaches.
+constexpr int64_t kWindowQueries = 36;
 constexpr int64_t kSlack = 16;  // floats after each row, for over-reads and alignment
 
 // Returns the number of queries per tile. Splits the text equally: the position terms of a small last tile would cost almost as much as
@@ -30,12 +30,12 @@ int64_t QueryTile(int64_t length) {
 
 struct AttentionBlocks {
   int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
-  // Whether a tile reaches fewer keys than the text has.
+  // Whether the window is so narrow that a tile of queries needs only some of the text's keys.
   bool Bands(int64_t length) const { return BandKeys() < length; }
   int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + 2 * int64_t{op->window}; }
 
   const ops::Attention* op;
-  Block query, key, value;  // [rows, heads * head_dim]
+  Block query, key, value;  // each [rows, heads * head_dim]
   Block position_key;       // [slots, heads * head_dim]
   Block position_query;     // [slots, heads * head_dim]
   Block position_bias;      // [slots, heads]
@@ -45,7 +45,6 @@ struct AttentionBlocks {
   float scale = 1;
 };
 
-// Scratch memory of a thread, enough for the longest text.
 struct Room {
   Room(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads),
@@ -62,8 +61,8 @@ struct Room {
     }
     if (blocks.position_query.data != nullptr) {
       position_queries = distances * head_dim + kSlack;
-      // Each group of TileRows() runs stores the keys that its distances reach from the tile: the tile's rows, the distances of the group
-      // (tile_distances in all groups together), and alignment to panels.
+      // Upper bound: each group of TileRows() runs stores the keys that its distances reach from the tile. These are the tile's rows, the
+      // distances of the group (tile_distances in all groups together), and alignment to panels.
       query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
@@ -82,7 +81,7 @@ struct Room {
   int64_t key_band = 0;          // [TileRows(), runs]: products of queries and position keys
   int64_t position_queries = 0;  // [runs, head_dim], not packed
   int64_t query_band = 0;        // position queries times keys
-  int64_t diagonals = 0;         // for each distance in a tile: the position of its run in query_band
+  int64_t diagonals = 0;         // for each distance in a tile: the position in query_band of the run that contains it
   int64_t bias_band = 0;         // biases by run, in descending order of distance
   int64_t total = 0;
 };
@@ -107,7 +106,7 @@ class HeadTask {
     bias_band_ = take(sizes.bias_band);
   }
 
-  // Processes the queries [first, last) of a head, in the text of `length` rows that starts at row `start`.
+  // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`.
   void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
     start_ = start;
     length_ = length;
@@ -143,7 +142,7 @@ class HeadTask {
     PackMatrix(blocks_.value.row(start_ + first) + column_, blocks_.value.stride, key_count_, d_, values_);
   }
 
-  // Zeroes columns of the last panel that are not packed: the kernel computes with them, and drops the results.
+  // Zeroes the unpacked columns of the last panel: the kernel computes with them, although their results are dropped.
   static void ZeroLastPanel(int64_t k, int64_t n, float* packed) {
     if (n % TileCols() == 0) return;
     const int64_t last = PanelOffset(k, n / TileCols() * TileCols());
@@ -205,7 +204,7 @@ class HeadTask {
     }
   }
 
-  // scores[j] += band[zero_run - run of distance i - j]. Where each distance has a run of its own, this is a shifted copy.
+  // scores[j] += band[zero_run - run of distance i - j]. Over distances with one run each, this adds a shifted copy of the band.
   void AddBandRow(const float* band, int64_t zero_run, int64_t i, float* scores) {
     const int64_t straight_begin = std::clamp<int64_t>(i - runs_.straight_last(), 0, length_);
     const int64_t straight_end = std::clamp<int64_t>(i - runs_.straight_first() + 1, straight_begin, length_);
@@ -222,7 +221,7 @@ class HeadTask {
   // scores[i, j] += key_j . position_query[slot(i - j)]. The product is transposed: runs times the packed keys that the distances of each
   // run reach from this tile.
   void AddPositionToContent(int64_t first, int64_t rows) {
-    const int64_t least = first - (length_ - 1);  // distances in the tile
+    const int64_t least = first - (length_ - 1);  // the smallest distance in the tile
     const int64_t most = first + rows - 1;
     const int64_t last_run = runs_.run(most);
     float* band = query_band_;
@@ -248,7 +247,7 @@ class HeadTask {
     }
   }
 
-  // Returns scores of the keys from `key` on with a position query. `diagonal` gives the query's row in query_band_.
+  // Returns the scores of a position query with the keys from `key` on. `diagonal` determines the row in query_band_.
   const float* Band(int32_t diagonal, int64_t key) const { return query_band_ + (diagonal + key); }
 
   // Adds the position terms of the keys j to j + 3 for rows of queries. diagonals[-r] is the distance of query r to key j. Each further key
@@ -258,7 +257,8 @@ class HeadTask {
     const float* band = query_band_ + j;
     const auto load = [&](const int32_t* d) { return hn::LoadU(kFour, band + *d); };
     auto previous = load(diagonals + 1);
-    auto pair = hn::OddEven(load(diagonals + 2), previous);  // lanes 0 and 1, or 2 and 3, of two distances
+    // Lanes 0 and 1, or 2 and 3, of the scores at two distances.
+    auto pair = hn::OddEven(load(diagonals + 2), previous);
     auto older = hn::OddEven(load(diagonals + 3), load(diagonals + 2));
     float* scores = scores_ + j;
     const float* const end = scores + rows * sizes_.row;
@@ -304,7 +304,7 @@ class HeadTask {
   int64_t start_ = 0;
   int64_t length_ = 0;
   int64_t column_ = 0;
-  int64_t first_key_ = 0;  // number of the first packed key
+  int64_t first_key_ = 0;  // number of the text's first packed key
   int64_t key_count_ = 0;
   int64_t first_run_ = 0;
   int64_t last_run_ = 0;
@@ -316,7 +316,7 @@ class HeadTask {
   float* position_queries_;
   float* query_band_;
   float* bias_band_;
-  int32_t* diagonals_;  // for each distance: position of its score with key j in query_band_, minus j
+  int32_t* diagonals_;  // for each distance: position in query_band_ of the score with key j, minus j
 };
 
 bool HasPositions(const AttentionBlocks& blocks) {
@@ -342,7 +342,8 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
   float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
   const Room sizes(blocks, batch.longest());
 
-  // Creates several tasks per thread, so that threads finish together: parts of a head's queries if there are few heads.
+  // Creates several tasks per thread, so that threads finish at about the same time. If there are few heads, a task is a part of a head's
+  // queries.
   const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
   const int64_t wanted = pool.threads() == 1 ? 1 : (4 * pool.threads() + heads - 1) / heads;
   const int64_t parts = std::min<int64_t>(wanted, (batch.longest() + kMostQueries - 1) / kMostQueries);

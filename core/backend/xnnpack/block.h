@@ -5,7 +5,6 @@
 
 namespace peruse::xnnpack {
 
-// A row-major matrix in memory. Its rows are `stride` floats apart.
 struct Block {
   float* data = nullptr;
   int64_t rows = 0;

@@ -29,7 +29,7 @@ Status Run(Runner& r, const ops::CrossAttention& op) {
   const int64_t key_floats = RoundUp(PackedFloats(depth, key.rows), kSlack);
   const int64_t value_floats = RoundUp(PackedFloats(key.rows, width), kSlack);
   const int64_t row = RoundUp(std::max(key.rows, query.rows), kSlack) + kSlack;
-  const int64_t score_floats = (query.rows + 1) * row;  // one more row, for a column of scores
+  const int64_t score_floats = (query.rows + 1) * row;  // one more row, to gather a column of scores
   const Scratch scratch(r, (key_floats + value_floats + score_floats) * static_cast<int64_t>(sizeof(float)));
   if (!scratch) return NoWorkspace();
   float* const keys = scratch.floats();

@@ -12,7 +12,7 @@ Status Run(Runner& r, const ops::DepthwiseConv& op) {
     ForEachRow(r.batch(), first, last, [&](int64_t t, int64_t start, int64_t end) {
       const TapRange range(t, taps.rows, start, end);
       SumTaps(x.row(range.first_row), x.stride, range.first, range.last, x.cols, out.row(t),
-              [&](int64_t j, int64_t c) {  // taps is contiguous, so over-reads stay within it
+              [&](int64_t j, int64_t c) {  // the taps matrix is contiguous, so over-reads stay within it
                 return simd::Load(taps.row(j) + c);
               });
     });

@@ -8,11 +8,10 @@
 namespace peruse::xnnpack {
 namespace {
 
-// A block of panels stays in the L2 cache while rows pass; a block of rows stays in the L3 cache.
+// A block of panels stays in the L2 cache while rows are multiplied by it; a block of rows stays in the L3 cache.
 constexpr int64_t kPanelBlockBytes = 256 << 10;
 constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the row counts of the kernels' tiles
 
-// Returns the columns per block: as many whole panels as fit kPanelBlockBytes, but at least one.
 int64_t BlockCols(int64_t depth) {
   const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
   return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
@@ -71,7 +70,7 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
       float* result = out.row(r) + group * width + first_col;
       Gemm(x.row(r) + group * group_step, x.stride, tile, depth(), panels, n, result, out.stride);
       if (activation == Activation::kNone) continue;
-      for (int64_t i = 0; i < tile; ++i) {  // while the tile is in the L1 cache
+      for (int64_t i = 0; i < tile; ++i) {  // applied now, while the tile is in the L1 cache
         ActivateRow(result + i * out.stride, n, activation, result + i * out.stride);
       }
     }

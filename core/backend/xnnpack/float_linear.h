@@ -17,11 +17,11 @@ class FloatLinear : public PackedLinear {
  protected:
   explicit FloatLinear(const LinearSpec& spec);
 
-  // Packs the columns [first, first + count) of a group. `rows` has a row of depth() elements in the weight format for each column.
+  // Packs the columns [first, first + count) of a group of weights. `rows` has, for each column, a row of depth() elements in the weight
+  // format.
   virtual void Pack(const uint8_t* rows, int64_t group, int64_t first, int64_t count) = 0;
   // Returns the columns [first, first + count), packed for Gemm. `first` is a multiple of TileCols(), `scratch` has PanelScratch() floats.
   virtual const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const = 0;
-  // Number of floats in a packed block of columns.
   int64_t PanelScratch() const;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 #if defined(__wasm__)
 
-// Uses kernels without clamping, because clamping loses NaN.
+// Uses kernels without clamping (limits of the results), because clamping loses NaN.
 using Params = xnn_f32_default_params;
 constexpr Params kParams = {};
 
@@ -36,8 +36,8 @@ using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a,
 struct Kernel {
   int64_t mr;
   int64_t nr;
-  KernelFunction tile;  // for 1 to mr rows
-  KernelFunction row;   // for 1 row, with the same order of summation
+  KernelFunction tile;  // multiplies 1 to mr rows
+  KernelFunction row;   // multiplies 1 row, with the same order of summation
 };
 
 #if defined(__wasm__)
@@ -81,7 +81,7 @@ constexpr Kernel kKernels[] = {
 const int kChosen = ChooseKernel();
 const Kernel kKernel = kKernels[kChosen];
 
-// out[i * out_stride + j] = rows[j * stride + i] for `count` rows of k values. Not inlined, because one copy is enough.
+// out[i * out_stride + j] = rows[j * stride + i] for `count` rows of k values. Not inlined, because one copy of the code is enough.
 [[gnu::noinline]] void TransposeRows(const float* rows, int64_t stride, int64_t count, int64_t k, float* out,
                                      int64_t out_stride) {
   int64_t j = 0;

@@ -35,7 +35,8 @@ void PackMatrix(const float* values, int64_t stride, int64_t k, int64_t n, float
 void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n, float* c,
           int64_t c_stride);
 
-// For tests/bench/dispatch_bench.cc: the build's kernels, all of one panel width, and the product with a certain kernel.
+// For tests/bench/dispatch_bench.cc: the number of kernels in this build, the chosen one, and a product with a certain kernel. All kernels
+// have the same panel width.
 int GemmKernels();
 int ChosenGemmKernel();
 const char* GemmKernelName(int kernel);

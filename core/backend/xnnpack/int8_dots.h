@@ -27,7 +27,7 @@ struct VectorSums {
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };
 
-// Multiplies pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s); weights are widened before.
+// Multiplies pairs of 16-bit numbers (x86: pmaddwd, wasm: i32x4.dot_i16x8_s). The 8-bit weights are widened beforehand.
 struct DotI16 : VectorSums {
   using Shorts = simd::hn::Repartition<int16_t, Tag>;
   using Weights = simd::hn::Vec<Shorts>;
@@ -47,8 +47,8 @@ struct DotI16 : VectorSums {
 
 #if defined(__wasm_relaxed_simd__)
 
-// Multiplies groups of four bytes. Depending on the engine, inputs are signed or unsigned, or sums saturate (x86 without VNNI): a probe in
-// int8_gemm.cc decides.
+// Multiplies groups of four bytes by wasm's relaxed dot product. Engines differ: inputs are signed or unsigned, and x86 without VNNI
+// saturates sums, so a probe in int8_gemm.cc decides whether it is exact.
 struct DotRelaxed : VectorSums {
   using Weights = v128_t;
   using Input = v128_t;

@@ -27,7 +27,7 @@ constexpr int64_t kTileCols = 2 * VectorSums::kVectorCols;
 
 constexpr int64_t Step(Int8Path path) { return path == Int8Path::kI16 ? 2 : 4; }
 
-// Writes each step of a row to its position in a panel.
+// Copies each kernel step (kStep bytes) of a row of weights to its position in a panel.
 template <int64_t kStep>
 void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
   int64_t i = 0;
@@ -79,7 +79,7 @@ uint32_t LargestBits(const float* values, int64_t count) {
   return static_cast<uint32_t>(hn::ReduceMax(ints, largest));
 }
 
-// Steps of a row are 16-byte vectors. Four steps are processed together before they are interleaved.
+// A step of a row is a 16-byte vector of integers. Four steps are computed together, then interleaved.
 constexpr hn::FixedTag<float, 4> kFour;
 constexpr hn::FixedTag<int32_t, 4> kFourInts;
 constexpr hn::FixedTag<int16_t, 8> kEightShorts;
@@ -99,7 +99,7 @@ struct FourRows {
     return hn::Sub(hn::BitCast(kFourInts, shifted), hn::BitCast(kFourInts, shift));
   }
 
-  // Returns eight integers of a row; zero for a row without an inverse.
+  // Returns eight quantised values of a row; zero for a row without an inverse.
   Shorts Eight(int64_t row, int64_t at) const {
     const auto inverse = hn::Set(kFour, inverses[row]);
     const Shorts rounded =
@@ -147,7 +147,7 @@ void QuantizeFours(const FourRows& rows, int64_t at, Part part, int8_t offset, s
   StoreSteps(steps, out);
 }
 
-// Processes all steps of four rows. A zero-padded buffer holds the values after the last group of four steps.
+// Quantises four rows step by step. A zero-padded buffer holds the values after the last group of four steps.
 template <typename Quantize>
 void QuantizeRows(const FourRows& rows, int64_t k, int64_t step, std::byte* out, Quantize quantize) {
   const int64_t piece = kStepsAtOnce * step;
@@ -203,7 +203,7 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide) {
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales) {
   FourRows four;
-  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // absent rows repeat the last row
+  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // repeats the last row in place of absent ones
     const int64_t row = std::min(r, rows - 1);
     four.values[r] = values + row * stride;
     if (r < rows) {
@@ -216,7 +216,7 @@ void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t ro
   }
   auto* out = static_cast<std::byte*>(tile);
   if (path == Int8Path::kI16) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
-  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // -128 equals 128 modulo 256
+  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // -128 and 128 have the same bits in a byte
   const auto quantize = [&](Part part, std::byte* to) {
     QuantizeRows(four, k, Step(path), to, [=](const FourRows& from, int64_t at, std::byte* piece) {
       QuantizeFours(from, at, part, offset, piece);

@@ -15,8 +15,8 @@
 
 namespace peruse::xnnpack {
 
-constexpr int64_t kInt8StepBytes =
-    16;  // bytes of activations that one step of the inner loop reads, for a tile of four rows
+// Bytes of activations that one step of the inner loop reads, for a tile of four rows.
+constexpr int64_t kInt8StepBytes = 16;
 
 // sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input fit in 16 registers. Not unrolled,
 // because compilers would interleave the steps and run out of registers.
@@ -37,10 +37,11 @@ inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const
   }
 }
 
-// An epilogue: a type with `rows` and Take. This one: sum * (row scale * column scale) + bias, rounding product and sum separately.
+// Finishes the sums of a tile: out = sum * (row scale * column scale) + bias, rounding product and sum separately. Int8TileOf accepts any
+// type with `rows` and Take in its place.
 struct Int8Output {
-  const float* row_scales;  // for the tile's rows; four must be readable
-  const float* scales;      // for the panel's columns, like the biases; whole panels must be readable
+  const float* row_scales;  // one per row of the tile; four must be readable
+  const float* scales;      // one per column of the panel, like the biases; whole panels must be readable
   const float* biases;
   float* out;  // [rows, cols]
   int64_t stride;

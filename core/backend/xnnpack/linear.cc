@@ -16,7 +16,7 @@ template <>
 Status Run(Runner& r, const ops::Linear& op) {
   const Block out = r.View(op.out);
   PERUSE_RETURN_IF_ERROR(Project(r, r.View(op.x), op.weight, op.activation, out));
-  // Factor and norm take an extra pass over `out`, which costs less than reading the weights once per tile of rows.
+  // Factor and norm are applied in an extra pass over `out`, which costs less than reading the weights once per tile of rows.
   if (op.factor.valid()) MultiplyBlocks(r.pool(), out, r.View(op.factor), out);
   if (op.norm.valid()) AddNormRows(r.pool(), out, r.View(op.residual), r.View(op.norm), out);
   return OkStatus();

@@ -5,7 +5,6 @@
 
 namespace peruse::xnnpack {
 
-// Multiplies elementwise. y may have only one row; `out` may be x.
 void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -38,7 +38,8 @@ bool PackedLinear::Allocate(int64_t weight_bytes, int64_t values) {
   weights_ = AllocateAligned(weight_bytes_);
   columns_ = AllocateAligned(column_bytes_);
   if (!weights_ || !columns_) return false;
-  std::memset(weights_.get(), 0, static_cast<size_t>(weight_bytes_));  // all-zero bytes are zero in every weight format
+  // Zero bytes represent zero in every weight format.
+  std::memset(weights_.get(), 0, static_cast<size_t>(weight_bytes_));
   std::memset(columns_.get(), 0, static_cast<size_t>(column_bytes_));
   return true;
 }

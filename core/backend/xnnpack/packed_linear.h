@@ -17,7 +17,6 @@ namespace peruse::xnnpack {
 
 class PackedLinear {
  public:
-  // Creates zero weights and biases in the format of `spec`. Errors: kOutOfMemory.
   static Result<std::unique_ptr<PackedLinear>> Create(const LinearSpec& spec);
   virtual ~PackedLinear() = default;
 
@@ -37,24 +36,21 @@ class PackedLinear {
   int64_t bytes() const { return weight_bytes_ + column_bytes_; }
 
  protected:
-  // `tile_cols` is the kernel's panel width.
   PackedLinear(const LinearSpec& spec, int64_t tile_cols);
 
   // Allocates zeroed memory for weights, and for `values` four-byte numbers per column. Returns false if memory runs out.
   bool Allocate(int64_t weight_bytes, int64_t values);
   std::byte* weights() const { return weights_.get(); }
-  // Returns number `what` of each column of a group.
+  // Returns the numbers of kind `what` (such as biases or scales), one per column of a group.
   float* columns(int64_t what, int64_t group) const {
     return reinterpret_cast<float*>(columns_.get()) + (what * spec_.groups + group) * padded_width_;
   }
-  int64_t padded_width() const { return padded_width_; }  // padded to whole panels
+  int64_t padded_width() const { return padded_width_; }  // columns of a group, padded to whole panels
 
-  // Calls visit(group, column within the group, row of W) for `count` rows from `first` on.
   template <typename Visit>
   void ForRows(int64_t first, int64_t count, Visit visit) const {
     for (int64_t row = first; row < first + count; ++row) visit(row / group_width(), row % group_width(), row - first);
   }
-  // Writes number `what` of columns, for WriteBias and WriteScales.
   void WriteColumns(int64_t what, int32_t first, std::span<const float> values);
 
  private:

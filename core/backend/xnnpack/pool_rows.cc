@@ -37,7 +37,7 @@ Status Run(Runner& r, const ops::PoolRows& op) {
   const std::span<const int32_t> begins = r.at(op.begins);
   const std::span<const int32_t> counts = r.at(op.counts);
   const int64_t blocks = x.cols / out.cols;
-  // A maximum may be negative.
+  // Starts at -infinity, because a maximum may be negative.
   const float start = op.kind == Kind::kMax ? -HUGE_VALF : 0.0f;
   r.pool().ForRows(out.rows, kLeastRows, [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {

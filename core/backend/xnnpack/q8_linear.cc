@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kFloat = sizeof(float);
 constexpr int64_t kRowBlockBytes = 256 << 10;  // bytes of quantised rows that stay in the L2 cache
-constexpr int64_t kColBlock = 64;  // a multiple of Int8TileCols(), and wide enough for the activation function
+// columns per block: a multiple of Int8TileCols(), and wide enough to apply the activation function efficiently
+constexpr int64_t kColBlock = 64;
 
 struct Plan {
   Plan(const PackedLinear& weight, int64_t row_count)
@@ -36,7 +37,7 @@ struct Plan {
   const int64_t tile_bytes;
   const int64_t scale_bytes;  // [groups, rows] scales
   const int64_t input_bytes;  // [groups, tiles, tile_bytes]
-  const int64_t panel_bytes;  // for each thread
+  const int64_t panel_bytes;  // scratch memory of each thread
 };
 
 // Returns the rows per block: limited by the cache, and fewer if the threads would otherwise have too few tasks.
@@ -62,7 +63,7 @@ class Q8Linear final : public PackedLinear {
            const Block& out) const override;
 
  private:
-  // Indices of the numbers that each column stores (PackedLinear::columns).
+  // Kinds of numbers that PackedLinear::columns stores for each column.
   enum Columns : int64_t { kBiases, kScales, kWeightSums };
 
   int64_t GroupBytes() const { return padded_width() * Int8Depth(ChosenInt8Path(), depth()); }
@@ -130,7 +131,7 @@ void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, A
       }
     }
     if (activation == Activation::kNone) return;
-    for (int64_t r = first_row; r < end_row; ++r) {  // while the block is cached
+    for (int64_t r = first_row; r < end_row; ++r) {  // applied now, while the block is cached
       float* row = result + r * out.stride + first_col;
       ActivateRow(row, end_col - first_col, activation, row);
     }

@@ -8,7 +8,7 @@ PositionRuns::PositionRuns(std::span<const int32_t> slots, int32_t longest, int3
   for (int32_t distance = -(longest - 1); distance < longest; ++distance) {
     const int32_t slot = slots[static_cast<size_t>(distance + longest - 1)];
     if (count_ > 0 && slot == slot_[count_ - 1]) {
-      // The run has several distances, so the interval restarts after it.
+      // The current run has several distances, so the interval restarts after it.
       straight = 0;
     } else {
       slot_[count_] = slot;

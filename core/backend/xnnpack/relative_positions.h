@@ -16,7 +16,7 @@ class PositionRuns {
   // slots: [2 * longest - 1], indexed by distance
   PositionRuns(std::span<const int32_t> slots, int32_t longest, int32_t* scratch);
 
-  // The run of a distance. Runs ascend with distance.
+  // Returns the run that contains a distance. Runs are numbered in ascending order of distance.
   int32_t run(int64_t distance) const { return run_[distance + longest_ - 1]; }
   int32_t slot(int64_t run) const { return slot_[run]; }
   // A run consists of the distances [first(run), first(run + 1)).

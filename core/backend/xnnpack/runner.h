@@ -14,14 +14,13 @@
 namespace peruse::xnnpack {
 
 struct Memory {
-  Arena arena;  // the slots of the plan, from 0 on, then scratch memory of the current operation
-  std::vector<std::unique_ptr<PackedLinear>> linears;  // null if freed
+  Arena arena;  // the slots of the plan come first, then scratch memory of the current operation
+  std::vector<std::unique_ptr<PackedLinear>> linears;  // null after FreeLinear
   std::vector<AlignedBytes> constants;
 };
 
 class Runner : public PlanRun {
  public:
-  // `pool` and `memory` must outlive the runner.
   Runner(const ThreadPool& pool, Memory& memory) : pool_(pool), memory_(memory) {}
 
   const ThreadPool& pool() const { return pool_; }

@@ -22,7 +22,6 @@ inline constexpr int64_t kLanes = hn::MaxLanes(kTag);
 inline Floats Set(float value) { return hn::Set(kTag, value); }
 inline Floats Load(const float* p) { return hn::LoadU(kTag, p); }
 inline void Store(Floats v, float* p) { hn::StoreU(v, kTag, p); }
-// Loads the first `count` lanes (fewer than kLanes). The other lanes are zero.
 inline Floats LoadFirst(const float* p, int64_t count) { return hn::LoadN(kTag, p, static_cast<size_t>(count)); }
 inline void StoreFirst(Floats v, float* p, int64_t count) { hn::StoreN(v, kTag, p, static_cast<size_t>(count)); }
 
@@ -73,10 +72,11 @@ struct ConstantVectors {
   alignas(16) float vectors[kCount][4];
 };
 
-inline constexpr float kExponentShift = 12583039.0f;  // 1.5 * 2^23 + 127
+// 1.5 * 2^23 rounds a sum to an integer; 127 is the exponent's bias.
+inline constexpr float kExponentShift = 12583039.0f;
 
 inline ConstantVectors<12> exp_constants(
-    {88.0f, -87.3f, 1.44269504f, kExponentShift,  // limits of x; log2(e)
+    {88.0f, -87.3f, 1.44269504f, kExponentShift,  // limits of x, then log2(e)
      -0.693145752f, -1.42860677e-6f,              // -ln 2 in two parts: n times the first is exact
      // Coefficients of e^r for |r| <= ln(2) / 2, for the powers 0 (and 1) to 6: minimax, relative error 2e-9.
      1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f, 0.00837564468383789f,
@@ -99,7 +99,6 @@ inline Floats Exp(Floats x) {
   return hn::Mul(p, hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));  // times 2^n
 }
 
-// out[i] = f(x[i]), in vectors. `out` may be `x`.
 template <typename Function>
 inline void Map(const float* x, float* out, int64_t count, Function f) {
   int64_t i = 0;

@@ -20,7 +20,7 @@ struct TapRange {
   int64_t first_row;  // the row that tap `first` reads
 };
 
-// Calls visit(t, start, end) for every row t in [first, last). [start, end) are the rows of its text.
+// Calls visit(t, start, end) for every row t in [first, last), where [start, end) are the rows of t's text.
 template <typename Visit>
 void ForEachRow(const RaggedBatch& batch, int64_t first, int64_t last, Visit visit) {
   const auto& starts = batch.starts();

@@ -91,7 +91,6 @@ class ThreadPool::Helpers {
   static uint64_t Number(uint64_t state) { return state >> 32; }
   static uint64_t Members(uint64_t state) { return state & (kOpen - 1); }
 
-  // Opens a job with the next number, and wakes sleeping helpers.
   void Publish() {
     state_ = ((Number(state_) + 1) << 32) | kOpen;
     if (sleepers_ == 0) return;
@@ -122,7 +121,6 @@ class ThreadPool::Helpers {
     }
   }
 
-  // Waits for a job whose number differs from `seen`.
   void WaitForJob(uint64_t seen) {
     const auto opened = [this, seen] { return Number(state_) != seen; };
     if (Spin(opened)) return;

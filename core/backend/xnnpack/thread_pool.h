@@ -32,7 +32,6 @@ class ThreadPool {
         &task);
   }
 
-  // Splits [0, rows) into similar pieces of at least `least_rows` rows, and calls task(first, end) for each.
   template <typename Task>
   void ForRows(int64_t rows, int64_t least_rows, const Task& task) const {
     if (rows <= 0) return;

@@ -111,7 +111,7 @@ Status XnnpackBackend::Run(const Plan& plan, const Weights& weights, const RunIn
     if (!memory_.arena.Push(bytes)) return NoWorkspace();
   }
   const Status status = RunOperations(runner_, observer_, results);
-  memory_.arena.Reset();  // also allocates for the next run
+  memory_.arena.Reset();  // also allocates the memory of the next run
   return status;
 }
 

@@ -8,8 +8,8 @@ namespace peruse {
 
 Program DropInputs(Program program) {
   std::vector<bool> brought(program.values.size());
-  std::vector<Value> instead(
-      program.values.size());  // for each factor: the product; the producer of the factor then writes it
+  // For each value that an absent input multiplies: the product, which the value's producer then writes instead.
+  std::vector<Value> instead(program.values.size());
   std::vector<Op> ops;
   for (Op& op : program.ops) {
     if (const auto* input = std::get_if<ops::Input>(&op); input != nullptr && input->optional) {

@@ -37,7 +37,7 @@ bool MoveUp(Program& program, size_t at) {
   Op moved = program.ops[static_cast<size_t>(producer)];
   program.ops.erase(program.ops.begin() + static_cast<std::ptrdiff_t>(at));
   const Extent rows = program.info(select.x).rows;
-  // Inserting selections changes the number of the operation.
+  // Found again each time, because inserting selections changes the operation's number.
   const auto number = [&] { return Uses(program).producer(select.x); };
   for (Value* input : InputsOf(moved)) {
     const bool one_for_all = program.IsConstant(*input) || program.info(*input).rows != rows;

@@ -90,7 +90,7 @@ class Fuser {
     op = fused;
   }
 
-  // Removes the linear layer that computes `value`, if `value` has only one reader. Returns false otherwise.
+  // If `value` is the result of an unfused linear layer and has only one reader, removes the layer and returns it. Otherwise returns false.
   bool TakePlain(Value value, ops::Linear* linear) {
     const auto* found = uses_.OnlyFor<ops::Linear>(value);
     if (found == nullptr || !found->plain()) return false;
@@ -101,7 +101,7 @@ class Fuser {
   void Remove(Value value) { gone_[static_cast<size_t>(uses_.producer(value))] = true; }
 
   Program& program_;
-  const Uses uses_;  // of the original program: fusing does not change producers or readers
+  const Uses uses_;  // computed from the original program: fusing does not change producers or readers
   std::vector<bool> gone_;
 };
 

@@ -17,9 +17,9 @@ std::vector<bool> Fixed(const Program& program) {
       any = true;
       all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
     }
-    // A table that only the configuration determines.
+    // A table of biases is constant although it does not read any value: it only depends on the configuration.
     if (std::holds_alternative<ops::AlibiBias>(op)) any = true;
-    // Their rows depend on the batch.
+    // Results of these operations are not constant, because their rows depend on the batch.
     if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
     if (!any || !all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
@@ -63,7 +63,7 @@ Hoisted HoistConstants(Program program) {
   }
   program.ops = std::move(run);
 
-  // Results that a run reads become constants. Columns are copied early, so that the value that contains them can be freed.
+  // Results that a run reads become constants. Columns of a wider value are copied, so that the wider value can be freed.
   std::vector<ops::Activate> copies;
   for (Op& op : program.ops) {
     for (const Value* value : InputsOf(op)) {

@@ -13,7 +13,7 @@ Program KeepOutputs(Program program, std::span<const int32_t> outputs) {
   std::vector<bool> needed(program.values.size());
   const auto root = [&](Value value) { return static_cast<size_t>(program.Root(value).id); };
   for (const ProgramOutput& output : program.outputs) needed[root(output.value)] = true;
-  std::vector<Op> ops;  // in reverse order
+  std::vector<Op> ops;  // the remaining operations, in reverse order
   for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op) {
     bool alive = false;
     for (const Value* value : OutputsOf(*op)) alive = alive || needed[root(*value)];

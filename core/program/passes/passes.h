@@ -1,4 +1,4 @@
-// Pure functions from a program to an equivalent, faster one.
+// Passes: functions that turn a program into an equivalent, faster one.
 #pragma once
 
 #include <span>

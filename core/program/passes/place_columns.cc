@@ -7,7 +7,7 @@
 namespace peruse {
 namespace {
 
-// Makes `part` the columns of `whole` from first_col on, if the program computes it and it is not placed yet.
+// Makes `part` the columns of `whole` from first_col on. Returns false if a run does not compute `part`, or if it already has a place.
 bool Place(Program& program, const Uses& uses, Value part, Value whole, int32_t first_col) {
   if (program.info(part).base >= 0 || program.info(part).constant >= 0 || uses.producer(part) < 0) return false;
   const Value root = program.Root(whole);
@@ -35,7 +35,8 @@ Value ColumnsLike(Program& program, Value x, Value whole, int32_t first_col) {
 
 Program PlaceColumns(Program program) {
   const Uses uses(program);
-  std::vector<Op> ops;  // in reverse order, so that nested concatenations are placed from the outside
+  // The remaining operations; visited in reverse order, so that outer concatenations are placed before inner ones.
+  std::vector<Op> ops;
   for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op) {
     const auto* concat = std::get_if<ops::Concat>(&*op);
     if (concat == nullptr) {

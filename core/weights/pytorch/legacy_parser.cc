@@ -9,7 +9,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// PROTO 2, LONG1 of 10 bytes, STOP. Other integers in such files have at most 8 bytes.
+// The pickle of the magic number: PROTO 2, LONG1 of 10 bytes, STOP. Other integers in such files have at most 8 bytes.
 constexpr uint8_t kMagic[] = {0x80, 0x02, 0x8A, 0x0A, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19, '.'};
 constexpr int64_t kProtocol = 1001;
 constexpr size_t kCountBytes = 8;

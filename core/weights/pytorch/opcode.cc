@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-constexpr size_t kMaxNameBytes = 512;  // limit for module and class together, with line ends
+constexpr size_t kMaxNameBytes = 512;  // limit for the names of module and class together, with their line ends
 
 struct OpcodeName {
   uint8_t code;
@@ -74,7 +74,7 @@ Result<size_t> TextLength(std::span<const uint8_t> bytes, size_t length_bytes) {
   return 1 + length_bytes + length;
 }
 
-// The argument is a module and a class, one per line.
+// The argument of GLOBAL is a module name and a class name, one per line.
 Result<size_t> GlobalLength(std::span<const uint8_t> bytes) {
   const auto first = std::find(bytes.begin(), bytes.end(), '\n');
   const auto second = first == bytes.end() ? first : std::find(first + 1, bytes.end(), '\n');

@@ -119,7 +119,7 @@ Status Pickle::ExecuteConstant(uint8_t code, std::span<const uint8_t> argument) 
     case Opcode::kLong1:
       return PushLong(argument.subspan(1));
     case Opcode::kBinFloat:
-      return PushNumber(Kind::kFloat, 0);  // the value is unused
+      return PushNumber(Kind::kFloat, 0);  // no tensor depends on the value of a float
     case Opcode::kBinUnicode:
       return PushText(argument.subspan(4), false);
     case Opcode::kShortBinString:
@@ -250,7 +250,7 @@ Status Pickle::MakeTuple(size_t count) {
 
 namespace {
 
-// Functions and classes can be called or name a storage, but cannot be contents.
+// Whether a value may be an element of a list or dictionary. Functions, classes and storage classes may only be called or name a storage.
 bool IsContent(const PickleValue& value) { return !value.is(Kind::kGlobal) && !value.is(Kind::kStorageTuple); }
 
 }  // namespace

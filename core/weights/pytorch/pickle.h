@@ -38,10 +38,10 @@ struct PickleValue {
   };
 
   Kind kind = Kind::kNothing;
-  PickleGlobal global = PickleGlobal::kOrderedDict;  // of kGlobal
-  DType dtype = DType::kF32;                         // of kGlobal, for a storage class
-  bool ordered = false;                              // of kDict: whether it is an OrderedDict
-  uint32_t size = 0;                                 // bytes of a kString, items of a kTuple
+  PickleGlobal global = PickleGlobal::kOrderedDict;  // for kGlobal
+  DType dtype = DType::kF32;                         // for kGlobal, if it is a storage class
+  bool ordered = false;                              // for kDict: whether it is an OrderedDict
+  uint32_t size = 0;                                 // bytes of a kString, or items of a kTuple
   int64_t number = 0;  // value of kBool and kInt; for other kinds the number of the stored object
 
   bool is(Kind other) const { return kind == other; }
@@ -60,7 +60,7 @@ struct PickleStorageView {
   int64_t elements = 0;
 };
 
-// Sizes are in elements, and unchecked.
+// Sizes count elements. They are not checked: the pickle may claim anything.
 struct PickleTensor {
   PickleStorageView view;
   int64_t offset = 0;
@@ -112,10 +112,8 @@ class Pickle {
   Status PushNumber(Value::Kind kind, int64_t number) { return Push({.kind = kind, .number = number}); }
   Status PushText(std::span<const uint8_t> bytes, bool ascii);
   Status PushLong(std::span<const uint8_t> bytes);
-  // Requires `count` values above the last mark. Errors: kMalformedFile if there are fewer.
   Status Need(size_t count) const;
   Result<Value> Pop();
-  // Removes the last mark and returns the number of values above it.
   Result<size_t> PopMark();
   Status MakeTuple(size_t count);
   Status Append(size_t count);
@@ -132,13 +130,13 @@ class Pickle {
 
   bool done_ = false;
   uint64_t bytes_read_ = 0;
-  size_t allowance_ = 0;        // number of bytes to read before the next memory check
+  size_t allowance_ = 0;        // number of bytes that may be read before the next memory check
   std::vector<uint8_t> split_;  // an instruction whose bytes are in two chunks
   size_t values_made_ = 0;
 
   std::vector<Value> stack_;
   std::vector<size_t> marks_;
-  std::vector<Value> memo_;  // indexed by memo number; kNothing if absent
+  std::vector<Value> memo_;  // indexed by memo number (pickle's PUT and GET); kNothing if absent
 
   std::string text_;          // contents of all strings
   std::vector<Value> items_;  // items of all tuples

@@ -56,7 +56,6 @@ std::optional<uint64_t> Extent(const PickleTensor& tensor) {
   return extent;
 }
 
-// Whether elements are consecutive. A dimension of size one may have any stride.
 bool IsContiguous(const PickleTensor& tensor) {
   int64_t expected = 1;
   for (size_t i = tensor.shape.size(); i-- > 0;) {
@@ -78,7 +77,7 @@ Result<StateTensor> ReadTensor(const Pickle& pickle, const std::string& name, co
   const std::optional<uint64_t> bytes = TensorBytes(tensor.shape, 8 * DTypeSize(storage.dtype));
   if (!bytes) return BadTensor(name, "has the impossible shape " + ShapeString(tensor.shape));
   result.info.end = *bytes;
-  if (*bytes == 0) return result;  // strides do not matter
+  if (*bytes == 0) return result;  // an empty tensor: its strides do not matter
 
   const auto available = static_cast<uint64_t>(tensor.view.elements);
   const auto offset = static_cast<uint64_t>(tensor.offset);
@@ -93,7 +92,7 @@ Result<StateTensor> ReadTensor(const Pickle& pickle, const std::string& name, co
   if (IsContiguous(tensor)) return result;
   result.strides = tensor.strides;
   for (size_t i = 0; i < result.strides.size(); ++i) {
-    if (tensor.shape[i] == 1) result.strides[i] = 0;  // unused, so that any value is valid
+    if (tensor.shape[i] == 1) result.strides[i] = 0;  // the stride of a dimension of size one may have any value
   }
   return result;
 }
@@ -144,7 +143,7 @@ Result<std::vector<StateTensor>> ReadStateDict(const Pickle& pickle) {
   const std::optional<PickleValue> dict = FindStateDict(pickle);
   if (!dict) return Unsupported("PyTorch file: it holds no dictionary of tensors");
   std::vector<StateTensor> tensors;
-  IndexByText by_name;  // the later of two entries counts
+  IndexByText by_name;  // if two entries have the same name, the later one counts
   for (const auto& [key, value] : pickle.Dict(*dict)) {
     if (!key.is(Kind::kString) || !value.is(Kind::kTensor)) continue;
     const std::string name(pickle.String(key));

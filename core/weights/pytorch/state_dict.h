@@ -15,7 +15,7 @@ struct StateTensor {
   uint32_t storage = 0;  // index into Pickle::storages()
   uint64_t begin = 0;
   uint64_t end = 0;  // past the last element
-  // In elements; empty if elements are consecutive.
+  // Strides in elements; empty if the elements are consecutive.
   std::vector<int64_t> strides;
 };
 

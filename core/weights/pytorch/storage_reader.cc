@@ -29,7 +29,7 @@ Status StorageReader::Open(const Pickle& pickle) {
     if (tensors_[i].info.bytes() > 0 && visitor_.Wants(i)) storages_[tensors_[i].storage].tensors.push_back(i);
   }
   for (Storage& storage : storages_) {
-    // Heap sort takes the least code.
+    // Sorts with HeapSort, which takes the least code.
     const auto before = [this](uint32_t a, uint32_t b) {
       return tensors_[a].begin != tensors_[b].begin ? tensors_[a].begin < tensors_[b].begin : a < b;
     };
@@ -102,7 +102,7 @@ Status StorageReader::Keep(std::span<const uint8_t> bytes) {
   if (begin >= end) return OkStatus();
   const auto size = static_cast<size_t>(end - begin);
   if (kept_.capacity() - kept_.size() < size) {
-    // Grows with the received bytes, not with the declared size.
+    // The buffer grows with the received bytes, not with the size that the file declares.
     const size_t capacity = std::max(2 * kept_.capacity(), kept_.size() + size);
     PERUSE_RETURN_IF_ERROR(EnsureMemory(capacity, "a tensor that lies scattered in its file"));
     kept_.reserve(capacity);

@@ -26,7 +26,6 @@ class StorageReader {
   // Finds the tensors and reports them to the visitor. Errors: those of ReadStateDict and of the visitor.
   Status Open(const Pickle& pickle);
 
-  // Finds a storage by key; nullopt if the pickle does not name it.
   std::optional<uint32_t> Find(std::string_view key) const;
   uint64_t Bytes(uint32_t storage) const { return storages_[storage].bytes; }
   int64_t Elements(uint32_t storage) const { return storages_[storage].elements; }
@@ -38,7 +37,7 @@ class StorageReader {
 
   // Checks that all needed storages have arrived. Errors: kMalformedFile, which names a tensor without data.
   Status CheckComplete() const;
-  // Returns 'tensor "a.b.weight"', or another description of a storage, for messages.
+  // Describes a storage for messages, for example 'tensor "a.b.weight"'.
   std::string Describe(uint32_t storage) const;
 
  private:

@@ -24,7 +24,7 @@ constexpr size_t kEndBytes = 18;
 
 constexpr size_t kShortDescriptorBytes = 16;
 constexpr size_t kLongDescriptorBytes = 24;
-constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // means that the size is in the extra field
+constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // marks a size that is in the zip64 extra field instead
 
 uint64_t Read(std::span<const uint8_t> bytes, size_t at, size_t size) {
   uint64_t value = 0;
@@ -214,7 +214,7 @@ Status PytorchZipParser::StartRecord() {
     return StartStorage(std::string_view(name).substr(kData.size()));
   if (record_.sized && record_.size > kMaxOtherBytes) {
     skip_ = record_.size;
-    state_ = State::kSkip;  // not needed, so not checked
+    state_ = State::kSkip;  // the checksum does not matter, because the record is not needed
     return OkStatus();
   }
   state_ = State::kOther;
@@ -261,7 +261,8 @@ Status PytorchZipParser::ReadStorage(std::span<const uint8_t>& chunk) {
   return EndData();
 }
 
-// A record of unknown length ends at its descriptor.
+// Reads a record that is neither pickle nor storage. If its header does not contain the length, the record ends at its data descriptor,
+// which only its contents reveal.
 Status PytorchZipParser::ReadOther(std::span<const uint8_t>& chunk) {
   while (!chunk.empty()) {
     buffer_.push_back(chunk.front());
@@ -277,7 +278,8 @@ Status PytorchZipParser::ReadOther(std::span<const uint8_t>& chunk) {
       const std::span<const uint8_t> tail = bytes.subspan(size);
       if (Read32(tail, 0) != kDescriptorSignature) continue;
       if (width == kShortDescriptorBytes ? !IsShortDescriptor(tail, size) : !IsLongDescriptor(tail, size)) continue;
-      // Resumes the checksum at the last possible descriptor, so that many candidates do not take more time.
+      // Extends the checksum up to the last position where a descriptor can start, and keeps it, so that many candidates do not take
+      // quadratic time.
       const size_t sure = bytes.size() - std::min(bytes.size(), kLongDescriptorBytes);
       Count(bytes.subspan(static_cast<size_t>(record_.read), sure - static_cast<size_t>(record_.read)));
       if (Read32(tail, 4) != Crc32(record_.crc_read, bytes.subspan(sure, size - sure))) continue;
@@ -342,7 +344,7 @@ Status PytorchZipParser::StartDirectory() {
 }
 
 Status PytorchZipParser::OnEnd() {
-  constexpr uint16_t kMany = 0xFFFF;  // means that the zip64 end record contains the number
+  constexpr uint16_t kMany = 0xFFFF;  // marks a number that is in the zip64 end record instead
   const uint16_t disk = Read16(buffer_, 0);
   const uint16_t entries = Read16(buffer_, 6);
   if (disk != 0 && disk != kMany) return Unsupported("PyTorch file: its zip archive has several parts");
