@@ -14,7 +14,7 @@ export interface WasmParts {
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
   startHelper(): HelperWorker;
   /** Ends threads that were started in advance but are not needed. */
-  dropHelpers?(): void;
+  dropHelpers?(): Promise<void>;
 }
 
 export interface EngineRequest extends LoadRequest {

@@ -1,3 +1,4 @@
+import { patience, within } from '../patience.js';
 import type { HelperWorker } from './engine.js';
 import { Helper } from './helpers.js';
 
@@ -14,8 +15,16 @@ export function prepareHelpers(count: number): void {
   } catch {}
 }
 
-export function dropHelpers(): void {
-  for (const helper of kPrepared.splice(0)) helper.terminate();
+/**
+ * Ends the threads that were started in advance, each after it has started: in Chromium, a nested worker that is terminated while its script
+ * loads may survive its parent.
+ */
+export async function dropHelpers(): Promise<void> {
+  const end = async (helper: Helper) => {
+    await within(patience.threads, helper.started).catch(() => {});
+    helper.terminate();
+  };
+  await Promise.all(kPrepared.splice(0).map(end));
 }
 
 /** Starts this worker's own script, whose name a bundler may have changed. */

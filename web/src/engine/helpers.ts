@@ -19,6 +19,11 @@ export class Helper implements HelperWorker {
   private isLoaded_ = false;
   private failure_: string | undefined;
   private onFailure_: ((reason: string) => void) | undefined;
+  private start_: () => void = () => {};
+  /** Resolves when the worker has sent its first message, or has failed. */
+  readonly started = new Promise<void>((resolve) => {
+    this.start_ = resolve;
+  });
 
   constructor(
     readonly postMessage: (message: unknown) => void,
@@ -32,6 +37,7 @@ export class Helper implements HelperWorker {
   }
 
   receive(data: unknown): void {
+    this.start_();
     if ((data as { cmd?: unknown }).cmd === 'loaded') {
       this.isLoaded_ = true;
       this.onLoaded_();
@@ -41,6 +47,7 @@ export class Helper implements HelperWorker {
 
   /** Reports a failure, because the loader would otherwise wait for the thread forever. */
   fail(error: { message: string }): void {
+    this.start_();
     if (this.isLoaded_) {
       this.onerror?.(error);
       return;

@@ -233,7 +233,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+          void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
           onDeviceChosen(started.deviceChoice);
           return started;
         },

@@ -40,6 +40,5 @@ const kFarewell = 500;
 
 /** Closes this worker after a delay: in Chromium, nested workers survive if their parent ends immediately after ending them. */
 export function closeLater(scope: { close(): void }): void {
-  dropHelpers();
-  setTimeout(() => scope.close(), kFarewell);
+  void dropHelpers().then(() => setTimeout(() => scope.close(), kFarewell));
 }
