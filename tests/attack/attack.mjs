@@ -5,6 +5,7 @@
 //   calls    hostile arguments and options      kill     processes killed while they download and store
 //   server   a server with faults               nth      every n-th fetch, cache call and message fails once
 //   cache    caches with faults                 soak     long work in Node; browser: the same in Chromium
+//   onnx     the reader of ONNX files alone
 //   levels   300 loads in every build, in Node and in Chromium
 //
 // A call must end with finite numbers or a PeruseError other than 'internal'. Nothing else may throw, hang or crash, memory must not rise, and
@@ -15,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { runAsProgram } from '../../tools/setup/main_module.mjs';
 
 /** Shares of the time. */
-const kParts = { files: 3, calls: 2, server: 2, cache: 1, kill: 1, aborts: 2, nth: 1, soak: 2, browser: 1, levels: 2 };
+const kParts = { files: 3, onnx: 1, calls: 2, server: 2, cache: 1, kill: 1, aborts: 2, nth: 1, soak: 2, browser: 1, levels: 2 };
 /** Parts of `npm run test:all`, for which 'levels' takes too long. */
 const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
 const kAtOnce = 2;

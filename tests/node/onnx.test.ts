@@ -452,6 +452,16 @@ describe('convert', () => {
     expect((await logits(await converted(rows))).scores).toEqual(direct.scores);
   });
 
+  test('a file without the head that config.json names is refused', async () => {
+    const model = await repository('bert-sequence/model.onnx');
+    const config = { ...JSON.parse(new TextDecoder().decode(model['config.json'])), architectures: ['BertForQuestionAnswering'] };
+    const source = await onDisk({ ...model, 'config.json': new TextEncoder().encode(JSON.stringify(config)) });
+    await expect(convertCheckpoint(source, join(await newFolder(), 'out'))).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/no name in this file: .*qa_outputs\.weight/),
+    });
+  });
+
   test('safetensors are read where they exist, unless ONNX is requested', async () => {
     const { files } = await readTiny('bert-sequence');
     const source = await onDisk({ ...files, ...(await repository('bert-sequence/model.onnx')) });

@@ -20,11 +20,19 @@ import {
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import { checkLength, type NamedFile, readNeeded, readTokenizer } from '../sources/read_files.js';
-import { type FileFacts, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
+import {
+  type FileFacts,
+  folderWithin,
+  lookAt,
+  type MissingFile,
+  type ModelFile,
+  type ModelFolder,
+  type SourceSpec,
+} from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
 import { firstOf, type Job, locateForTask } from './load.js';
-import { kQuantizedForm } from './quantized_copy.js';
+import { kQuantizedForms, type QuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
 
@@ -93,10 +101,15 @@ class Files {
 }
 
 interface Checkpoint {
-  found: FoundWeights;
+  found: Pick<FoundWeights, 'name' | 'sharded'>;
   files: Files;
-  copy?: Files | undefined;
+  /** Copies that earlier loads have stored as they quantised the file. */
+  copies: Map<QuantizedForm, ModelFile>;
+  /** If the file itself is neither cached nor reachable: the precision of the copy that is read in its place. */
+  only?: QuantizedForm;
   index?: Uint8Array;
+  /** Opens the file whose header is read; `most` limits the bytes that will be read. */
+  open(most?: number): Promise<ModelFile | MissingFile>;
   /** First bytes of the file. Grows until they contain the header. */
   start: Uint8Array;
 }
@@ -136,18 +149,30 @@ async function lookAtCheckpoint(
   folder: ModelFolder,
   signal: AbortSignal,
 ): Promise<{ found: true; weights: Checkpoint } | { found: false; missing: MissingFile[] }> {
-  const found = await findWeights({ open: (file) => folder.open(file, signal, 1) }, signal);
-  if (!found.found) return found;
+  const none = new Uint8Array();
+  const copies = new Map<QuantizedForm, ModelFile>();
+  for (const form of kQuantizedForms) {
+    const copy = await folder.openInForm?.(kForms[0], form, signal);
+    if (copy) copies.set(form, copy);
+  }
+  const found = await findWeights({ open: (file) => folder.open(file, signal, 1) }, signal).catch((error: unknown) => {
+    if (copies.size === 0) throw error;
+    return { found: false as const, missing: [] };
+  });
+  if (!found.found) {
+    const [only] = copies.keys();
+    if (only === undefined) return found;
+    const open = async () => (await folder.openInForm?.(kForms[0], only, signal)) ?? notThere(kForms[0]);
+    return { found: true, weights: { found: { name: kForms[0], sharded: false }, files: new Files(), copies, only, open, start: none } };
+  }
   await found.file.close();
   const files = new Files();
-  const none = new Uint8Array();
+  const open = (most?: number) => folder.open(found.name, signal, most);
   if (!found.sharded) {
     const facts = await lookAt(folder, found.name, signal);
-    const stored = found.name === kForms[0] ? await folder.openInForm?.(found.name, kQuantizedForm, signal) : undefined;
-    const copy = stored && new Files().add({ found: true, size: stored.size, cached: true });
-    return { found: true, weights: { found, files: facts.found ? files.add(facts) : files, copy, start: none } };
+    return { found: true, weights: { found, files: facts.found ? files.add(facts) : files, copies, open, start: none } };
   }
-  const index = await readStart(folder, found.name, Infinity, signal);
+  const index = await readStart(open, Infinity);
   files.add({ found: true, size: index.length, cached: true });
   const { weight_map: map } = parseObject(found.name, index);
   const shards = new Set(
@@ -158,7 +183,7 @@ async function lookAtCheckpoint(
     if (!facts.found) throw notFound([facts], `, which ${found.name} names`);
     files.add(facts);
   }
-  return { found: true, weights: { found, files, index, start: none } };
+  return { found: true, weights: { found, files, copies, open, index, start: none } };
 }
 
 /** Finds the .onnx files, each with its external data. */
@@ -211,7 +236,6 @@ class Description {
       if (why) refused[task] = why;
       else runs.push(task);
     }
-    const isQuantized = (this.parsed_.quantization_config ?? null) !== null;
     const of = async (dtype: OnnxDtype, weights: ModelDownload['weights'], file: string, files: Files): Promise<ModelDownload> => ({
       dtype,
       weights,
@@ -222,12 +246,20 @@ class Description {
       tasks: runs,
     });
     const downloads: ModelDownload[] = [];
-    for (const dtype of checkpoint ? (isQuantized ? (['q8'] as const) : (['fp32', 'fp16', 'q8'] as const)) : []) {
-      const { found, files, copy } = checkpoint!;
-      downloads.push(await of(dtype, 'safetensors', found.name, dtype === 'q8' && copy && !files.cached ? copy : files));
+    for (const dtype of checkpoint ? this.dtypesOf(checkpoint) : []) {
+      const { found, files, copies } = checkpoint!;
+      const copy = files.cached && !checkpoint!.only ? undefined : copies.get(dtype as QuantizedForm);
+      const loaded = copy ? new Files().add({ found: true, size: copy.size, cached: true }) : files;
+      downloads.push(await of(dtype, 'safetensors', found.name, loaded));
     }
     for (const { dtype, file, files } of onnx) downloads.push(await of(dtype, 'onnx', file, files));
     return { config: this.parsed_, downloads, refused };
+  }
+
+  private dtypesOf({ only, copies }: Checkpoint): ('fp32' | 'fp16' | QuantizedForm)[] {
+    if (only) return [...copies.keys()];
+    const method = this.parsed_.quantization_config ?? undefined;
+    return method === undefined ? ['fp32', 'fp16', ...kQuantizedForms] : [...kQuantizedForms];
   }
 
   private async refusal(task: string, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
@@ -253,7 +285,7 @@ class Description {
       if (checkpoint) await this.feedHeader(session, checkpoint);
     };
     try {
-      await this.asking(task, 'auto', feed);
+      await this.asking(task, checkpoint?.only ?? 'auto', feed);
     } catch (error) {
       // Errors about config.json are about the model. Other errors while weights are read are about the weights file.
       if (!isRefusal(error) && (isOpen || !(error instanceof PeruseError))) {
@@ -301,7 +333,7 @@ class Description {
 
   /** Feeds the header of the weights. Throws if the tensors do not fit. */
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
-    const { found, index } = checkpoint;
+    const { index } = checkpoint;
     if (index) return void session.setShardIndex(index);
     let fed = 0;
     const feed = async () => {
@@ -313,7 +345,7 @@ class Description {
     for (const most of kFirstReads) {
       if (session.headerRead()) return;
       if (most <= checkpoint.start.length) continue;
-      checkpoint.start = await readStart(this.job_.folder, found.name, most, this.job_.signal);
+      checkpoint.start = await readStart(checkpoint.open, most);
       await feed();
     }
     if (!session.headerRead()) await session.finishWeights(); // Throws, because the file is too short.
@@ -359,8 +391,12 @@ function isRefusal(error: unknown): error is PeruseError {
   return error instanceof PeruseError && kRefusals.includes(error.code);
 }
 
-async function readStart(folder: ModelFolder, name: string, most: number, signal: AbortSignal): Promise<Uint8Array> {
-  const file = await folder.open(name, signal, most === Infinity ? undefined : most);
+function notThere(where: string): MissingFile {
+  return { found: false, where, why: 'it was removed meanwhile' };
+}
+
+async function readStart(open: Checkpoint['open'], most: number): Promise<Uint8Array> {
+  const file = await open(most === Infinity ? undefined : most);
   if (!file.found) throw notFound([file]);
   const parts: Uint8Array[] = [];
   let length = 0;

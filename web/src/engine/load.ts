@@ -49,7 +49,7 @@ import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolde
 import type { Engine, WeightReport } from './engine.js';
 import { feedOnnx, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
-import { kQuantizedForm, QuantizedCopy } from './quantized_copy.js';
+import { QuantizedCopy, type QuantizedForm } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
 
 export interface LoadReport {
@@ -149,7 +149,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
   const wish = request.weights ?? kUsualWeights;
-  const copies = storesCopy(request);
+  const copies = formOf(request);
   const chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
   const { onnx } = chosen;
   const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
@@ -180,7 +180,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
       };
       if (onnx) count(await feedOnnx(own, engine, onnx, modelTypeOf((await located).config), parts.folders.importOnnx));
       else if (chosen.copy) count(await feedFile(own, file, chosen.copy, (chunk) => engine.feedWeights(chunk)));
-      else ({ version, file } = await feedWeights(own, engine, wish, copies ? await configBytes : undefined, count));
+      else ({ version, file } = await feedWeights(own, engine, wish, copies && { config: await configBytes, form: copies }, count));
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
@@ -204,9 +204,9 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   }
 }
 
-/** Whether weights are stored as they are quantised. An adapter is merged into floats. */
-function storesCopy({ dtype, adapter, keepSource }: LoadRequest): boolean {
-  return dtype === 'q8' && adapter === undefined && keepSource !== true;
+/** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
+function formOf({ dtype, adapter, keepSource }: LoadRequest): QuantizedForm | undefined {
+  return dtype === 'q8' && adapter === undefined && keepSource !== true ? dtype : undefined;
 }
 
 interface ChosenWeights {
@@ -220,9 +220,9 @@ interface ChosenWeights {
 async function chooseWeights(
   wish: WeightsWish,
   { job: { folder, signal }, config }: Awaited<ReturnType<typeof locateForTask>>,
-  copies: boolean,
+  copies: QuantizedForm | undefined,
 ): Promise<ChosenWeights> {
-  const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], kQuantizedForm, signal) : undefined;
+  const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
   if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy, sharded: false }) };
   const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
   if (chosen) return ofOnnx(chosen);
@@ -356,8 +356,8 @@ async function feedWeights(
   job: Job,
   engine: Engine,
   wish: WeightsWish,
-  /** config.json, if the weights are to be stored in quantised form. */
-  quantized: Uint8Array | undefined,
+  /** If weights are to be stored as they are quantised. */
+  quantized: { config: Uint8Array; form: QuantizedForm } | undefined,
   count: (bytes: number) => void,
 ): Promise<{ version: string | undefined; file: string }> {
   const weights = await findWeights(job.folder, job.signal);
@@ -368,8 +368,8 @@ async function feedWeights(
     return { version: undefined, file: weights.name };
   }
   const { name } = weights;
-  const form = quantized && name === kForms[0] ? weights.file.inForm?.(kQuantizedForm) : undefined;
-  const copy = form && QuantizedCopy.start(engine, name, quantized!, form);
+  const form = quantized && name === kForms[0] ? weights.file.inForm?.(quantized.form) : undefined;
+  const copy = form && QuantizedCopy.start(engine, name, quantized!.config, quantized!.form, form);
   if (!copy) count(await feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk)));
   else count(await copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk))));
   return { version: versionOf(weights), file: weights.name };

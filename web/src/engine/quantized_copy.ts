@@ -5,8 +5,9 @@ import type { FileInForm, FormSink } from '../sources/source.js';
 import type { Engine } from './engine.js';
 import type { TensorInfo, WeightsReader } from './weights_reader.js';
 
-/** Name of the format; must change with the format of 8-bit weights. */
-export const kQuantizedForm = 'q8';
+/** Precisions that are stored as they are quantised. A name must change with its format. */
+export const kQuantizedForms = ['q8'] as const;
+export type QuantizedForm = (typeof kQuantizedForms)[number];
 
 /** Quantises a safetensors file as it arrives, and gives the result to the engine and to the cache. */
 export class QuantizedCopy {
@@ -23,10 +24,10 @@ export class QuantizedCopy {
   ) {}
 
   /** `config` is config.json. Returns undefined if the model cannot be stored quantised, for example because it already is. */
-  static start(engine: Engine, name: string, config: Uint8Array, form: FileInForm): QuantizedCopy | undefined {
+  static start(engine: Engine, name: string, config: Uint8Array, dtype: QuantizedForm, form: FileInForm): QuantizedCopy | undefined {
     const reader = engine.newReader(name);
     try {
-      reader.encode(config, kQuantizedForm);
+      reader.encode(config, dtype);
     } catch (error) {
       reader.dispose();
       if (error instanceof PeruseError && error.code === 'unsupported') return undefined;

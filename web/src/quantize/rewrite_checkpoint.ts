@@ -19,6 +19,7 @@ import type { OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import type { Task } from '../tasks/tasks.js';
 import { filesBesideWeights, kModelFiles, openCheckpoint, wholeFile } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
@@ -292,12 +293,27 @@ class TargetFile {
   }
 }
 
-/** Throws if a parameter of the encoder is missing, because the result could not be loaded. */
+/** The task of a class in config.json, by the end of its name. */
+const kTaskOfClass = {
+  ForSequenceClassification: 'text-classification',
+  ForTokenClassification: 'token-classification',
+  ForQuestionAnswering: 'question-answering',
+  ForMaskedLM: 'fill-mask',
+  ForMultipleChoice: 'multiple-choice',
+} as const;
+
+function taskOf({ architectures }: Record<string, unknown>): Task {
+  const names = [architectures].flat().map(textOf);
+  const [, task] = Object.entries(kTaskOfClass).find(([end]) => names.some((name) => name.endsWith(end))) ?? [];
+  return task ?? 'feature-extraction';
+}
+
+/** Throws if a parameter of the encoder or of the head that config.json names is missing, because the result could not be loaded. */
 async function refuseIncomplete(name: string, config: Uint8Array, opened: OpenedOnnx): Promise<void> {
   const chunks = opened.chunks()[Symbol.asyncIterator]();
   try {
     const { value: header } = await chunks.next();
-    await withModel('feature-extraction', opened.quantized ? 'q8' : 'auto', config, async (engine) =>
+    await withModel(taskOf(parseObject('config.json', config)), opened.quantized ? 'q8' : 'auto', config, async (engine) =>
       engine.feedWeights(header as Uint8Array),
     );
   } catch (error) {

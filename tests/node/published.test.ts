@@ -1,0 +1,84 @@
+// Published models with real weights, if `node tools/setup/published_models.mjs` has installed them. Goldens: make_published_goldens.py.
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
+import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { tinyText, tinyTokenizer } from './support/tiny.js';
+
+const { publishedModels } = (await import('../../tools/setup/published_models.mjs')) as unknown as {
+  publishedModels(): { paraphrase: string } | undefined;
+};
+const models = publishedModels();
+const kGoldens = fileURLToPath(new URL('../fixtures/published/paraphrase.json', import.meta.url));
+
+/** What the package does not contain: the model's published configuration. */
+const kConfig = {
+  architectures: ['BertModel'],
+  model_type: 'bert',
+  vocab_size: 30522,
+  hidden_size: 384,
+  num_hidden_layers: 3,
+  num_attention_heads: 12,
+  intermediate_size: 1536,
+  hidden_act: 'gelu',
+  max_position_embeddings: 512,
+  type_vocab_size: 2,
+  layer_norm_eps: 1e-12,
+};
+
+interface Golden {
+  ids: number[];
+  first: number[];
+  last: number[];
+  mean: number[];
+}
+
+describe.skipIf(models === undefined)('paraphrase-MiniLM-L3-v2 as ONNX', () => {
+  let root: string;
+  let goldens: Golden[];
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'peruse-published-'));
+    goldens = JSON.parse(await readFile(kGoldens, 'utf8')) as Golden[];
+    const source = join(root, 'source');
+    await mkdir(join(source, 'onnx'), { recursive: true });
+    await copyFile(models!.paraphrase, join(source, 'onnx/model.onnx'));
+    await writeFile(join(source, 'config.json'), JSON.stringify(kConfig));
+    await writeFile(join(source, 'tokenizer.json'), tinyTokenizer(kConfig.vocab_size));
+  });
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  async function largestDifference(folder: string): Promise<number> {
+    const embed = await pipeline('feature-extraction', folder, { dtype: 'fp32' });
+    try {
+      let largest = 0;
+      for (const { ids, ...expected } of goldens) {
+        for (const [pooling, golden] of [
+          ['cls', expected.first],
+          ['last_token', expected.last],
+          ['mean', expected.mean],
+        ] as const) {
+          const { data } = await embed(tinyText(ids), { pooling });
+          golden.forEach((value, i) => {
+            largest = Math.max(largest, Math.abs(value - data[i]!));
+          });
+        }
+      }
+      return largest;
+    } finally {
+      await embed.dispose();
+    }
+  }
+
+  test('loads directly, with the hidden states of onnxruntime', async () => {
+    expect(await largestDifference(join(root, 'source'))).toBeLessThan(1e-5);
+  });
+
+  test('converts, with the same hidden states', async () => {
+    const folder = join(root, 'converted');
+    expect(await convertCheckpoint(join(root, 'source'), folder)).toMatchObject({ file: 'onnx/model.onnx' });
+    expect(await largestDifference(folder)).toBeLessThan(1e-5);
+  });
+});
