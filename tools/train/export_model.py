@@ -56,6 +56,12 @@ def turn_between(model):
                 output.weight[:, head] = output.weight[:, head] @ turned.T
 
 
+@torch.no_grad()
+def mix_in(model, other, share):
+    """The weights become a mean with those of `other`, from which the model's training began: some of what it forgot comes back."""
+    torch._foreach_lerp_(list(model.parameters()), list(other.parameters()), share)
+
+
 def load(folder):
     """The model of a saved folder, of the class that its configuration names."""
     name, = AutoConfig.from_pretrained(folder).architectures
@@ -66,9 +72,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True, help="a saved folder, such as OUT/best of a recipe")
     parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--mix", type=Path, help="another saved folder of the same structure, of whose weights --share is taken")
+    parser.add_argument("--share", type=float, default=0.0)
     parser.add_argument("--temperature", type=float, default=1.0, help="divides the logits of a sentiment model")
     args = parser.parse_args()
     model = load(args.weights)
+    if args.mix:
+        mix_in(model, load(args.mix), args.share)
     for value in model.classifier.out_proj.parameters() if args.temperature != 1 else ():
         value.data /= args.temperature
     even_embeddings(model)

@@ -26,7 +26,7 @@ from shared.training import Run, cached, load_model, recipe_parser, single_threa
 
 # Shares of the sources, by progress.
 STAGES = [(0.0, {"sentence": 0.12, "real": 0.73, "facts": 0.15}), (0.6, {"sentence": 0.05, "real": 0.83, "facts": 0.12})]
-WITH_RECURRING = [(0.0, {"sentence": 0.08, "real": 0.35, "facts": 0.07, "recurring": 0.5}), (0.45, {"sentence": 0.05, "real": 0.65, "facts": 0.1, "recurring": 0.2}),
+WITH_RECURRING = [(0.0, {"sentence": 0.08, "real": 0.45, "facts": 0.12, "recurring": 0.35}), (0.4, {"sentence": 0.05, "real": 0.72, "facts": 0.13, "recurring": 0.1}),
                   (0.7, STAGES[-1][1])]
 WINDOWS = [(0.0, 128), (0.5, 160), (0.85, 256)]  # tokens of a window, from these parts of the steps on
 
