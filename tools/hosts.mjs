@@ -25,6 +25,7 @@ const kSeenByHosts = [
   'tests/packaging/',
   'tools/bundle',
   'tools/hosts.mjs',
+  'web/src/adapters/',
   'web/src/engine/files_browser.ts',
   'web/src/engine/installed_node.ts',
   'web/src/index',

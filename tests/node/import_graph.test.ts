@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 const kLayers = [
-  'cli',
+  'adapters cli',
   'quantize teach',
   'index_bundle index_inline',
   'inline',

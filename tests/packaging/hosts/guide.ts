@@ -1,0 +1,67 @@
+// Programs of docs/guides/with-other-libraries.md, with the package of the tarball and a host's own packages.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { pipelineModel } from '../../node/support/pipeline_models.js';
+import { kNode, runProgram, type Stage, stage } from './stage.js';
+
+const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
+const kGuide = readFileSync(join(kRoot, 'docs/guides/with-other-libraries.md'), 'utf8');
+
+/** Models in place of the guide's. */
+const kLocal: Record<string, string> = {
+  'sentence-transformers/all-MiniLM-L6-v2': './models/sentences',
+  'cross-encoder/ms-marco-MiniLM-L6-v2': './models/ranker',
+  'vector[384]': 'vector[192]',
+  'vector(384)': 'vector(192)',
+};
+
+/** A code block of the guide, and the output below it, if any. */
+export function guideCode(name: string): { code: string; output: string } {
+  const [, code, output = ''] = new RegExp(`\`\`\`jsx? ${name}\n([^]*?)\`\`\`\n(?:\n\`\`\`\n([^]*?)\`\`\`)?`).exec(kGuide)!;
+  let local = code!;
+  for (const [from, to] of Object.entries(kLocal)) local = local.replaceAll(from, to);
+  return { code: local, output };
+}
+
+/** An app with the models of the guide's programs. */
+export async function stageWithModels(name: string, version: string): Promise<Stage> {
+  const app = await stage(name, { version });
+  await cp(join(kRoot, 'models/peruse-zero-shot-deberta-tiny'), join(app.folder, 'models/sentences'), { recursive: true });
+  await mkdir(join(app.folder, 'models/ranker'));
+  for (const [file, content] of Object.entries(await pipelineModel('convbert', 'one-logit'))) {
+    await writeFile(join(app.folder, 'models/ranker', file), content);
+  }
+  return app;
+}
+
+/** Runs a program of the guide, after `adapt` for an older version, and expects the output that the guide prints. */
+export async function expectGuide(app: Stage, name: string, adapt = (code: string) => code): Promise<void> {
+  const { code, output } = guideCode(name);
+  expect(output).not.toBe('');
+  expect(await runModule(app, `${name}.mjs`, adapt(code))).toBe(output);
+}
+
+/** Writes a module to the app and runs it. Returns its output without warnings (standard error). */
+export async function runModule(app: Stage, name: string, code: string): Promise<string> {
+  await writeFile(join(app.folder, name), code);
+  const { stdout } = await promisify(execFile)(kNode, [name], { cwd: app.folder });
+  return stdout;
+}
+
+/** Compiles a program against the types of the package and of the host's packages. */
+export async function expectTypes(app: Stage, name: string, code: string): Promise<void> {
+  await writeFile(join(app.folder, name), code);
+  const flags =
+    '--noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext --skipLibCheck --types node --jsx react-jsx';
+  const types = ['--typeRoots', join(kRoot, 'node_modules/@types')];
+  const tsc = join(kRoot, 'node_modules/typescript/bin/tsc');
+  const found = await runProgram(app.folder, kNode, [tsc, ...flags.split(' '), ...types, name]).catch(
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  expect(found).toBe('');
+}
