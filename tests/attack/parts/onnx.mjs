@@ -40,7 +40,7 @@ async function readWhole(bytes, name, modelType, keepsIntegers, size) {
   }
   const file = { found: true, where: name, size: bytes.length, chunks, close: async () => {} };
   const folder = { open: async (one) => (one === name ? file : { found: false, where: one, why: 'there is none' }) };
-  const encoded = keepsIntegers ? ({ shape }) => shape.length === 2 : undefined;
+  const encoded = keepsIntegers ? (all) => new Set(all.filter(({ shape }) => shape.length === 2).map(({ name }) => name)) : undefined;
   const opened = await openOnnx({ folder, name, modelType, encoded, signal: new AbortController().signal, report: () => {} });
   if (!(opened.size <= kMostBytes)) throw new Finding(`a file of ${bytes.length} bytes announces ${opened.size}`);
   let header;

@@ -1,13 +1,14 @@
 // Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
 import { describeError, PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
-import { isEncodable } from '../sources/encodable.js';
 import { StaticFolder } from '../sources/folder_static.js';
+import { parseObject, textOf } from '../sources/json.js';
 import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
-import type { ImportOnnx, OnnxPart } from '../sources/onnx_part.js';
-import type { Reading } from '../sources/read_files.js';
+import type { ImportOnnx, OnnxPart, ParameterInfo } from '../sources/onnx_part.js';
+import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { ModelFolder } from '../sources/source.js';
 import type { Engine } from './engine.js';
+import { integerTensors } from './weights_reader.js';
 
 export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
   try {
@@ -26,7 +27,7 @@ export async function feedOnnx(
   job: Reading,
   engine: Engine,
   { name, dtype, size }: OnnxChoice,
-  modelType: string,
+  { name: configName, content: config }: NamedFile,
   importOnnx: ImportOnnx | undefined,
 ): Promise<number> {
   const { openOnnx } = await loadOnnxPart(importOnnx, name);
@@ -37,7 +38,9 @@ export async function feedOnnx(
     bytes += more;
     reporter.add(more);
   };
-  const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
+  const integers = (all: readonly ParameterInfo[]) => integerTensors(engine.newReader(name), config, all);
+  const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
+  const modelType = textOf(parseObject(configName, config).model_type);
   const weights = await openOnnx({ folder: job.folder, name, modelType, encoded, signal: job.signal, report });
   try {
     for await (const chunk of weights.chunks()) await engine.feedWeights(chunk);

@@ -178,7 +178,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
       const count = (more: number) => {
         bytes += more;
       };
-      if (onnx) count(await feedOnnx(own, engine, onnx, modelTypeOf((await located).config), parts.folders.importOnnx));
+      if (onnx) count(await feedOnnx(own, engine, onnx, (await located).config, parts.folders.importOnnx));
       else if (chosen.copy) count(await feedFile(own, file, chosen.copy, (chunk) => engine.feedWeights(chunk)));
       else ({ version, file } = await feedWeights(own, engine, wish, copies && { config: await configBytes, form: copies }, count));
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
@@ -234,10 +234,6 @@ async function chooseWeights(
 
 function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {
   return onnx ? { onnx, file: onnx.name, version: onnx.version && `${onnx.name} ${onnx.version}` } : {};
-}
-
-function modelTypeOf({ name, content }: NamedFile): string {
-  return String(parseObject(name, content).model_type ?? '');
 }
 
 function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' | 'sharded'>): string | undefined {

@@ -1,5 +1,6 @@
 // Reads the tensors of a weights file of any format with the engine's parsers, for the commands that copy or describe checkpoints.
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
+import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import type { WasmModule } from './module_calls.js';
 
 interface EngineWeightsReader {
@@ -43,6 +44,26 @@ export interface ReadReport {
 }
 
 type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: string };
+
+/** Asks the engine which tensors it stores as rows of int8 with dtype 'q8', by name. The reader is used up. */
+export function integerTensors(reader: WeightsReader, config: Uint8Array, tensors: readonly TensorInfo[]): ReadonlySet<string> {
+  try {
+    reader.encode(config, 'q8');
+    let end = 0;
+    const entries = tensors.map((tensor) => {
+      const begin = end;
+      end += tensorBytes(tensor);
+      return { ...tensor, begin, end };
+    });
+    reader.feed(encodeHeader(entries, {}));
+    return new Set((reader.header ?? []).filter(({ dtype }) => dtype === 'I8').map(({ name }) => name));
+  } catch (error) {
+    if (error instanceof PeruseError && error.code === 'unsupported') return new Set(); // config.json says that the weights are quantised
+    throw error;
+  } finally {
+    reader.dispose();
+  }
+}
 
 export class WeightsReader {
   private readonly reader_: EngineWeightsReader;

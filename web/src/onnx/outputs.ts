@@ -1,4 +1,4 @@
-import type { ParameterInfo } from '../sources/onnx_part.js';
+import type { OnnxRequest } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
 import type { Claim, Claims } from './claims.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
@@ -22,8 +22,13 @@ export interface Layout {
 const kSharedBytes = 1 << 12;
 const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 } as const;
 
-export function layOut(claims: Claims, encoded: ((tensor: ParameterInfo) => boolean) | undefined): Layout {
-  const all = [...claims.parameters].map(([name, claim]) => outputOf(name, claim, encoded));
+export function layOut(claims: Claims, encoded: OnnxRequest['encoded']): Layout {
+  const parameters = [...claims.parameters];
+  const integers = encoded?.([
+    ...[...claims.zeros].map(([name, shape]) => ({ name, dtype: 'F32', shape })),
+    ...parameters.map(([name, claim]) => ({ name, dtype: 'F32', shape: shapeOf(claim) })),
+  ]);
+  const all = parameters.map(([name, claim]) => outputOf(name, claim, integers?.has(name) === true));
   const shared = sharedNames(all);
   const outputs = all.filter(({ name }) => !Object.hasOwn(shared, name)).sort(compareOutputs);
   const entries = entriesOf(claims.zeros, outputs);
@@ -36,10 +41,10 @@ export function lastPlace({ members }: Output): Tensor['place'] {
   return places.reduce<Tensor['place']>((last, place) => (last && place.offset < last.offset ? last : place), undefined);
 }
 
-function outputOf(name: string, claim: Claim, encoded: ((tensor: ParameterInfo) => boolean) | undefined): Output {
+function outputOf(name: string, claim: Claim, staysInteger: boolean): Output {
   const { coding, tensor } = claim;
   const sides = coding.kind === 'floats' ? [] : [coding.scale, ...('zero' in coding && coding.zero ? [coding.zero] : [])];
-  const isEncoded = scalesFitRows(claim) && encoded?.({ name, dtype: 'F32', shape: shapeOf(claim) }) === true;
+  const isEncoded = staysInteger && scalesFitRows(claim);
   return { name, claim, dtype: isEncoded ? 'I8' : coding.kind === 'floats' ? floatType(tensor) : 'F32', members: [tensor, ...sides] };
 }
 

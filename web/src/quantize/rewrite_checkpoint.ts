@@ -6,12 +6,11 @@ import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
 import { explainOnnx } from '../engine/feed_onnx.js';
-import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
+import { integerTensors, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
-import { isEncodable } from '../sources/encodable.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
@@ -152,7 +151,9 @@ class Job {
   }
 
   private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
-    const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
+    const module = await readerModule();
+    const integers = (all: readonly TensorInfo[]) => integerTensors(new WeightsReader(module, name), this.config_, all);
+    const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
     const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
     await refuseIncomplete(name, this.config_, opened);

@@ -13,8 +13,8 @@ export interface OnnxRequest {
   /** The file within the folder, for example "onnx/model.onnx". */
   name: string;
   modelType: string;
-  /** Returns true for parameters that stay int8 if the file has them so. Without it, all are converted to floats. */
-  encoded?: ((tensor: ParameterInfo) => boolean) | undefined;
+  /** Returns the names of the parameters that stay int8 if the file has them so. Without it, all are converted to floats. */
+  encoded?: ((tensors: readonly ParameterInfo[]) => ReadonlySet<string>) | undefined;
   signal: AbortSignal;
   /** Receives the number of each byte range read, from the file and its external data. */
   report(bytes: number): void;
