@@ -29,7 +29,7 @@ struct TeachOptions {
   int32_t lora_rank = 8;
   float lora_alpha = 16;
   std::vector<std::string> lora_targets = {"query", "value", "query_proj", "value_proj", "in_proj",
-                                           "q_lin", "v_lin", "attn.q",     "attn.v"};
+                                           "q_lin", "v_lin", "attn.q",     "attn.v",     "Wqkv"};
   bool freeze_words = false;
   int32_t epochs = 3;
   int32_t batch_size = 16;      // examples per update

@@ -88,17 +88,16 @@ TEST_P(Methods, LearnWhatIsEasy) {
   EXPECT_EQ(lesson.report.steps, lesson.plan.steps);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Methods,
-                         ::testing::Combine(::testing::Values("convbert-sequence", "deberta-v2-sequence",
-                                                              "deberta-v1-sequence", "bert-sequence"),
-                                            ::testing::Values(Method::kHead, Method::kLayers, Method::kLora,
-                                                              Method::kFull)),
-                         [](const auto& info) {
-                           std::string text = std::get<0>(info.param) +
-                                              ("_" + std::to_string(static_cast<int>(std::get<1>(info.param))));
-                           for (char& letter : text) letter = letter == '-' ? '_' : letter;
-                           return text;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Tiny, Methods,
+    ::testing::Combine(::testing::Values("convbert-sequence", "deberta-v2-sequence", "deberta-v1-sequence",
+                                         "bert-sequence", "modernbert-sequence"),
+                       ::testing::Values(Method::kHead, Method::kLayers, Method::kLora, Method::kFull)),
+    [](const auto& info) {
+      std::string text = std::get<0>(info.param) + ("_" + std::to_string(static_cast<int>(std::get<1>(info.param))));
+      for (char& letter : text) letter = letter == '-' ? '_' : letter;
+      return text;
+    });
 
 // Wide enough that every operation is split between threads.
 constexpr const char* kWide[] = {
@@ -263,7 +262,8 @@ TEST(Exporter, WritesWhatModelsRead) {
 }
 
 TEST(Exporter, WritesAdaptersThatModelsMerge) {
-  for (const char* name : {"convbert-sequence", "deberta-v2-sequence", "deberta-v1-sequence", "bert-sequence"}) {
+  for (const char* name : {"convbert-sequence", "deberta-v2-sequence", "deberta-v1-sequence", "bert-sequence",
+                           "modernbert-sequence", "nomic-bert-sequence"}) {
     SCOPED_TRACE(name);
     ExpectReadBack(CaseOf(name), Method::kLora);
   }
