@@ -8,10 +8,7 @@ const kIsolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/**
- * Fails a test if nobody caught an error or a rejection in a page. Projects whose tests run in Node or in Chromium themselves do not need it,
- * because Vitest sees their errors.
- */
+/** Fails a test if nobody caught an error or a rejection in a page. Only tests in Playwright's pages need it. */
 const kUncaught = ['tests/browser/no_uncaught.ts'];
 
 /** The folder of an installed package to test (tools/test/tarball.mjs). */

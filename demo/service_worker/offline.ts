@@ -1,15 +1,14 @@
-// Lets the page work without a connection: its own files from the start, engines and models after their first use, or when the page
-// is idle. With a connection the page comes from the server, and so do the others until all are stored. Also reports every request of the
-// page and its workers to the page, and isolates it where its host does not (peruse/isolate), which threads need.
+// Lets the page work without a connection. Stores the page's own files at installation, and engines and models after their first use or
+// when the page is idle. Until all are stored, files come from the server if there is a connection. Also reports every request of the page
+// and its workers to the page, and isolates the page where its host does not (peruse/isolate), because threads need isolation.
 
 import { decidesIsolation, isolated } from '../../web/src/isolated_response.js';
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
 
-/** The site's files, from tools/site.mjs: the page's own, and those that it loads later. */
+/** The site's files, listed by tools/site.mjs. */
 interface SiteFiles {
-  /** Changes with the site. */
   version: string;
   page: string[];
   inUse: string[];
@@ -35,12 +34,11 @@ async function storeAll(): Promise<void> {
   await cache.put('./kept', new Response(version));
 }
 
-/** Reports a request of the page or its workers to all pages of the site. */
+/** Sends the request to all pages of the site. */
 async function tell(request: string, at: number, size: number): Promise<void> {
   for (const client of await worker.clients.matchAll({ type: 'window' })) client.postMessage({ request, at, bytes: size });
 }
 
-/** The site's files by their addresses. */
 interface Known {
   readonly version: string;
   readonly all: ReadonlySet<string>;
@@ -51,7 +49,7 @@ let known: Promise<Known> | undefined;
 
 async function readKnown(): Promise<Known> {
   const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
-  const { version, page, inUse } = await siteFiles().catch(stored); // a captive portal does not return JSON
+  const { version, page, inUse } = await siteFiles().catch(stored); // A captive portal does not return JSON.
   const addresses = (files: string[]) => new Set(files.map((file) => addressOf(new URL(file, worker.registration.scope))));
   return { version, all: addresses([...page, ...inUse]), inUse: addresses(inUse) };
 }
@@ -69,10 +67,9 @@ const kTypes: readonly [RegExp, RegExp][] = [
   [/\.wasm$/, /^application\/wasm/],
 ];
 
-/** Whether a response is a file of the site, and not a captive portal's page. */
 async function isOurs(address: string, response: Response): Promise<boolean> {
   if (response.status !== 200 || response.redirected) return false;
-  if (address.endsWith('/') || known === undefined) known = readKnown(); // read again at each visit, because the site may have changed
+  if (address.endsWith('/') || known === undefined) known = readKnown(); // Read again at each visit, because the site may have changed.
   const names = await known.catch(() => undefined);
   if (names === undefined) known = undefined;
   if (names?.all.has(address) !== true) return false;
@@ -82,10 +79,10 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
   return !address.endsWith('/') || (await response.clone().text()).includes(kOwnMark);
 }
 
-/** A line of the site's page, by which it differs from a captive portal's. */
+/** A line of the site's page that a captive portal's page does not have. */
 const kOwnMark = '<meta name="application-name" content="Peruse"';
 
-/** An engine or a model from the cache, if all files of this version of the site are stored: the server has nothing newer. */
+/** Returns an engine or model from the cache if all files of this version of the site are stored; then the server has nothing newer. */
 async function fromCache(request: Request): Promise<Response | undefined> {
   const address = addressOf(new URL(request.url));
   const site = await known?.catch(() => undefined);

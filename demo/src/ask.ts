@@ -1,4 +1,4 @@
-// The asking tab: the words of a document that answer a question, in the passages that hold them.
+// The tab for questions: shows the passages of a document that answer a question, with the answers marked.
 import { type Answer, type Pipeline, pipeline } from '../peruse/peruse.js';
 import { readerModels } from './curated.js';
 import { find, make, makeButton } from './dom.js';
@@ -50,7 +50,7 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
     askAbout: (answer, words, signal) => answer(question.value, words, { ...kOptions, signal }),
     show: (all) => {
       const { text, text_pair: context } = asked;
-      const answers = all.filter(({ answer }) => answer !== ''); // The empty answer means that the document does not answer.
+      const answers = all.filter(({ answer }) => answer !== ''); // The empty answer means that the document does not answer the question.
       const shown = answers.slice(0, kCandidates);
       const buttons = shown.map((answer) => makeButton(candidate(answer), () => choose(answer)));
       const choose = (chosen: Answer) => {

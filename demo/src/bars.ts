@@ -1,4 +1,3 @@
-// Labels with their probabilities as bars.
 import { make } from './dom.js';
 import { percent } from './format.js';
 

@@ -3,17 +3,16 @@ import type { Settings } from './model_picker.js';
 
 export interface CallCode {
   readonly task: string;
-  /** The pipeline's name in the code. */
   readonly name: string;
   readonly args: readonly unknown[];
 }
 
-/** JavaScript as it stands, for a function. */
+/** JavaScript source text that literal() inserts unquoted. */
 export class Code {
   constructor(readonly text: string) {}
 }
 
-/** A value as JavaScript; long texts stay whole, so that the code does what the page did. */
+/** A value as JavaScript. Long texts are not shortened, so that the code gives the page's result. */
 function literal(value: unknown): string {
   if (typeof value === 'string') return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   if (value instanceof Code) return value.text;
@@ -37,7 +36,6 @@ export function codeOf({ task, name, args }: CallCode, { source, device, dtype, 
   ].join('\n');
 }
 
-/** The five lines that run a saved model on another page. */
 export function linesOf(text: string): string {
   return [
     "import { pipeline } from 'peruse';",

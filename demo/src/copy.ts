@@ -1,6 +1,4 @@
-// Buttons that copy something.
-
-/** Copies `text()` and confirms it: next to the button, or in its own label for a moment. */
+/** Copies `text()` on a click, and shows for a moment in `said` that it did. */
 export function copyOnClick(button: HTMLButtonElement, text: () => string, said: HTMLElement = button): void {
   const words = said.textContent;
   button.addEventListener('click', () => {

@@ -3,7 +3,6 @@
 export interface HubModel {
   readonly id: string;
   readonly megabytes: number;
-  /** A short description. */
   readonly about: string;
 }
 

@@ -1,13 +1,10 @@
-// Small helpers over the DOM.
-
-/** The one element in `root` that matches; the page and its script are shipped together, so none is our own mistake. */
+/** Returns the one element in `root` that matches. Throws if there is none: the page and its script are always published together. */
 export function find<E extends Element>(root: ParentNode, selector: string, type: new () => E): E {
   const element = root.querySelector(selector);
   if (!(element instanceof type)) throw new Error(`the page has no ${selector}`);
   return element;
 }
 
-/** A new element with a class and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className: string,
@@ -19,7 +16,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that does something on this page (and does not submit a form). */
 export function makeButton(content: (Node | string)[], onClick: () => void): HTMLButtonElement {
   const button = make('button', '', ...content);
   button.type = 'button';
@@ -27,7 +23,7 @@ export function makeButton(content: (Node | string)[], onClick: () => void): HTM
   return button;
 }
 
-const kLeastSeen = 240; // pixels of an element that count as seen
+const kLeastSeen = 240; // Pixels of an element that must be visible.
 
 /** Scrolls to the element unless its start is on the screen. */
 export function bringIntoView(element: HTMLElement): void {

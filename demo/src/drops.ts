@@ -1,7 +1,6 @@
-// Files and folders that are dropped on the page: a model, or a text to read.
 import { filesOf } from '../peruse/peruse.js';
 
-/** A checkpoint's files have names of their own; whatever else is dropped is a text. */
+/** A checkpoint's files have fixed names; every other file is a text. */
 export function isModel(files: readonly File[]): boolean {
   return files.some(({ name }) => /^(config|tokenizer)\.json$|\.(safetensors|bin|model)$/.test(name));
 }
@@ -9,11 +8,11 @@ export function isModel(files: readonly File[]): boolean {
 export interface Drops {
   onModel(files: File[]): void;
   onText(text: string): void;
-  /** It is neither, or can't be read. */
+  /** Called if the dropped file is not a model or text, or cannot be read. */
   onRefused(why: string): void;
 }
 
-/** Takes what is dropped anywhere while the panel is shown, the files of a dropped folder included. */
+/** Handles drops anywhere on the page while the panel is shown, including folders. */
 export function acceptDrops(panel: HTMLElement, drops: Drops): void {
   const isForPanel = (event: DragEvent) => !panel.hidden && event.dataTransfer?.types.includes('Files') === true;
   document.addEventListener('dragover', (event) => {
@@ -22,7 +21,7 @@ export function acceptDrops(panel: HTMLElement, drops: Drops): void {
     panel.classList.add('is-dropping');
   });
   document.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) panel.classList.remove('is-dropping'); // Out of the window.
+    if (event.relatedTarget === null) panel.classList.remove('is-dropping'); // The pointer has left the window.
   });
   document.addEventListener('drop', (event) => {
     panel.classList.remove('is-dropping');

@@ -1,6 +1,5 @@
-// Texts to start from and to click on, written for this page. A test holds the bundled models to right answers on each.
+// Example texts, written for this page. A test checks the answers of the bundled models for each.
 
-/** A text with what it is called on its button. */
 export interface NamedText {
   readonly name: string;
   readonly text: string;
@@ -36,12 +35,11 @@ export const messages: readonly MessageExample[] = [
   },
 ];
 
-/** Without labels, the lines are for the model of praise and complaint. */
+/** Without labels, the example is for the bundled model that knows praise and complaint. */
 export interface LinesExample extends NamedText {
   readonly labels?: string;
 }
 
-/** Lines to sort, and labels to sort them by. */
 export const lines: readonly LinesExample[] = [
   {
     name: 'Customer mail',
@@ -79,7 +77,6 @@ export const lines: readonly LinesExample[] = [
   },
 ];
 
-/** A document, and questions about it. */
 export interface DocumentExample extends NamedText {
   readonly questions: readonly string[];
 }

@@ -1,4 +1,4 @@
-// What went wrong, said to a visitor: a kind sentence that says what to do, then the library's own words and code.
+// Error messages for visitors: a sentence that says what to do, then the library's message and code.
 import { type ErrorCode, PeruseError } from '../peruse/peruse.js';
 import { make } from './dom.js';
 
@@ -27,12 +27,11 @@ const advice: Partial<Record<ErrorCode, string>> = {
   disposed: kReload,
 };
 
-/** Failures after which a loaded model is of no use any more. */
+/** Whether a loaded model is unusable after the failure. */
 export function isFatal(error: unknown): boolean {
   return hasCode(error, 'worker_died', 'gpu_lost', 'gpu_failed', 'disposed', 'internal');
 }
 
-/** Whether the visitor cancelled: the package's error, or that of the page's own `fetch`. */
 export function isAborted(error: unknown): boolean {
   return hasCode(error, 'aborted') || (error instanceof DOMException && error.name === 'AbortError');
 }

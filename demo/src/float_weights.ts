@@ -1,4 +1,4 @@
-// The page's models have 8-bit weights. Training, and computing in 32 or 16 bits, need floats: these are the 8-bit weights, widened.
+// The page's models have 8-bit weights. Training, and computing with 32 or 16 bits, need floats; this file converts the weights.
 import type { Source } from '../peruse/peruse.js';
 import type { Settings } from './model_picker.js';
 
@@ -10,7 +10,7 @@ interface Entry {
 
 const kFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
 
-/** The source to load for a precision: a model next to the page is widened if floats are chosen. */
+/** Returns the source to load for a precision; converts a bundled model's weights if floats are chosen. */
 export async function sourceFor({ source, dtype }: Pick<Settings, 'source' | 'dtype'>, signal: AbortSignal): Promise<Source> {
   const isFloat = dtype === 'fp32' || dtype === 'fp16';
   return isFloat && liesBesidePage(source) ? floatWeights(source, signal) : source;
@@ -20,7 +20,7 @@ export function liesBesidePage(source: Source): source is string {
   return typeof source === 'string' && source.startsWith(`${location.origin}/`);
 }
 
-/** The model's folder, if its weights are floats; else its files, with the weights as floats. */
+/** Returns the model's folder if its weights are floats, otherwise its files with the weights as floats. */
 export async function floatWeights(folder: string, signal: AbortSignal): Promise<Source> {
   const get = async (name: string) => {
     const response = await fetch(folder + name, { signal });
@@ -41,7 +41,7 @@ export async function floatWeights(folder: string, signal: AbortSignal): Promise
   return files;
 }
 
-/** The file with every 8-bit tensor as its rows times their scales (`<name>_scale`). */
+/** Replaces every 8-bit tensor of a safetensors file by its rows times their scales (`<name>_scale`). */
 function withFloats(file: Uint8Array): Uint8Array {
   const size = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + size))) as Record<string, Entry>;

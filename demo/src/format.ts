@@ -1,5 +1,3 @@
-// Numbers as a reader wants them.
-
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
@@ -25,7 +23,6 @@ export function duration(milliseconds: number): string {
   return `${tenth.format(milliseconds / 1000)}\u00a0s`;
 }
 
-/** A number of things as "1 thread", "2,048 tokens". */
 export function count(number: number, thing: string): string {
   return `${whole.format(number)} ${thing}${number === 1 ? '' : 's'}`;
 }

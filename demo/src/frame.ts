@@ -1,4 +1,4 @@
-// The frame that every tab has: made once, from the page's template, around a tab's own fields and details.
+// Builds the parts that every tab has, from a template in the page, around the tab's own fields and details.
 import { find } from './dom.js';
 
 export function buildFrame(panel: HTMLElement): void {

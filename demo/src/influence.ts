@@ -1,19 +1,19 @@
-// Which words decide: each is left out in turn, and the answer asked for again.
+// Measures the influence of each word: leaves it out, and asks the model again.
 import { make } from './dom.js';
 import { percent } from './format.js';
 import { markedText } from './marked_text.js';
 
-const kMostWords = 60; // Beyond, it takes too long to be worth it while somebody types.
+const kMostWords = 60; // With more words the measurement takes too long while somebody types.
 const kAtOnce = 8;
 
 export interface Influence {
   readonly start: number;
   readonly end: number;
-  /** How much the probability falls without the word; below zero where it rises. */
+  /** How much the probability falls without the word; negative if it rises. */
   readonly weight: number;
 }
 
-/** `score` gives the probability of what was answered, for several texts; the text itself among them. */
+/** `score` returns the probability of the original answer for several texts; it also gets the unchanged text. */
 export async function influences(
   text: string,
   score: (texts: string[]) => Promise<number[]>,
@@ -28,7 +28,7 @@ export async function influences(
   return words.map((word, index) => ({ ...word, weight: whole - (without[index] ?? whole) }));
 }
 
-/** The text with its words tinted: for what was answered, or against it. */
+/** Shows the text with each word tinted by whether it speaks for or against the answer. */
 export function influenceView(text: string, found: readonly Influence[], answer: string): HTMLElement[] {
   const most = Math.max(0.02, ...found.map(({ weight }) => Math.abs(weight)));
   const tinted = markedText(text, found, (words, { weight }) => {

@@ -1,20 +1,20 @@
-// Sees to it that the page works without a connection: what was fetched once, and then everything else.
+// Stores the site's files for use without a connection, by the service worker.
 import { isolate } from '../peruse/peruse-isolate.js';
 import type { Proof } from './proof.js';
 
-const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Not there on plain http.
-const kPatience = 1500; // ms
+const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Undefined on plain http.
+const kPatience = 1500;
 const kScript = './offline.js';
 
 /**
- * Over when the service worker sees all requests, those of the first model included, or will not in time. A browser that refuses
- * service workers still shows the page.
+ * Resolves when the service worker sees all requests, including those for the first model, or when waiting for it takes too long. A browser
+ * that refuses service workers also shows the page.
  */
 export const isInControl: Promise<void> = register().catch(() => {});
 
 async function register(): Promise<void> {
   if (!container) return;
-  // Where the host does not isolate the page, this loads it once more; the address is the one that `isolate` registers.
+  // Reloads the page once if the host does not isolate it. The address below is the one that isolate() registers.
   await isolate({ script: kScript });
   const isControlled = new Promise<void>((done) => container.addEventListener('controllerchange', () => done(), { once: true }));
   const registration = await container.register(`${kScript}?embedder=require-corp`);
@@ -22,9 +22,9 @@ async function register(): Promise<void> {
   await Promise.race([isControlled, new Promise((done) => setTimeout(done, kPatience))]);
 }
 
-const kAfterAnswer = 2000; // ms, in which the visitor may want something else
+const kAfterAnswer = 2000; // ms
 
-/** Stores everything after the first answer, when the page is idle, unless the visitor saves data. Says so. */
+/** Stores everything after the first answer, when the page is idle, unless the visitor wants to save data. */
 export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<void> {
   await Promise.all([isInControl, proof.firstAnswer]);
   const { connection } = navigator as { connection?: { saveData?: boolean } };

@@ -1,4 +1,4 @@
-// Lines to teach with, and a line to try what was learnt on.
+// Lines and labels for teaching, and a line to try afterwards.
 export interface LessonExample {
   readonly name: string;
   readonly labels: readonly { readonly label: string; readonly lines: readonly string[] }[];

@@ -6,7 +6,7 @@ function fieldsOf(panel: HTMLElement): Field[] {
   return [...panel.querySelectorAll<Field>('.fields textarea, .fields input')];
 }
 
-/** Returns the address of a panel and of what its form holds: `#classify?text=...`. `instead`: other values than the form's. */
+/** Returns the address of a panel with the contents of its form: `#classify?text=...`. `instead` overrides values of the form. */
 export function linkTo(panel: HTMLElement, instead: Readonly<Record<string, string>> = {}): string {
   const values = new URLSearchParams();
   for (const field of fieldsOf(panel)) {
@@ -18,12 +18,11 @@ export function linkTo(panel: HTMLElement, instead: Readonly<Record<string, stri
   return url.href;
 }
 
-/** The panel that the address names, if it names one. */
 export function panelInAddress(): string {
   return location.hash.slice(1).split('?')[0] ?? '';
 }
 
-/** Fills the form with what the address carries; says whether it carries anything. */
+/** Fills the form from the address. Returns whether the address had values. */
 export function fillFromAddress(panel: HTMLElement): boolean {
   const [id, query] = location.hash.slice(1).split('?');
   if (id !== panel.id || !query) return false;

@@ -1,4 +1,4 @@
-// A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
+// A model that is loaded at its first use; the load can be cancelled.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
 import { liesBesidePage, sourceFor } from './float_weights.js';
 import { isInControl } from './keep_for_offline.js';
@@ -10,7 +10,7 @@ export interface LoadOptions extends Omit<Settings, 'source' | 'task'> {
   signal: AbortSignal;
 }
 
-/** Bytes over all files: those that have arrived, and those that will (0 while the size of the weights is not known). */
+/** Bytes of all files: loaded so far, and in total (0 while the size of the weights is unknown). */
 export interface Bytes {
   loaded: number;
   total: number;
@@ -25,18 +25,17 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     private readonly proof_: Proof,
   ) {}
 
-  /** The model, if it is there. */
   get loaded(): Model | undefined {
     return this.model_;
   }
 
-  /** The model; loads it if it is not there. After a failure or a cancellation the next call starts afresh. */
+  /** Returns the model, and loads it if necessary. After a failure or a cancellation the next call loads it again. */
   async get({ source, device, dtype, weights }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     if (this.model_) return this.model_;
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
     await isInControl;
-    env.cache = !liesBesidePage(source); // What does, the page's service worker keeps.
+    env.cache = !liesBesidePage(source); // The page's service worker stores the models next to the page.
     const model = await this.load_(await sourceFor({ source, dtype }, signal), {
       device,
       dtype,
@@ -61,7 +60,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     this.controller_.abort();
   }
 
-  /** Gives back a model that no longer works or is not wanted, on its way or loaded; the next call loads it again. */
+  /** Cancels a load or frees a loaded model; the next call loads it again. */
   async drop(): Promise<void> {
     this.cancel();
     const model = this.model_;

@@ -1,4 +1,4 @@
-// The loss of every update as a line, and what was measured after each epoch as dots on it.
+// Draws the loss of every update as a line, and the measurement after each epoch as a dot.
 const kSvg = 'http://www.w3.org/2000/svg';
 const kWidth = 300;
 const kHeight = 90;
@@ -25,7 +25,7 @@ export class LossCurve {
     this.element.setAttribute('aria-label', 'No loss yet');
   }
 
-  /** `steps`: how many there will be. */
+  /** `steps`: the expected number of updates. */
   add(loss: number, steps: number): void {
     this.losses_.push(loss);
     const most = Math.max(...this.losses_, 1e-6);

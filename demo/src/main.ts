@@ -1,4 +1,4 @@
-// The demo page: one tab for each thing to do, each with a model next to the page or from the visitor, and a place to look inside.
+// The demo page: a tab for each task, and "Look inside".
 import { startAsk } from './ask.js';
 import { find } from './dom.js';
 import { InsidePlace } from './inside/inside_place.js';

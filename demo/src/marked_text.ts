@@ -1,4 +1,3 @@
-// A text with spans of it marked. Positions are indices into the caller's own string.
 import { make } from './dom.js';
 
 export interface Span {
@@ -6,7 +5,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** The text, and in it what `mark` makes of each span's words; spans are in order and do not overlap. */
+/** Builds a text in which `mark` makes an element of each span. Spans are in order, do not overlap, and refer to `text`. */
 export function markedText<S extends Span>(text: string, spans: readonly S[], mark: (words: string, span: S) => Node): (Node | string)[] {
   const parts: (Node | string)[] = [];
   let end = 0;

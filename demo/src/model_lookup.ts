@@ -1,9 +1,8 @@
-// What a named model would cost and do, before its weights are downloaded.
+// Shows the size and abilities of a named model before its weights are downloaded.
 import { describe, type ModelDescription, type ModelDownload, type Source } from '../peruse/peruse.js';
 import { make, makeButton } from './dom.js';
 import { bytes } from './format.js';
 
-/** Weights that the visitor has chosen. */
 export interface Chosen {
   readonly source: Source;
   readonly task: string;
@@ -11,8 +10,8 @@ export interface Chosen {
   readonly weights: ModelDownload['weights'];
 }
 
-const kMostMemory = 4e9; // bytes of WebAssembly
-const kOwnShare = 0.5; // of the device's memory: the rest is the browser's and the system's
+const kMostMemory = 4e9; // limit of WebAssembly
+const kOwnShare = 0.5; // Share of the device's memory that a model may use; the rest is for browser and system.
 const kMostOffered = 4;
 
 const kTabs: Record<string, string> = {
@@ -22,13 +21,13 @@ const kTabs: Record<string, string> = {
   'question-answering': 'Ask',
 };
 
-/** Whether a model of `memory` bytes fits. A browser that does not report the device's memory sets no limit of its own. */
+/** Whether a model of `memory` bytes fits. Only some browsers report the device's memory. */
 export function fitsDevice(memory: number): boolean {
   const { deviceMemory } = navigator as { deviceMemory?: number };
   return memory < Math.min(kMostMemory, deviceMemory === undefined ? Infinity : kOwnShare * deviceMemory * 1e9);
 }
 
-/** Looks a model up, for one of these tasks: the first that the model does. */
+/** Describes a model, for the first of these tasks that it can do. */
 export async function lookUp(
   source: Source,
   tasks: readonly string[],
@@ -42,7 +41,7 @@ export async function lookUp(
   return { found, chosen };
 }
 
-/** The description, with a button for each download; the smallest first. */
+/** Returns the description, with a button for each download, smallest first. */
 export function describeDownloads(
   { modelType, downloads, refused }: ModelDescription,
   chosen: readonly Chosen[],

@@ -8,14 +8,13 @@ import { type Chosen, describeDownloads, lookUp } from './model_lookup.js';
 
 export interface Settings {
   source: Source;
-  /** The task, if it is known before the model is loaded. */
+  /** Undefined if it is known only after loading. */
   task?: string;
   device: NonNullable<PipelineOptions['device']>;
   dtype: NonNullable<PipelineOptions['dtype']>;
   weights?: NonNullable<PipelineOptions['weights']>;
 }
 
-/** A model next to the page. */
 export interface BundledModel {
   readonly name: string;
   readonly folder: string;
@@ -41,12 +40,12 @@ export class ModelPicker {
   private readonly chosen_: HTMLElement;
   private readonly name_: HTMLElement;
   private files_: File[] | undefined;
-  /** The weights that the visitor chose. They count while their model is in use. */
+  /** Weights that the visitor chose; used only for the model for which they were chosen. */
   private choice_: Chosen | undefined;
   private looking_ = new AbortController();
   private source_: Source | undefined;
 
-  /** Calls `onChange` whenever the visitor has chosen something else, `onText` with a text that was dropped on the page. */
+  /** Calls `onChange` after each change of the choice, and `onText` with a text that was dropped on the page. */
   constructor(
     panel: HTMLElement,
     private readonly bundled_: readonly BundledModel[],
@@ -99,7 +98,7 @@ export class ModelPicker {
     this.takeModel();
   }
 
-  /** A press looks the model up; another button loads it, because it is large. */
+  /** A click shows the model's description; a second button loads it, because it is large. */
   private curatedButton({ id, megabytes, about }: HubModel): HTMLButtonElement {
     const size = bytes(1e6 * megabytes).replace('.0', '');
     return makeButton([make('code', '', id), ` ${size}, ${about}`], () => {
@@ -112,7 +111,6 @@ export class ModelPicker {
     return this.bundled_.map(({ task }) => task);
   }
 
-  /** Shows what the named model costs, and a button that loads it. */
   private async lookUp(): Promise<void> {
     this.looking_.abort();
     this.looking_ = new AbortController();
@@ -142,7 +140,7 @@ export class ModelPicker {
     this.model_.closest('details')?.setAttribute('open', '');
   }
 
-  /** The choice, without a source while a model elsewhere, or files, are missing. */
+  /** The choices, without a source if the visitor has yet to name a model or choose files. */
   get settings(): Partial<Pick<Settings, 'source'>> & Omit<Settings, 'source'> {
     const choice = this.choice_?.source === this.source_ ? this.choice_ : undefined;
     const task = choice?.task ?? this.bundled_.find((model) => addressOf(model) === this.model_.value)?.task;
@@ -155,15 +153,14 @@ export class ModelPicker {
     };
   }
 
-  /** Takes one of the models next to the page, if it is not in use. */
+  /** Chooses a bundled model, unless the visitor has chosen a model elsewhere or own files. */
   useBundled(model: BundledModel): void {
-    const isBundled = this.elsewhere_.hidden && this.own_.hidden; // Another model stays, whatever it is asked about.
+    const isBundled = this.elsewhere_.hidden && this.own_.hidden; // Keeps a model elsewhere and own files.
     if (!isBundled || this.model_.value === addressOf(model)) return;
     this.model_.value = addressOf(model);
     this.chooseModel();
   }
 
-  /** Takes a model of the hub. */
   useHub(id: string): void {
     this.model_.value = kElsewhere;
     this.address_.value = id;
@@ -171,7 +168,7 @@ export class ModelPicker {
     this.chooseModel();
   }
 
-  /** Brings the visitor to where the model is to be named. */
+  /** Moves the focus to the field for the model. */
   askForModel(): void {
     this.openDrawer();
     (this.elsewhere_.hidden ? find(this.own_, 'input', HTMLInputElement) : this.address_).focus();
@@ -191,7 +188,7 @@ export class ModelPicker {
     this.describe();
   }
 
-  /** Files of one's own are looked up for their task only: nothing is downloaded. If that fails, loading says why. */
+  /** Describes the files only to find the task, without a download. If that fails, loading reports the reason. */
   private async useFiles(files: File[]): Promise<void> {
     this.files_ = files;
     this.chosen_.textContent = 'Looking at the files\u2026';

@@ -1,10 +1,10 @@
-// The sentences of a document, in the order in which they answer: each has the scores of the answers in it.
+// The sentences of a document, ranked by the scores of the answers in them.
 import type { Answer } from '../peruse/peruse.js';
 import type { Span } from './marked_text.js';
 
 const kShown = 3;
-const kLeast = 0.1; // of the best passage's score; what has less is not shown
-const kFewestWords = 3; // Headings answer nothing.
+const kLeast = 0.1; // Share of the best passage's score below which a passage is not shown.
+const kFewestWords = 3; // Shorter sentences are usually headings.
 
 export interface Passage extends Span {
   readonly text: string;
@@ -12,11 +12,9 @@ export interface Passage extends Span {
 
 export interface Found {
   readonly passage: Passage;
-  /** The best answer within the passage. */
   readonly span: Span;
 }
 
-/** The document's sentences, where they stand. */
 export function passagesOf(document_: string): Passage[] {
   return [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(document_)]
     .map(({ segment, index }) => {
@@ -26,7 +24,7 @@ export function passagesOf(document_: string): Passage[] {
     .filter(({ text }) => text.split(/\s+/).length >= kFewestWords);
 }
 
-/** The passages that answer, best first. Answers come best first. */
+/** Returns the passages that contain answers, best first. `answers` are in descending order. */
 export function rank(passages: readonly Passage[], answers: readonly Answer[]): Found[] {
   const scored = passages
     .flatMap((passage) => {

@@ -1,8 +1,8 @@
-// The strip under the title: what this page has asked the network for, and how long the last answer took.
+// The strip below the title: the page's requests, and how long the last answer took.
 //
-// A request is seen in up to three ways: the page's own timeline (not those of workers), the service worker (all, once it is in
-// control), and the progress of a model that loads (the only one for workers before that). The same address seen twice in
-// different ways is one request; twice in one way is two.
+// There are up to three records of a request: the page's own timeline (without workers), the service worker (all requests, once it is
+// active), and the progress of a load (for workers before that). An address that two records contain is one request; an address that one
+// record contains twice is two requests.
 import { find } from './dom.js';
 import { bytes, count, duration } from './format.js';
 
@@ -11,12 +11,12 @@ type Witness = 'timeline' | 'service worker' | 'progress';
 interface Request {
   readonly url: string;
   readonly witness: Witness;
-  /** When it began, as Date.now() tells it. */
+  /** A time as from Date.now(). */
   readonly at: number;
   readonly bytes: number;
 }
 
-/** What the service worker says of a request (service_worker/offline.ts). */
+/** The service worker's message about a request (service_worker/offline.ts). */
 export interface SeenRequest {
   request: string;
   at: number;
@@ -33,7 +33,7 @@ export class Proof {
   private readonly dare_: HTMLElement;
   private readyAt_ = Infinity;
   private sayFirst_: () => void = () => {};
-  /** Settles when the page has answered once. */
+  /** Resolves after the first answer. */
   readonly firstAnswer = new Promise<void>((done) => {
     this.sayFirst_ = done;
   });
@@ -58,22 +58,20 @@ export class Proof {
     this.showConnection();
   }
 
-  /** So many bytes of a model's file have come. */
   loading(url: string, loaded: number): void {
-    if (navigator.serviceWorker?.controller) return; // It sees them itself.
+    if (navigator.serviceWorker?.controller) return; // The service worker reports the request.
     const before = this.progress_.get(url);
     if (before === undefined || loaded < before) this.take({ url, witness: 'progress', at: Date.now(), bytes: 0 });
     this.progress_.set(url, loaded);
     this.show();
   }
 
-  /** The count starts again: what was asked for has come. */
+  /** Resets the count of requests, because the model is loaded. */
   modelIsReady(): void {
     this.readyAt_ = Date.now();
     this.show();
   }
 
-  /** Invites the visitor to turn off the network, when all files are stored. */
   dare(): void {
     this.dare_.textContent = 'Turn off your network and try again.';
   }

@@ -1,4 +1,4 @@
-// The race: one model, one text of 500 words, in every way that this machine has of computing it, and the way to a server.
+// The race: one model reads a text of 500 words in every way that this machine offers; the round trip to a server is shown for comparison.
 import { env } from '../peruse/peruse.js';
 import { find, make } from './dom.js';
 import { documents } from './examples.js';
@@ -19,9 +19,9 @@ interface Runner<Model> {
   ask(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
 }
 
-const kMilliseconds = 1000; // of each lane
-const kFewest = 5; // calls
-const kAway = 80; // ms to a server and back
+const kMilliseconds = 1000; // ms for each lane
+const kFewest = 5; // smallest number of calls
+const kAway = 80; // ms for the round trip to a server
 const kWords = 500;
 const kText = longText();
 
@@ -61,7 +61,7 @@ export class Race<Model extends { dispose(): Promise<void> }> {
     this.start_.addEventListener('click', () => void this.run());
   }
 
-  /** Another model: what it took of the old one says nothing. */
+  /** Clears the results, which belong to the previous model. */
   reset(): void {
     if (!this.isOn_) this.list_.replaceChildren();
     this.said_.textContent = '';
@@ -96,7 +96,7 @@ export class Race<Model extends { dispose(): Promise<void> }> {
     this.onEnd_();
   }
 
-  /** Calls again and again, and says the median so far. */
+  /** Repeats the call, and reports the median after each. */
   private async time(source: Settings['source'], { threads, device, dtype }: Lane, say: (milliseconds: number) => void): Promise<void> {
     await isInControl;
     const { signal } = new AbortController();
@@ -104,7 +104,7 @@ export class Race<Model extends { dispose(): Promise<void> }> {
     const before = env.threads;
     env.threads = threads;
     const loading = this.runner_.load(readable, { device, dtype, signal, progress_callback: () => {} });
-    env.threads = before; // A pipeline takes what holds when it is called.
+    env.threads = before; // A pipeline has copied the value.
     const model = await loading;
     try {
       await this.runner_.ask(model, kText, signal);
@@ -134,7 +134,7 @@ class Row {
     this.element = make('li', '', make('span', 'label', name), track, this.score_);
   }
 
-  /** The bar is the speed: the fastest so far fills its track. */
+  /** The bar's length is the speed relative to the fastest lane. */
   show(milliseconds: number, best: number): void {
     this.fill_.style.setProperty('--score', String(best / milliseconds));
     this.score_.textContent = duration(milliseconds);

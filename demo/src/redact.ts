@@ -1,5 +1,5 @@
-// The redaction tab: a message without its private details, for a chatbot, and the chatbot's answer with them. The model finds names,
-// patterns find what has a form of its own.
+// The redaction tab: replaces private details in a message to a chatbot, and restores them in its answer. The model finds names; patterns
+// find details with a fixed form.
 import { type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
@@ -22,9 +22,9 @@ const kOtherHue = 4;
 
 /** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
 const kOptions = { aggregation_strategy: 'average', recall: 0.5, patterns: true } as const;
-/** A detail that the model is less sure of is for a person to decide. */
+/** Details with lower scores are shown to the visitor for a decision. */
 const kSure = 0.6;
-/** Other names, of products and the like: they are not private. */
+/** Names of products and similar, which are not private. */
 const kPublic = 'MISC';
 
 export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
@@ -33,7 +33,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const found = find(panel, '.found', HTMLDetailsElement);
   const list = find(found, 'ol', HTMLElement);
   const roundTrip = new RoundTrip(find(panel, '.back', HTMLElement), ({ placeholder, words, type }) => chip(type, words, placeholder));
-  /** Words that a person has decided to send, by type. */
+  /** Words that the visitor decided not to replace, by type. */
   const kept = new Map<string, Set<string>>();
   let asked = '';
   let last: Redaction | undefined;
@@ -110,7 +110,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
           return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
         },
       ),
-    linkValues: () => ({ text: last?.text ?? '' }), // Not the message itself: a link is sent to others.
+    linkValues: () => ({ text: last?.text ?? '' }), // Not the message itself, because a link may be sent to others.
     code: () => ({ task: 'redact', name: 'redact', args: [text.value, { ...kOptions, rules: rulesInCode() }] }),
   });
   copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => last?.text ?? '');
@@ -122,7 +122,6 @@ function isUnsure({ score }: RedactedEntity): boolean {
   return score < kSure;
 }
 
-/** A type in words, or as the model names it. */
 function kindOf(type: string): string {
   return kKinds[type.toUpperCase()] ?? type.toLowerCase().replaceAll('_', ' ');
 }

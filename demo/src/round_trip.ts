@@ -1,16 +1,15 @@
-// The way back: a pasted answer, with the words that its placeholders stand for.
+// Restores the details in a chatbot's answer that the visitor pastes.
 import { type RedactedEntity, restoreAll } from '../peruse/peruse.js';
 import { copyOnClick } from './copy.js';
 import { find } from './dom.js';
 
-/** A placeholder that was put back. */
 export interface PutBack {
   readonly placeholder: string;
   readonly words: string;
   readonly type: string;
 }
 
-/** Not in any text: it stands for a placeholder's number between the two calls below. */
+/** A character that occurs in no text. It replaces a placeholder's number between the two calls below. */
 const kSign = '\u{F0000}';
 
 export class RoundTrip {
@@ -22,7 +21,7 @@ export class RoundTrip {
   private types_ = new Map<string, string>();
   private offered_ = '';
 
-  /** `mark` makes what is shown in place of a placeholder. */
+  /** `mark` makes the element that replaces a placeholder. */
   constructor(
     box: HTMLElement,
     private readonly mark_: (back: PutBack) => Node,
@@ -32,27 +31,26 @@ export class RoundTrip {
     this.said_ = find(box, '.unrestored', HTMLElement);
     this.copy_ = find(box, '.copy-restored', HTMLButtonElement);
     this.answer_.addEventListener('input', (event) => {
-      event.stopPropagation(); // It asks the model nothing.
+      event.stopPropagation(); // Input in this field must not start a call of the model.
       this.show();
     });
     copyOnClick(this.copy_, () => restoreAll(this.answer_.value, this.mapping_).text);
     this.show();
   }
 
-  /** What an answer's placeholders stand for from now on. */
   use(entities: readonly RedactedEntity[], mapping: Readonly<Record<string, string>>): void {
     this.mapping_ = mapping;
     this.types_ = new Map(entities.map(({ placeholder, type }) => [placeholder, type]));
     this.show();
   }
 
-  /** An answer to an example. */
+  /** Fills in the answer that belongs to an example. */
   offer(answer: string): void {
     this.offered_ = answer;
     this.answer_.value = answer;
   }
 
-  /** The example is left: its answer goes, one that the visitor has pasted stays. */
+  /** Removes an example's answer, but not one that the visitor has pasted. */
   forgetOffer(): void {
     if (this.answer_.value === this.offered_) this.answer_.value = '';
     this.show();

@@ -1,15 +1,13 @@
-// What the page says about a loaded model and a call: where it runs, why nowhere better, what it took.
+// Texts about a loaded model and a call: the device, why no faster one was used, and the duration.
 import type { MemoryReport, PipelineInfo, UsageReport } from '../peruse/peruse.js';
 import { bytes, count, duration } from './format.js';
 
 const kPrecisions: Record<PipelineInfo['dtype'], string> = { fp32: '32-bit', fp16: '16-bit', q8: '8-bit' };
 
-/** The build in words: what it uses of the processor. */
 function buildInWords(variant: string): string {
   return variant.startsWith('relaxed') ? 'WebAssembly with relaxed SIMD' : 'WebAssembly with SIMD';
 }
 
-/** What was chosen, and why. */
 export function describeRuntime(info: PipelineInfo): string {
   const place = info.device === 'webgpu' ? 'the GPU' : `${count(info.threads, 'thread')} of the CPU, by ${buildInWords(info.variant)}`;
   return (
@@ -18,7 +16,6 @@ export function describeRuntime(info: PipelineInfo): string {
   );
 }
 
-/** What the calls between two reports took. */
 export function describeCall(before: UsageReport, after: UsageReport, { heapBytes }: MemoryReport): string {
   const milliseconds = after.milliseconds - before.milliseconds;
   const tokens = after.tokens - before.tokens;

@@ -1,4 +1,4 @@
-// The sorting tab: lines under labels of the visitor's own, or under those that a model was trained for (praise and complaint).
+// The sorting tab: sorts lines by the visitor's labels, or by those of a trained model (praise and complaint).
 import { type LabelScore, PeruseError, type Pipeline, pipeline, type Source } from '../peruse/peruse.js';
 import { bars } from './bars.js';
 import { sorterModels } from './curated.js';
@@ -18,8 +18,8 @@ const kTrained: BundledModel = {
   folder: 'peruse-sentiment-convbert-tiny',
   task: 'text-classification',
 };
-const kHues = 6; // Colours in panel.css.
-/** A long line is read in windows, all of it. */
+const kHues = 6; // Number of colours in panel.css.
+/** Reads all of a long line, in windows. */
 const kTrainedOptions = { top_k: null, stride: 64, windows: 'mean' } as const;
 /**
  * With two labels, a best label below this probability is shown as "Not sure". It is the lowest of 0.5, 0.6, 0.65, 0.7, 0.75 and 0.8 at which the
@@ -29,7 +29,6 @@ const kSure = 0.65;
 
 type Sorter = Pipeline<'zero-shot-classification'> | Pipeline<'text-classification'>;
 
-/** A line and its labels, best first. */
 interface Sorted {
   readonly line: string;
   readonly labels: readonly LabelScore[];
@@ -46,7 +45,8 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   const list = find(panel, '.bars', HTMLElement);
   const influence = find(panel, '.influence', HTMLElement);
   let isTrained = false;
-  let looked: string | { text: string; text_pair: string } = ''; // With labels of one's own: a line and the sentence of its best label.
+  // With the visitor's labels: a line, and the sentence made from its best label.
+  let looked: string | { text: string; text_pair: string } = '';
 
   const linesNow = () => splitAt(text.value, '\n');
   const namesNow = () => splitAt(labels.value, ',');
@@ -55,7 +55,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   const showPreview = () => {
     preview.textContent = `For example: \u201c${sentenceOf(namesNow()[0] ?? '')}\u201d`;
   };
-  /** Asks for labels only where the model takes them. */
+  /** Shows the field for labels only for models that take labels. */
   const showKind = (trained: boolean, names: readonly string[] = []) => {
     isTrained = trained;
     for (const field of panel.querySelectorAll<HTMLElement>('.fields .of-labels')) field.hidden = trained;
@@ -178,13 +178,13 @@ function takesLabels(sorter: Sorter): sorter is Pipeline<'zero-shot-classificati
   return sorter.info.task === 'zero-shot-classification';
 }
 
-/** A model of natural-language inference takes any labels; another has its own. */
+/** A model of natural-language inference takes any labels; other models have their own. */
 async function loadSorter(source: Source, options: LoadOptions, chosen: string | undefined): Promise<Sorter> {
   if (chosen === kTrained.task) return pipeline('text-classification', source, options);
   const sorter = await pipeline('zero-shot-classification', source, options);
   if (chosen !== undefined) return sorter;
   try {
-    await sorter('-', ['-']); // says whether the model was trained for inference
+    await sorter('-', ['-']); // Throws if the model was not trained for inference.
     return sorter;
   } catch (error) {
     await sorter.dispose();

@@ -1,7 +1,7 @@
-// Tabs after the ARIA authoring practices: one tab stop, arrow keys, Home and End; the address remembers the tab.
+// Tabs according to the ARIA Authoring Practices: one tab stop, arrow keys, Home and End. The address contains the chosen tab.
 import { panelInAddress } from './link.js';
 
-/** `onShow` is called for the first panel, and for each later one. */
+/** `onShow` is called for the first panel and after each change. */
 export function startTabs(tablist: HTMLElement, onShow: (panel: string) => void): void {
   const tabs = [...tablist.querySelectorAll<HTMLElement>('[role=tab]')];
   const panelOf = (tab: HTMLElement) => tab.getAttribute('aria-controls') ?? '';

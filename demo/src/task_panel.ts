@@ -1,5 +1,5 @@
-// Shared by the tabs that ask a model: a form that is answered while it changes, by a model that is loaded when the tab is first opened; progress,
-// cancelling, failures, timing; code and a link for the current contents.
+// Shared by the tabs that call a model. A tab has a form; its model is loaded when the tab is first opened, and called after every change
+// of the form. Handles progress, cancelling, failures and timing, and shows code and a link for the form's contents.
 import type { Pipeline } from '../peruse/peruse.js';
 import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
@@ -17,54 +17,49 @@ import { Race } from './race.js';
 import { describeCall, describeRuntime } from './runtime.js';
 
 export interface Task<Model, Output> {
-  /** The models next to the page, the usual one first. */
+  /** Models next to the page, the default one first. */
   readonly bundled: readonly BundledModel[];
   readonly curated: readonly HubModel[];
-  /** Loads a model; of one next to the page, the task is known. */
+  /** Loads a model. `task` is known for models next to the page. */
   load(source: Settings['source'], options: LoadOptions, task: string | undefined): Promise<Model>;
-  /** Another model is chosen, with its task if that is known. */
+  /** Called after another model was chosen. */
   onModel?(task: string | undefined): void;
-  /** Asks the model about what the form holds now. */
+  /** Calls the model with the contents of the form. */
   ask(model: Model, signal: AbortSignal): Promise<Output>;
-  /** Asks the model about another text. */
   askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
-  /** Shows the details of an output and returns its one-line summary, which is read out. */
+  /** Shows an output. Returns a one-line summary, which screen readers read. */
   show(output: Output): (Node | string)[];
-  /** Shows what takes longer than an answer may; the signal is given when the form changes. */
+  /** Shows details that take longer to compute; the signal is given when the form changes. */
   explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
-  /** The text (or pair) of the last call, as the model reads it. */
+  /** The text (or pair) of the last call. */
   inside(): LookedAt;
-  /** The answer to the last call, which "Look inside" ends with. */
+  /** The last step of "Look inside": the answer to the last call. */
   lastStep(model: Model): Promise<LastStep>;
-  /** The call for what the form holds. */
   code(): CallCode;
-  /** Values for a link to the form, by field, in place of what the form holds. */
+  /** Values that replace those of the form in a link to it, by field. */
   linkValues?(): Readonly<Record<string, string>>;
 }
 
-/** Common members of all pipelines. */
 export type AnyModel = Pick<Pipeline, 'info' | 'memory' | 'usage' | 'dispose' | 'inspect'>;
 
-/** A tab, for what shows it. */
 export interface Tab {
   open(): void;
 }
 
-/** A tab whose model can be looked into. */
+/** A tab whose model "Look inside" can inspect. */
 export interface Inspectable extends Tab {
-  /** Shows in this place, from now on, how the model came to the tab's last answer. */
+  /** Displays "Look inside" for the tab's last answer in `place`. */
   lookInto(place: HTMLElement): void;
-  /** The place is another tab's now. */
+  /** Another tab uses the place now. */
   leave(): void;
 }
 
-/** An output's one line: what matters, then the rest. */
 export function summary(best: string, rest: string): (Node | string)[] {
   return [make('strong', '', best), ` ${rest}`];
 }
 
-const kQuick = 60; // ms: calls that take less are made at every key
-const kLongestPause = 500; // ms after the last key, for calls that take long
+const kQuick = 60; // ms; calls that take less are made after every key
+const kLongestPause = 500; // longest wait after the last key, in ms
 const kBeforeExplaining = 200; // ms
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
@@ -85,7 +80,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   private readonly timing_: HTMLElement;
   private readonly runtime_: HTMLElement;
   private readonly code_: HTMLElement;
-  /** Those that have to be filled in. */
+  /** Fields that must not be empty. */
   private readonly fields_: readonly Field[];
   private call_ = new AbortController();
   private explaining_ = new AbortController();
@@ -159,7 +154,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       this.isAskedAgain_ = false;
       this.model_.cancel();
       this.call_.abort();
-      this.submit_.focus(); // The button that had the focus is about to go.
+      this.submit_.focus(); // The focused button is about to disappear.
     });
     const said = find(this.panel_, '.copied', HTMLElement);
     copyOnClick(find(this.panel_, '.copy-link', HTMLButtonElement), () => linkTo(this.panel_, this.task_.linkValues?.()), said);
@@ -175,18 +170,17 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     this.inside_.leave();
   }
 
-  /** Takes one of the models next to the page, if it is not in use. */
   useBundled(model: BundledModel): void {
     this.picker_.useBundled(model);
   }
 
-  /** Answers the form, and brings the answer onto the screen. */
+  /** Answers the form, and scrolls to the answer. */
   async runForClick(): Promise<void> {
     await this.run();
     bringIntoView(this.result_);
   }
 
-  /** The tab is shown: the first time, or with an address that carries a text, its form is answered. */
+  /** Called when the tab is shown. Answers the form the first time, and when the address contains a text. */
   open(): void {
     const isFilled = fillFromAddress(this.panel_);
     if (this.isOpened_ && !isFilled) return;
@@ -194,9 +188,9 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     void this.run();
   }
 
-  /** Buttons that put an example into the form and ask about it. */
+  /** Adds buttons that fill the form with an example. */
   offer<E>(examples: readonly E[], nameOf: (example: E) => string, take: (example: E) => void): void {
-    const place = find(this.panel_, '.examples', HTMLElement); // The first, above the fields.
+    const place = find(this.panel_, '.examples', HTMLElement); // The first place, above the fields.
     const buttons = examples.map((example) =>
       makeButton([nameOf(example)], () => {
         take(example);
@@ -206,7 +200,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     place.append(...buttons);
   }
 
-  /** One press from what the small model can do to a model that can more. */
+  /** Offers to switch from the small bundled model to a better one by one click. */
   private offerBetter(): void {
     const [better] = this.task_.curated;
     if (!better) return;
@@ -216,7 +210,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     find(this.panel_, '.honest', HTMLElement).append(' ', button);
   }
 
-  /** The form holds something else: what is shown is out of date until the answer comes. */
+  /** The form has changed: the shown answer is out of date until the next one. */
   private edited(): void {
     this.explaining_.abort();
     clearTimeout(this.pause_);
@@ -228,11 +222,11 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
       return;
     }
-    if (!this.model_.loaded && !this.isBusy_) return; // The visitor has yet to start it, or it has failed.
+    if (!this.model_.loaded && !this.isBusy_) return; // The visitor has not started it, or it has failed.
     this.result_.classList.add('is-stale');
     const pause = this.milliseconds_ < kQuick ? 0 : Math.min(this.milliseconds_, kLongestPause);
     this.pause_ = setTimeout(() => {
-      this.call_.abort(); // It is about an older text.
+      this.call_.abort(); // The call is for an older text.
       void this.run();
     }, pause);
   }
@@ -257,7 +251,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     this.runtime_.textContent = isNamed ? 'The model is read when you next use it.' : '';
   }
 
-  /** Answers what the form holds. If the form changes meanwhile, answers once more what it holds by then. */
+  /** Answers the form. If the form changes meanwhile, answers it again. */
   async run(): Promise<void> {
     this.isAskedAgain_ = true;
     this.showCode();
@@ -277,7 +271,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       this.isAskedAgain_ = false;
       if (model) await this.ask(model);
     } catch (error) {
-      if (isAborted(error) && this.isAskedAgain_) return; // Only overtaken.
+      if (isAborted(error) && this.isAskedAgain_) return; // A newer call has replaced this one.
       this.isAskedAgain_ = false;
       this.showFailure(error);
     }
@@ -293,7 +287,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       const output = await this.task_.ask(model, this.call_.signal);
       const after = await model.usage();
       const memory = await model.memory();
-      // In the frame that shows the answer, so that nothing below it jumps.
+      // The message appears inside the frame of the answer, so that nothing below it moves.
       clearTimeout(slow);
       this.loading_.hidden = true;
       this.milliseconds_ = after.milliseconds - before.milliseconds;
@@ -321,7 +315,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     await this.task_.explain?.(model, output, signal).catch(() => {});
   }
 
-  /** The model; nothing if the visitor has yet to name it, and is asked to. */
+  /** Returns the model. If the visitor has not named one, asks for it and returns undefined. */
   private async load(): Promise<Model | undefined> {
     if (this.model_.loaded) return this.model_.loaded;
     this.clear();
@@ -374,7 +368,6 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     empty?.focus();
   }
 
-  /** Takes away what an earlier call has shown. */
   private clear(): void {
     this.clearFailure();
     this.explaining_.abort();
@@ -389,7 +382,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     for (const field of this.fields_) field.removeAttribute('aria-invalid');
   }
 
-  /** A button disabled in HTML's sense would lose the focus; run() does the right thing anyway. */
+  /** With the attribute `disabled` a button would lose the focus; run() ignores the click. */
   private setBusy(isBusy: boolean): void {
     this.isBusy_ = isBusy;
     this.submit_.setAttribute('aria-disabled', String(isBusy));

@@ -1,4 +1,5 @@
-// The teaching tab: a visitor's own lines and labels, a model that learns them here, what it finds hardest, and the model to take along.
+// The teaching tab: trains a model on the visitor's lines and labels, shows the lines with which it has most difficulty, and saves the
+// model.
 import { env, type LabelScore, type Pipeline, pipeline } from '../peruse/peruse.js';
 import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
@@ -19,12 +20,12 @@ const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.u
 const kHardest = 5;
 const kSuggested = 3;
 
-/** Half the usual batch: a visitor waits half as long for as many updates. */
+/** Half the usual batch: the visitor waits half as long for the same number of updates. */
 const kSettings = { batch_size: 8 } as const;
 
 type Classifier = Pipeline<'text-classification'>;
 
-/** A file picker that only some browsers have. */
+/** An API that only some browsers have. */
 interface Picking {
   showDirectoryPicker?: (options: { mode: 'readwrite' }) => Promise<Parameters<Taught['save']>[0]>;
 }
@@ -74,7 +75,7 @@ class TeachTab {
     find(panel_, '.open-saved', HTMLButtonElement).addEventListener('click', () => saved.click());
     saved.addEventListener('change', () => {
       const files = [...(saved.files ?? [])];
-      saved.value = ''; // So that the same files can be chosen again.
+      saved.value = ''; // Allows choosing the same files again.
       void this.openSaved(files);
     });
     acceptDrops(panel_, {
@@ -132,7 +133,7 @@ class TeachTab {
     const before = performance.now();
     try {
       await isInControl;
-      env.cache = false; // the model is next to the page
+      env.cache = false; // The model is next to the page, so the service worker stores it.
       const run = { ...kSettings, signal: stop.signal, progress_callback: (progress: TeachProgress) => this.show(progress) };
       const taught = added ? await earlier!.more(added, run) : await teachNew(examples, run);
       this.taught_ = taught;
@@ -150,7 +151,7 @@ class TeachTab {
     }
   }
 
-  /** A model that was saved: it answers, and learns nothing more. */
+  /** Opens a saved model, which can answer but not be trained further. */
   private async openSaved(files: File[]): Promise<void> {
     if (this.stop_ || files.length === 0) return;
     const stop = new AbortController();
@@ -175,7 +176,7 @@ class TeachTab {
     }
   }
 
-  /** Shows what can be done with the model; `isLesson`: it has just been taught. */
+  /** Shows the parts of the page for using the model. `isLesson`: it has just been trained. */
   private showUse(isLesson: boolean): void {
     for (const part of this.panel_.querySelectorAll<HTMLElement>('.of-lesson, .save')) part.hidden = !isLesson;
     find(this.panel_, '.saved', HTMLElement).replaceChildren();
@@ -253,7 +254,7 @@ class TeachTab {
     await this.tryOut();
   }
 
-  /** Shows which of the lines without a label to label next; a click on a label moves a line there. */
+  /** Suggests which unlabelled lines to label next; a click on a label moves the line there. */
   private async suggest(): Promise<void> {
     const taught = this.taught_;
     if (!taught) return;
@@ -282,7 +283,6 @@ class TeachTab {
     }
   }
 
-  /** Adds a line to a label's lines. */
   private give(label: string, line: string): void {
     const kind = [...this.kinds_.children].find((one) => find(one, 'input', HTMLInputElement).value.trim() === label);
     if (!kind) return;
@@ -290,7 +290,7 @@ class TeachTab {
     lines.value = `${lines.value.trimEnd()}\n${line}`;
   }
 
-  /** To a folder, where the browser lets a page choose one; else file by file. */
+  /** Saves to a folder if the browser lets a page choose one, otherwise file by file. */
   private async save(): Promise<void> {
     const taught = this.taught_;
     if (!taught) return;
@@ -329,7 +329,7 @@ async function teachNew(examples: readonly TextExample[], run: TeachOptions<'tex
   return teach('text-classification', await floatWeights(kModel, run.signal), examples, run);
 }
 
-/** New examples, if all of the earlier training are still there; `undefined` if some are gone or all are known. */
+/** Returns the new examples. Undefined if there are none, or if earlier examples are missing, because then training starts again. */
 function addedTo(earlier: readonly TextExample[], now: readonly TextExample[]): TextExample[] | undefined {
   const keyOf = ({ text, label }: TextExample) => JSON.stringify([text, label]);
   const known = new Set(earlier.map(keyOf));
@@ -338,7 +338,7 @@ function addedTo(earlier: readonly TextExample[], now: readonly TextExample[]): 
   return added.length > 0 && earlier.every((example) => kept.has(keyOf(example))) ? added : undefined;
 }
 
-/** Counts right examples: with so few lines, a percentage would promise too much. */
+/** Shows a count of correct examples, because a percentage of few examples would look too exact. */
 function share(accuracy: number, examples: number): string {
   return `${Math.round(accuracy * examples)} of ${examples}`;
 }

@@ -23,10 +23,7 @@ export function verify(file, pin) {
   if (actual !== pin) throw new Error(`${file}: sha256 is ${actual}, expected ${pin}`);
 }
 
-/**
- * Makes the folder `name` in the cache by calling `fill(folder)`, unless it exists for the same `key`, and returns its path. The folder is
- * renamed when `fill` has finished; parallel set-ups wait. `isSame` compares keys.
- */
+/** Returns the folder `name` of the cache. `fill(folder)` makes it unless it exists for the same `key` (compared by `isSame`). */
 export function cachedFolder(name, key, fill, isSame = (found) => found === key) {
   const folder = join(cacheDir, name);
   const stamp = join(folder, '.peruse-key');

@@ -67,10 +67,7 @@ export function downloadFromPool(poolPath, file, pin) {
   capture('/usr/lib/apt/apt-helper', ['download-file', `${debianMirror()}/pool/main/${quoted}`, file, `SHA256:${pin}`]);
 }
 
-/**
- * Configures apt for another release, without changing the system. Returns a function that downloads packages of that release into a folder,
- * checked by apt's signatures.
- */
+/** Configures apt for another release, outside the system. Returns a function that downloads its packages and checks signatures. */
 export function privateRelease(suite, stateDir) {
   const sources = join(stateDir, `${suite}.sources`);
   for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(stateDir, folder), { recursive: true });

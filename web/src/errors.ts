@@ -150,10 +150,7 @@ export function abortError(signal: AbortSignal): PeruseError {
 
 const following = new WeakMap<AbortSignal, { acts: Set<() => void>; listener: () => void }>();
 
-/**
- * Calls `act` when the signal fires, unless the returned function is called first. Each signal gets one listener for all actions: Node warns
- * of a leak at more than ten, and a load opens more files than that in parallel.
- */
+/** Calls `act` when the signal fires, unless the returned function is called first. One listener per signal: Node warns above ten. */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   let entry = following.get(signal);
   if (!entry) {

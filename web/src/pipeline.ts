@@ -75,10 +75,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   subfolder?: string;
   /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
   model_file_name?: string;
-  /**
-   * A LoRA adapter (a folder written by peft), merged into the weights during loading. A head that was trained with it replaces the model's;
-   * `id2label` names its labels.
-   */
+  /** A LoRA adapter (a folder written by peft), merged into the weights. Its head replaces the model's; `id2label` names the labels. */
   adapter?: Source;
   /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
   encoder?: Source;
@@ -89,10 +86,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
    */
   on_device_lost?: 'recover' | 'refuse';
-  /**
-   * For fill-mask with DeBERTa: predict through the enhanced mask decoder with absolute positions, as in pre-training. Default false, as in
-   * transformers.
-   */
+  /** For fill-mask with DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
   enhanced_mask_decoder?: boolean;
   /**
    * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the

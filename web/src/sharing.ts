@@ -88,10 +88,7 @@ export function keyOfSource(spec: SourceSpec): string | undefined {
   }
 }
 
-/**
- * Starts a host in a worker. Starts it in this thread if the caller chose that, or if the caller made no choice and no worker can be
- * started.
- */
+/** Starts a host in a worker, or in this thread if the caller chose that, or made no choice and no worker can be started. */
 export async function startHost(
   wanted: boolean,
   demanded: boolean | undefined,

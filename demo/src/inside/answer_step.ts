@@ -1,4 +1,4 @@
-// The last step of reading: where the answer may begin and end, and how it moves when words are hidden.
+// The last step of "Look inside" for questions: where the answer may begin and end, and how it changes when words are hidden.
 import type { QuestionAnsweringCall, TextPair } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import { percent } from '../format.js';

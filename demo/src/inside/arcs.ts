@@ -1,11 +1,10 @@
-// One head over a short text: an arc from each word to the words that it attends to.
 import type { Inspection } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import type { Input } from './reading.js';
 import { headMap, type Selection, tokenText, type View } from './selection.js';
 
-export const kMostForArcs = 24; // tokens
-const kLeast = 0.12; // of a word's attention: what is less is not drawn
+export const kMostForArcs = 24;
+const kLeast = 0.12; // Smallest share of a word's attention for which an arc is drawn.
 const kStep = 56;
 const kHeight = 150;
 const kSvg = 'http://www.w3.org/2000/svg';
@@ -24,7 +23,7 @@ export class Arcs implements View {
     this.svg_.setAttribute('viewBox', `0 0 ${width} ${kHeight + 26}`);
     this.svg_.setAttribute('role', 'img');
     this.svg_.style.setProperty('--width', `${width}px`);
-    this.element.tabIndex = 0; // It scrolls sideways on a phone.
+    this.element.tabIndex = 0; // Makes scrolling by keyboard possible where the drawing is too wide.
     this.element.setAttribute('role', 'group');
     this.element.setAttribute('aria-label', 'Arcs of the chosen head');
     this.element.append(this.svg_);

@@ -5,7 +5,7 @@ import { onColourChange, paint, paintSigned } from './heat.js';
 import { rove } from './roving.js';
 import { type Change, headMap, type Selection, tokenText, type View } from './selection.js';
 
-const kMostLabelled = 40; // tokens; beyond, the words would be too small to read
+const kMostLabelled = 40; // tokens; with more, the words would be too small to read
 
 type Term = keyof AttentionTerms;
 const kTerms: readonly Term[] = ['content_to_content', 'content_to_position', 'position_to_content'];
@@ -27,7 +27,7 @@ export class AttentionMap implements View {
   private readonly readout_ = make('p', 'term-said');
   private layer_ = -1;
   private head_ = -1;
-  private term_: Term | undefined; // undefined means the attention, which results from all three
+  private term_: Term | undefined; // undefined shows the attention, which is computed from all three terms
   private scores_: Float32Array | undefined;
 
   constructor(
@@ -65,7 +65,6 @@ export class AttentionMap implements View {
     this.sayScore(token, other);
   }
 
-  /** Buttons for the attention and, of DeBERTa, the three terms of its scores. */
   private switches(): HTMLElement {
     const all: (Term | undefined)[] = [undefined, ...kTerms];
     const buttons = all.map((term) =>
@@ -86,7 +85,7 @@ export class AttentionMap implements View {
     const layer = this.layer_;
     this.term_ = term;
     const terms = term === undefined ? undefined : await this.terms_?.(layer);
-    if (this.term_ !== term || this.layer_ !== layer) return; // The visitor chose something else since.
+    if (this.term_ !== term || this.layer_ !== layer) return; // The visitor has chosen something else meanwhile.
     const size = this.inspection_.tokens.length ** 2;
     const scores = term && terms?.[term]?.data;
     this.scores_ = scores?.subarray(this.head_ * size, (this.head_ + 1) * size);
@@ -117,7 +116,7 @@ export class AttentionMap implements View {
   }
 }
 
-/** The tokens along one side; screen readers have them in the strip. */
+/** The tokens along one side. Screen readers get them from TokenStrip instead. */
 function words(inspection: Inspection, input: string | TextPair, side: 'down' | 'across'): HTMLElement {
   const all = inspection.tokens.map((_, index) => make('span', '', tokenText(inspection, input, index)));
   const element = make('div', `map-words ${side}`, ...all);
@@ -125,7 +124,6 @@ function words(inspection: Inspection, input: string | TextPair, side: 'down' | 
   return element;
 }
 
-/** The number of every twentieth token, if there is no space for words. */
 function ticks(size: number, side: 'down' | 'across'): HTMLElement {
   const every = 20;
   const marks = Array.from({ length: Math.floor(size / every) }, (_, index) => {

@@ -5,7 +5,7 @@ import { percent } from '../format.js';
 export class Concentration {
   readonly element: HTMLElement;
 
-  /** `[layer][head]`: the weight within four tokens of the diagonal, over the rest. */
+  /** `[layer][head]`: the weight within four tokens of the diagonal, divided by the remaining weight. */
   constructor(concentration: readonly (readonly number[])[]) {
     const rows = concentration.map((heads, layer) => {
       const near = heads.map((ratio) => (ratio === Infinity ? 1 : ratio / (1 + ratio)));

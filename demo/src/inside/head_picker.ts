@@ -23,7 +23,7 @@ export class HeadPicker implements View {
     rove(group, this.buttons_.flat());
   }
 
-  /** A muted head can still be chosen, and says that it is muted. */
+  /** A muted head can still be chosen; its label says that it is muted. */
   mark(layer: number, head: number, isMuted: boolean): void {
     const button = this.buttons_[layer]?.[head];
     button?.classList.toggle('is-muted', isMuted);

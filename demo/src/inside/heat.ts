@@ -1,12 +1,12 @@
-// Maps as pictures: one pixel a cell, the page's ground for a weight of zero, its accent for the largest.
+// Draws maps as pictures, one pixel for each cell, from the page's background colour (weight zero) to its accent colour (largest weight).
 
-/** A colour as the style sheet gives it, [red, green, blue]. */
+/** The value of a colour variable of the style sheet, [red, green, blue]. */
 function colour(name: string): [number, number, number] {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as [number, number, number];
 }
 
-/** Draws `map`, [size, size], on a canvas of so many pixels. Roots make small weights visible. */
+/** Draws `map`, [size, size]. Takes square roots, which make small weights visible. */
 export function paint(canvas: HTMLCanvasElement, map: Float32Array, size: number): void {
   canvas.width = canvas.height = size;
   const context = canvas.getContext('2d');
@@ -22,14 +22,14 @@ export function paint(canvas: HTMLCanvasElement, map: Float32Array, size: number
   context.putImageData(image, 0, 0);
 }
 
-/** Draws rows of numbers of either sign: one colour above zero, another below, the ground at zero. */
+/** Draws rows of positive and negative numbers in two colours, with the background colour for zero. */
 export function paintSigned(canvas: HTMLCanvasElement, numbers: Float32Array, rows: number, columns: number): void {
   [canvas.width, canvas.height] = [columns, rows];
   const context = canvas.getContext('2d');
   if (!context) return;
   const [zero, above, below] = [colour('--card'), colour('--accent'), colour('--against')];
   const image = context.createImageData(columns, rows);
-  // Three times the usual size is as strong as it gets, so that one large number does not pale all others.
+  // Three times the root mean square gets the full colour, so that one large number does not make all others pale.
   const most = 3 * Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0) / Math.max(numbers.length, 1)) || 1;
   for (const [cell, number] of numbers.entries()) {
     const share = Math.min(1, Math.abs(number) / most);
@@ -40,7 +40,7 @@ export function paintSigned(canvas: HTMLCanvasElement, numbers: Float32Array, ro
   context.putImageData(image, 0, 0);
 }
 
-/** The map in at most `limit` rows and columns, each cell the largest of those that it stands for. */
+/** Reduces the map to at most `limit` rows and columns; each new cell is the largest of those that it replaces. */
 export function shrink(map: Float32Array, size: number, limit: number): { map: Float32Array; size: number } {
   if (size <= limit) return { map, size };
   const small = new Float32Array(limit * limit);
@@ -53,7 +53,7 @@ export function shrink(map: Float32Array, size: number, limit: number): { map: F
   return { map: small, size: limit };
 }
 
-/** Calls `draw` whenever the page changes between light and dark, while the canvas is on it. */
+/** Calls `draw` when the page changes between light and dark, as long as the canvas is in the page. */
 export function onColourChange(canvas: HTMLCanvasElement, draw: () => void): void {
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const redraw = () => {

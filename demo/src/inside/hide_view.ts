@@ -1,8 +1,8 @@
-// Words that can be hidden by a click, and how the answer moves.
+// Words that the visitor can hide by a click, and how the model's answer changes.
 import { make, makeButton } from '../dom.js';
 
 const kMostWords = 120;
-const kMostLetters = 300; // of what the model answers
+const kMostLetters = 300; // Longest shown answer.
 
 export class HideView {
   readonly element = make('div', 'hide');
@@ -11,7 +11,7 @@ export class HideView {
   private readonly words_: readonly { start: number; end: number }[];
   private asked_ = 0;
 
-  /** `answer` says in words what the model answers about a text. */
+  /** `answer` describes the model's answer about a text. */
   constructor(
     private readonly text_: string,
     private readonly answer_: (text: string) => Promise<string>,

@@ -1,4 +1,4 @@
-// "Look inside": in steps, what the model computed on the way to its answer, for the text of the last call.
+// "Look inside": shows step by step what the model computed for the text of the last call.
 import type { InspectCall } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { describeFailure } from '../failure.js';
@@ -17,26 +17,24 @@ import { rove } from './roving.js';
 import { type Change, describeToken, type Selection, type View } from './selection.js';
 import { TokenStrip } from './token_strip.js';
 
-/** What is to be inspected. */
 export interface LookedAt {
   readonly input: Input;
-  /** Where in the text that stands which matters most. */
+  /** Position in the text around which a long text is cut. */
   readonly focus?: number;
 }
 
-/** Says in words what the model answers about a text, with the heads that are left. */
+/** Describes the model's answer about a text, without the heads that the visitor has muted. */
 export type Say = (text: string, heads?: { head_mask?: HeadMask }) => Promise<string>;
 
-/** The way's last step: the answer itself. */
+/** The last step shows the answer. */
 export interface LastStep {
   readonly sentence: string;
   readonly element: HTMLElement;
-  /** The model's answer for the displayed text. */
+  /** The text that is displayed. */
   readonly text: string;
   readonly say: Say;
 }
 
-/** A last step in which words can be hidden. */
 export function hidingStep(sentence: string, text: string, say: Say): LastStep {
   return { sentence, element: new HideView(text, say).element, text, say };
 }
@@ -55,13 +53,12 @@ export class Inside<Model extends { inspect: InspectCall }> {
   private shown_: LookedAt | undefined;
   private step_ = 0;
 
-  /** `model` gives the model that is loaded, if one is; `answer` what the last step shows of it. */
+  /** `model` returns the loaded model, if there is one; `answer` returns the last step. */
   constructor(
     private readonly model_: () => Model | undefined,
     private readonly answer_: (model: Model) => Promise<LastStep>,
   ) {}
 
-  /** Shows it here, whenever the place is on the screen. */
   showIn(place: HTMLElement): void {
     this.place_ = place;
     this.shown_ = undefined;
@@ -69,7 +66,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
     void this.inspect();
   }
 
-  /** From now on it is about this text; about none if there was no call. */
+  /** Sets the text to inspect; undefined if there was no call. */
   use(input: LookedAt | undefined): void {
     this.input_ = input;
     this.shown_ = undefined;
@@ -89,7 +86,6 @@ export class Inside<Model extends { inspect: InspectCall }> {
     }
   }
 
-  /** Leaves the place to another model. */
   leave(): void {
     this.place_ = undefined;
   }
@@ -121,7 +117,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
   }
 }
 
-/** The views of one inspection. They share the chosen token and head: pointing at a token, a map or a cell in one moves all. */
+/** Returns the views of an inspection. They share the chosen token and head: a choice in one view changes all of them. */
 function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
   const first = inspection.tokens.findIndex(({ special }) => !special);
   const chosen = chooseHead(inspection);

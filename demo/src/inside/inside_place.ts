@@ -1,8 +1,7 @@
-// "Look inside", a place of its own: the way to the last answer of one of the tabs.
+// The place for "Look inside" on the page: shows the last answer of the chosen tab.
 import { find, makeButton } from '../dom.js';
 import type { Inspectable, Tab } from '../task_panel.js';
 
-/** A tab, with a name for what its model did. */
 export interface Subject {
   readonly name: string;
   readonly tab: Inspectable;
@@ -34,7 +33,7 @@ export class InsidePlace implements Tab {
     this.choose(this.chosen_);
   }
 
-  /** A tab is shown: it is what will be looked into. */
+  /** Chooses a tab when it is shown. */
   shown(id: string): void {
     if (id in this.subjects_) this.chosen_ = id;
   }

@@ -1,5 +1,5 @@
-// ConvBERT's span kernels where the same word stands several times: each place has a kernel of its own, made from the words around
-// it. Plain dynamic convolution makes a kernel from the word alone, so it would slide the same one over every place.
+// ConvBERT's span kernels for a word that occurs several times. Each occurrence has a different kernel, because the kernel depends on the
+// surrounding words. Plain dynamic convolution computes the kernel from the word alone.
 import type { InspectCall, Inspection } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import { shortPercent } from '../format.js';
@@ -42,7 +42,7 @@ export class KernelSlides {
     while (this.isAskedAgain_) {
       this.isAskedAgain_ = false;
       const text = this.input_.value;
-      // An unreadable text leaves the display unchanged.
+      // If the model cannot read the text, the display stays unchanged.
       await this.inspect_(text, { output_span_kernels: true, truncation: true }).then(
         (inspection) => this.show(inspection, text),
         () => {},
@@ -96,7 +96,7 @@ function mostVaried(places: readonly number[], heads: number, kernelOf: (place: 
   return varied.indexOf(Math.max(...varied));
 }
 
-/** One position: a bar over each word that the kernel weighs, next to the bar of the kernel for the word alone. */
+/** One occurrence of the word: bars for its kernel over the words, next to those of the kernel for the word alone. */
 function slide(
   inspection: Inspection,
   text: string,

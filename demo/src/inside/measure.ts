@@ -1,4 +1,3 @@
-// Which head to show first.
 import type { Inspection } from '../../peruse/peruse.js';
 import { headMap } from './selection.js';
 
@@ -6,13 +5,12 @@ export interface ChosenHead {
   readonly layer: number;
   readonly head: number;
   readonly heads: number;
-  /** The mean, over words, of the largest weight that a word gives another word. */
   readonly decided: number;
 }
 
 /**
- * The head whose words attend most decidedly to other words, and neither always at the same neighbour nor always at the same
- * word: the mean over words of the largest weight on another word, less the share of words that make the commonest choice.
+ * Chooses the head with the highest score: the mean over words of the largest weight on another word, times the share of words that do not
+ * have the most frequent target or offset.
  */
 export function chooseHead(inspection: Inspection): ChosenHead {
   const words = inspection.tokens.flatMap(({ special }, index) => (special ? [] : [index]));

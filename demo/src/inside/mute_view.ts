@@ -1,11 +1,10 @@
-// Heads that can be muted by a click, and how the answer moves.
+// Heads that the visitor can mute by a click, and how the model's answer changes.
 import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { count } from '../format.js';
 import { shorten } from './hide_view.js';
 import type { Selection, View } from './selection.js';
 
-/** The factor of each head's result, [layer][head]: the package's `head_mask`. */
 export type HeadMask = number[][];
 
 export class MuteView implements View {

@@ -5,18 +5,18 @@ export type Input = string | TextPair;
 
 export interface Reading {
   readonly inspection: Inspection;
-  /** What was inspected: the input, or the part of it around what matters. */
+  /** The input, or a part of it around the focus if it is too long. */
   readonly input: Input;
   readonly isCut: boolean;
-  /** DeBERTa's three terms of a layer's scores, computed when they are asked for; undefined for other models. */
+  /** Computes DeBERTa's three terms of a layer's scores; undefined for other models. */
   readonly terms: ((layer: number) => Promise<AttentionTerms | undefined>) | undefined;
 }
 
-/** Maps grow with the square of this: 160 tokens are 15 MB of attention in a base model, 512 would be 150. */
+/** Attention maps grow with the square of this: a base model has 15 MB of them for 160 tokens, and 150 MB for 512. */
 const kMostTokens = 160;
-const kMostLetters = 3000; // before tokens are counted
+const kMostLetters = 3000; // limit before tokens are counted
 
-/** `focus`: where in the text (of a pair: the second) that stands which matters most. */
+/** `focus` is the position (in a pair: in the second text) around which a long text is cut. */
 export async function readInside(inspect: InspectCall, whole: Input, focus = 0): Promise<Reading> {
   let input = cutLetters(whole, focus);
   const { tokens } = await inspect(input, { truncation: true });
@@ -25,7 +25,7 @@ export async function readInside(inspect: InspectCall, whole: Input, focus = 0):
   return { inspection: await inspectAll(inspect, input), input, isCut, terms: await termsOf(inspect, input) };
 }
 
-/** Layer by layer: all of them would be three times the maps. */
+/** Returns a function that computes one layer at a time, because the terms of all layers need three times the memory of the maps. */
 async function termsOf(inspect: InspectCall, input: Input): Promise<Reading['terms']> {
   const known = new Map<number, Promise<AttentionTerms | undefined>>();
   const terms = (layer: number) => {
@@ -46,7 +46,7 @@ async function termsOf(inspect: InspectCall, input: Input): Promise<Reading['ter
   }
 }
 
-/** With all that the model has: span kernels are ConvBERT's alone. */
+/** Asks for everything that the model can return: only ConvBERT has span kernels. */
 async function inspectAll(inspect: InspectCall, input: Input): Promise<Inspection> {
   const options = { output_attentions: true, output_hidden_states: true, truncation: true };
   try {

@@ -1,4 +1,4 @@
-// A group of buttons with one tab stop: the arrow keys, Home and End move in it.
+// Arrow keys, Home and End move the focus within a group of buttons, which has one tab stop.
 
 export function rove(group: HTMLElement, buttons: readonly HTMLButtonElement[]): void {
   const makeStop = (stop: HTMLButtonElement) => {

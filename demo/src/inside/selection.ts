@@ -1,13 +1,13 @@
-// The token and head that a visitor chose, and the numbers and words that all views of them share.
+// The token and head that a visitor chose, and functions for texts and numbers that all views use.
 import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { percent } from '../format.js';
 
 export interface Selection {
   layer: number;
   head: number;
-  /** The token that attends: the row of the map. */
+  /** The token that attends (a row of the map). */
   token: number;
-  /** The token that is attended to, where the visitor points at one. */
+  /** The token under the pointer, to which the first one attends. */
   other: number | undefined;
 }
 
@@ -18,7 +18,6 @@ export interface View {
 
 export type Change = (changed: Partial<Selection>) => void;
 
-/** A token's part of the text, or a special token's name. */
 export function tokenText({ tokens }: Inspection, input: string | TextPair, index: number): string {
   const token = tokens[index];
   if (!token) return '';
@@ -27,19 +26,16 @@ export function tokenText({ tokens }: Inspection, input: string | TextPair, inde
   return text.slice(token.start, token.end) || token.token;
 }
 
-/** How much one token attends to every token: a row of a head's map. */
 export function attentionFrom({ tokens, attentions }: Inspection, { layer, head, token }: Selection): Float32Array {
   const start = (head * tokens.length + token) * tokens.length;
   return attentions?.[layer]?.data.subarray(start, start + tokens.length) ?? new Float32Array(tokens.length);
 }
 
-/** One head's map, [tokens, tokens]. */
 export function headMap({ tokens, attentions }: Inspection, layer: number, head: number): Float32Array {
   const size = tokens.length * tokens.length;
   return attentions?.[layer]?.data.subarray(head * size, (head + 1) * size) ?? new Float32Array(size);
 }
 
-/** What the chosen token attends to in the chosen head, in words. */
 export function describeToken(inspection: Inspection, input: string | TextPair, selection: Selection): string {
   const word = (index: number) => `\u201c${tokenText(inspection, input, index)}\u201d`;
   const weights = attentionFrom(inspection, selection);

@@ -1,13 +1,13 @@
-// Where an answer may begin and end: a bar for each over every word of the passage.
+// Bars over each word of the passage: how likely an answer begins there and ends there.
 import type { Answer } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import { percent } from '../format.js';
 
-/** How many spans stand for all: what comes after them is next to nothing. */
+/** Number of the best spans that are added up; the others have almost no probability. */
 export const kSpans = 60;
 const kMostWords = 48;
 
-/** The probabilities of the best spans, added up by where they begin and by where they end; around the best of them. */
+/** Adds up the probabilities of the spans by first and by last word, and shows the words around the best span. */
 export function spanChart(passage: string, answers: readonly Answer[]): HTMLElement {
   const words = [...passage.matchAll(/\S+/g)].map(({ 0: word, index }) => ({ word, start: index, end: index + word.length }));
   const total = answers.reduce((sum, { score }) => sum + score, 0) || 1;

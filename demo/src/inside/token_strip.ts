@@ -1,4 +1,3 @@
-// The text as the model's tokens, each as dark as the chosen token's attention to it.
 import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { rove } from './roving.js';

@@ -1,2 +1,1 @@
-// As peruse.d.ts, for isolation.
 export * from '../../../web/dist/isolate.js';

@@ -18,10 +18,7 @@ function run(program, args) {
   return JSON.parse(stdout);
 }
 
-/**
- * Compares a training step with a forward pass, with ConvBERT-small's shape, in turns; takes the minimum of the rounds, because machines
- * are shared.
- */
+/** Compares a training step with a forward pass of ConvBERT-small's shape, in turns; takes the minimum, because machines are shared. */
 export async function measureSteps() {
   const native = await buildProgram('train_bench');
   const wasm = await buildProgram('train_bench', 'simd');

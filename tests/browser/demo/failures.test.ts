@@ -19,10 +19,7 @@ afterEach(async () => {
   await visit.close();
 });
 
-/**
- * Lets `act` handle the requests for a file until the function that it returns is called. (Playwright's own unroute() can wait
- * for ever on a worker that has just ended.)
- */
+/** `act` handles the requests for a file until the returned function is called. (Playwright's unroute() may never return.) */
 async function intercept(file: string, act: (route: Route) => Promise<void>): Promise<() => void> {
   let isOver = false;
   await visit.page.context().route(`**/${file}`, (route) => (isOver ? route.continue() : act(route)));

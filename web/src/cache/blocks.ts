@@ -49,10 +49,7 @@ export class Sealer {
   }
 }
 
-/**
- * Yields the blocks of a stored file, and checks the next one while the caller uses the current one. Throws a string that describes the
- * damage. `file` is the name and version that the Sealer got.
- */
+/** Yields the blocks of a stored file, and checks the next one meanwhile. Throws a string that describes damage. */
 export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   let checked: Promise<Uint8Array> | undefined;
   let last = false;

@@ -135,10 +135,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     return new WeightsReader(this.module_, where);
   }
 
-  /**
-   * Creates an engine for another task that shares the loaded checkpoint's weights. It needs the same config.json. The two can be disposed of
-   * in any order.
-   */
+  /** Creates an engine for another task with the same config.json, which shares the loaded weights. Dispose of them in any order. */
   beside(): Engine {
     return new Engine(this.module_, this.threads, this.lastWords_, undefined, this.deviceChoice, this);
   }
@@ -189,10 +186,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.endShard());
   }
 
-  /**
-   * Runs `layers` typical layers of the size in config.json, for the caller to time; 0 means the model's number of layers, which is returned.
-   * Requires addFile('config.json'). The engine is unusable afterwards.
-   */
+  /** Runs `layers` typical layers (0: all) of the model in config.json, for timing; returns their number. The engine is unusable then. */
   probe(layers: number, dtype: string): number | Promise<number> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;
   }

@@ -40,10 +40,7 @@ function newHelper(): Helper {
   return helper;
 }
 
-/**
- * Whether this worker is a module; a bundler may have made it a classic script. importScripts() with an invalid address throws a TypeError
- * only in a module. (In Firefox it does not throw without an address.)
- */
+/** Whether this worker is a module, which a bundler may change: only in a module does importScripts() throw a TypeError here. */
 function isModule(): boolean {
   try {
     (globalThis as unknown as { importScripts(url: string): void }).importScripts('http://[');

@@ -41,10 +41,7 @@ export async function startModule<M>(
   }
 }
 
-/**
- * Runs the Emscripten loader. The loader does not notice that an instance or thread failed, so this function reports it and ends the other
- * threads.
- */
+/** Runs the Emscripten loader. Reports failures of the instance or of a thread, which the loader does not notice, and ends all threads. */
 function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,

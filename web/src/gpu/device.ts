@@ -10,10 +10,7 @@ export interface OpenedGpu {
 
 const kMostBindingBytes = 2 ** 31 - 4; // the engine uses 32-bit offsets
 
-/**
- * Opens a device with the adapter's largest bindings, so that a matrix over 128 MiB needs only one dispatch. Throws 'no_gpu' with the
- * reason.
- */
+/** Opens a device with the adapter's largest bindings, so that large matrices need only one dispatch. Throws 'no_gpu' with the reason. */
 export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
   if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
   try {

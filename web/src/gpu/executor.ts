@@ -56,10 +56,7 @@ export class GpuExecutor {
     );
   }
 
-  /**
-   * Replays a stream. When it resolves, downloads are in the engine's memory. One call at a time. Throws 'gpu_lost', 'out_of_memory' or
-   * 'gpu_failed'; afterwards the executor is unusable.
-   */
+  /** Replays a stream, including downloads. Throws 'gpu_lost', 'out_of_memory' or 'gpu_failed'; the executor is then unusable. */
   async replay(memory: () => Uint8Array, span: StreamSpan): Promise<void> {
     if (this.failure_ !== undefined) throw this.failure_;
     const replayed = this.replayCommands(memory, span).catch((error: unknown) => this.explain(error));
@@ -158,10 +155,7 @@ export class GpuExecutor {
     if (staging !== undefined) await this.readBack(staging, memory, downloads);
   }
 
-  /**
-   * Throws if the executor has failed or was disposed of. Must be called after every await, before the device or the engine's memory is
-   * used.
-   */
+  /** Throws if the executor has failed or was disposed of. Call it after every await, before using the device or the engine's memory. */
   private goOn(): void {
     if (this.failure_ !== undefined) throw this.failure_;
   }

@@ -234,10 +234,7 @@ class Job {
 /** A safetensors file whose tensors are written in any order. */
 class TargetFile {
   readonly entries: TensorEntry[];
-  /**
-   * Where each tensor is written, by index of the source's header. Second names of tied tensors are omitted, as in transformers, and listed
-   * in the metadata.
-   */
+  /** Where each tensor is written, by index of the source's header. Names tied to another tensor are only listed in the metadata. */
   private readonly places_: ({ entry: TensorEntry; written: number; rows: KeptRows | undefined } | undefined)[];
 
   private constructor(

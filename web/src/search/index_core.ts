@@ -36,10 +36,7 @@ export interface IndexedChunk extends TextRange {
 type NewChunk = IndexedChunk & { vector: Float32Array };
 
 const kTextsAtOnce = 64;
-/**
- * Limits for rows that are compared in this thread, because they are not in the engine yet, and for removed rows that the engine still has.
- * More changes than this send all rows again.
- */
+/** Limits for rows that this thread compares and for removed rows that the engine still has. Above them, all rows are sent again. */
 const kLeastChanges = 1024;
 const kShareOfChanges = 16;
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the number of hits of each ranking that are fused. */

@@ -39,10 +39,7 @@ function whatItMayBe(url: string): string {
   );
 }
 
-/**
- * Calls fetch(), or XMLHttpRequest for schemes such as file: and those of web views, which fetch() cannot read. XMLHttpRequest does not
- * distinguish a missing file from a forbidden one.
- */
+/** Calls fetch(), or XMLHttpRequest for schemes that fetch() cannot read (file: and those of web views). Its failures become status 404. */
 export async function fetchAnywhere(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);

@@ -93,10 +93,7 @@ export interface FileFacts {
 }
 
 export interface ModelFolder {
-  /**
-   * `firstBytes` limits what will be read of the file, and then it is not cached; a folder may ignore it. Throws if it is unknown whether
-   * the file exists.
-   */
+  /** `firstBytes` limits how much will be read; the file is then not cached. Throws if it is unknown whether the file exists. */
   open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile>;
   /** Returns facts about a file without reading it. Folders without this function are local. */
   look?(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile>;

@@ -5,10 +5,7 @@ import { PeruseError, show } from '../errors.js';
 export interface CallOptions {
   /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
   signal?: AbortSignal;
-  /**
-   * Factors for the results of attention heads, `[layer][head]`, as in transformers: 0 disables a head, 1 leaves it unchanged. ConvBERT's
-   * convolution heads are not affected.
-   */
+  /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
   head_mask?: readonly (readonly number[])[];
 }
 

@@ -24,10 +24,7 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
 };
 
-/**
- * Finds details in a folded text, in text order. Overlapping details become one (`merged`), with the type of the caller's own pattern if
- * there is one.
- */
+/** Finds details in a folded text, in text order. Merges overlapping details; the type of the caller's own pattern wins. */
 export const findDetails: FindDetails = (text, patterns) => {
   const own = patterns.filter((one) => typeof one !== 'string');
   const known = kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] }));
@@ -37,10 +34,7 @@ export const findDetails: FindDetails = (text, patterns) => {
   return merged(found).map(({ type, start, end }) => ({ type, start, end }));
 };
 
-/**
- * Finds private details by their form, without a model: e-mail addresses, telephone numbers, cards and others. Returns ranges in text order,
- * without overlaps.
- */
+/** Finds private details by their form, without a model (e-mail addresses, cards, ...). Returns ranges in text order, without overlaps. */
 export function findPatterns(text: string, patterns: readonly (PatternName | PatternFinder)[] = kPatternNames): PatternMatch[] {
   const folded = foldText(text);
   return findDetails(folded.text, patterns).map(({ type, ...range }) => ({ type, ...folded.original(range) }));

@@ -6,10 +6,7 @@ import { foldText, type TextRange } from './text_folding.js';
 const kBrackets = /\[[^[\]]+\]/g;
 
 const wordsWith = (separator: string) => String.raw`\p{L}[\p{L}\p{N}]{0,30}(?:${separator}[\p{L}\p{N}]{1,30}){0,5}?`;
-/**
- * A placeholder as a language model may write it: '[per_1]', '[PER 1]', '(PER_1)', '\[PER\_1\]', "[PER_1's]", 'PER_1'. Without brackets it
- * needs the underscore. Lengths are limited, so that matching takes linear time.
- */
+/** A placeholder as a language model may write it: '[per_1]', '(PER 1)', '\[PER\_1\]', "[PER_1's]", or 'PER_1' with the underscore. */
 const kVariant = new RegExp(
   String.raw`\\?[[({<【［「] ?(?<name>${wordsWith('(?:\\\\?_|[ -])')})(?:\\?_|[ -])?(?<number>\d{1,6})(?<suffix>['’]?s)? ?\\?[\])}>】］」]` +
     String.raw`|(?<![\p{L}\p{N}_\\])(?<bareName>${wordsWith('\\\\?_')})\\?_(?<bareNumber>\d{1,6})(?![\p{L}\p{N}_])`,

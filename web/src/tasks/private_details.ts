@@ -42,10 +42,7 @@ export function detailsOf(
   return merged(found.map((detail) => ({ ...detail, ...folded.original(detail) })));
 }
 
-/**
- * Merges overlapping details to one that covers all of them, with the type of the highest score. Ties go to the longer one, then to the
- * first: patterns precede the model, and the model precedes other finders.
- */
+/** Merges overlapping details; the highest score gives the type, then the greatest length, then the order (patterns, model, finders). */
 export function merged(found: readonly Detail[]): Detail[] {
   const apart: Detail[] = [];
   let decides: Detail | undefined;

@@ -9,10 +9,7 @@ export interface TokenClassificationOptions extends CallOptions {
   aggregation_strategy?: 'none' | 'simple' | 'first' | 'max' | 'average';
   /** Labels to omit. Default ['O']. */
   ignore_labels?: readonly string[];
-  /**
-   * Read a long text in windows that share this many tokens. Requires an aggregation strategy. By default a text above the model's limit
-   * throws 'text_too_long'.
-   */
+  /** Reads long texts in windows that share this many tokens (with an aggregation strategy); otherwise they throw 'text_too_long'. */
   stride?: number;
   /** With `stride`: number of tokens in a window. Default: the model's limit. */
   max_length?: number;

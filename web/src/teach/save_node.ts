@@ -7,10 +7,7 @@ import { checkFolderName, writeWhole } from '../cache/write_file_node.js';
 import { describeError, PeruseError } from '../errors.js';
 import { planSave } from './save_plan.js';
 
-/**
- * Writes the files to a temporary folder next to the target. If the target does not exist, renames the folder; otherwise moves the files one
- * by one, in the order of save_plan.ts. Saves to one folder run one after another.
- */
+/** Writes to a temporary folder, then renames it; if the target exists, moves the files in save_plan.ts's order. One save at a time. */
 export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const target = resolve(checkFolderName(folder));
   const staged = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);

@@ -17,10 +17,7 @@ export interface WorkerScript {
   isBlob?: boolean;
 }
 
-/**
- * The script `name` in `folder` (filesFolder()), or else next to the calling script, whose address is `here`. `bundled` starts it in a form
- * that lets bundlers find the file.
- */
+/** Starts script `name` in filesFolder(), or next to the caller at `here`. `bundled` starts it in a form for bundlers. */
 export function workerScript(name: string, folder: string | undefined, bundled: () => Worker, here: string): WorkerScript {
   if (folder === undefined) return { make: bundled, address: (here ?? '').replace(/[^/]*$/, name) };
   const address = folder + name;
@@ -55,10 +52,7 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
   }
 }
 
-/**
- * Starts a script of another origin through a blob that imports it: a worker's script must have the page's own origin. The page's policy
- * must allow blobs.
- */
+/** Starts another origin's script by a blob that imports it, because workers need the page's origin. The page's policy must allow blobs. */
 async function startForeign(own: string): Promise<Worker> {
   const script = `import ${JSON.stringify(own)};`;
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
@@ -121,10 +115,7 @@ function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: Reas
   };
 }
 
-/**
- * Makes a worker end itself after its threads. Otherwise Chromium would keep threads that wait (Atomics.wait), and their shared memory. A
- * worker that does not react lacks threads, and is terminated later.
- */
+/** Makes a worker end itself after its threads, because Chromium keeps waiting threads. A worker that does not react is terminated. */
 function endWorker(worker: Worker): void {
   worker.postMessage({ id: 0, verb: 'end' });
   setTimeout(() => worker.terminate(), patience.ending);

@@ -2,10 +2,7 @@ import type { TextRange } from '../text_folding.js';
 import { isCuedBefore, kOther, kOtherReach, rangesOf, wordsOf } from './cues.js';
 import * as checks from './national_checks.js';
 
-/**
- * Forms and checks. A form is a regular expression in which a space is an optional separator. 'cued' numbers count only after a cue
- * ('SSN', 'tax number'), because many other numbers pass their checks.
- */
+/** Forms (regular expressions; a space is an optional separator) and checks. 'cued' numbers count only after a cue such as 'SSN'. */
 const kNumbers: readonly (readonly [form: string, check: (code: string) => boolean, cued?: 'cued'])[] = [
   [String.raw`\d\d \d{3} \d{3} [A-Z]|[XYZ] \d{7} [A-Z]`, checks.spanish],
   [String.raw`[A-Z]{3} [A-Z]{3} [\dL-NP-V]{2}[A-EHLMPR-T][\dL-NP-V]{2} [A-Z][\dL-NP-V]{3}[A-Z]`, checks.italian],
