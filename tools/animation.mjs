@@ -1,4 +1,4 @@
-// An animated picture (APNG) of PNG files of one size.
+// Makes an animated PNG of PNG files of equal size.
 import { crc32 } from 'node:zlib';
 
 function* chunksOf(png) {
@@ -23,7 +23,7 @@ function numbers(...values) {
   return buffer;
 }
 
-/** Each picture is shown for `milliseconds`; the last is followed by the first. */
+/** Shows each picture for `milliseconds`, and repeats. */
 export function animation(pictures, milliseconds) {
   const [first] = pictures;
   const header = [...chunksOf(first)].find(({ type }) => type === 'IHDR').data;

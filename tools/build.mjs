@@ -17,7 +17,6 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { glueOf, kBeside, kVariants } from './variants.mjs';
 
-/** Configures a preset if necessary, builds the targets, and returns the build folder. */
 export function buildPreset(preset, targets) {
   const folder = join(root, 'build', preset);
   if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
@@ -57,7 +56,6 @@ function checkGlue() {
   }
 }
 
-/** Removes builds that no longer exist, because every file in web/wasm is packaged. */
 function removeOtherBuilds() {
   const out = join(root, 'web/wasm');
   const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, glueOf(variant)]));

@@ -146,7 +146,6 @@ const kDeclarations = {
   'index_tokenizer_node.ts': 'index_tokenizer.ts',
 };
 
-/** Treats warnings as errors. */
 function refuse(level, log) {
   throw new Error(`${level}: ${log.message}`);
 }
@@ -189,7 +188,6 @@ export function linkBuilds() {
   }
 }
 
-/** Bundles everything whose builds exist. Returns the bundles. */
 export async function bundle(made = kVariants) {
   rmSync(kOut, { recursive: true, force: true });
   for (const one of kBundles) {

@@ -66,7 +66,6 @@ function embedded(parts) {
   };
 }
 
-/** Writes peruse-inline.js to the folder. `onLog` receives warnings; `banner` is the file's first line. */
 export async function bundleInline(folder, onLog, banner) {
   const browser = await scriptOf('inline/worker_browser.ts', { plugins: [kWithoutOthers], platform: 'browser', onLog }, { format: 'iife' });
   const node = await scriptOf(

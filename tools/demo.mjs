@@ -15,7 +15,6 @@ import { kFirstVariants } from './variants.mjs';
 
 const kNice = 10; // low priority for the rest
 
-/** Returns whether the rest was built. */
 async function buildRest() {
   const child = spawn(process.execPath, [fileURLToPath(new URL('demo_rest.mjs', import.meta.url))], { stdio: 'inherit' });
   process.on('exit', () => child.kill());

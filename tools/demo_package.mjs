@@ -39,7 +39,6 @@ function isUpToDate() {
   return existsSync(list) && statSync(list).mtimeMs > newestSource();
 }
 
-/** Makes the package unless it is up to date. Returns its folder. */
 export async function buildDemoPackage() {
   if (isUpToDate()) return demoPackageFolder;
   const made = `${demoPackageFolder}.${process.pid}`; // another process may make it at the same time

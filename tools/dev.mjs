@@ -38,7 +38,6 @@ async function buildMissing() {
   if (missing.length > 0 || !existsSync(join(root, 'web/bundle/peruse.js'))) await buildTypeScript();
 }
 
-/** Runs Vitest in this terminal. Returns its exit status. */
 function runVitest(files, once) {
   const mode = once ? 'run' : 'watch';
   const command = ['node_modules/vitest/vitest.mjs', mode, '--config', 'tools/dev/vitest.config.ts', ...files];

@@ -29,7 +29,6 @@ const kFindings = join(root, 'build/fuzz-findings');
 /** Number of files above which a corpus is reduced to those that increase coverage. */
 const kMostFiles = 1500;
 
-/** Builds and runs the programs. Returns { passed, failed } of each. */
 async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
   await step(
     'build fuzzers',
@@ -74,7 +73,6 @@ async function fuzz(name, seconds) {
   return true;
 }
 
-/** Reduces the corpus to a subset with the same coverage. */
 async function minimise(name, corpus) {
   const merged = mkdtempSync(`${corpus}.merged-`);
   const { status } = await runProgram(name, ['-merge=1', `-max_len=${kTargets[name]}`, merged, corpus]);

@@ -16,7 +16,6 @@ import { step } from './setup/step.mjs';
 const kFolder = join(root, 'tests/packaging/hosts');
 const kWork = join(root, 'tests/packaging/work');
 
-/** Number of hosts with --some. */
 const kSome = 8;
 
 /** Changes to these paths select all hosts. */
@@ -40,7 +39,6 @@ export const kHosts = readdirSync(kFolder)
   .map((file) => file.slice(0, -'.test.ts'.length))
   .flatMap((name) => versionsOf(name).map((version) => ({ host: name + version, name, version })));
 
-/** Versions of a host; [''] for a host without versions. */
 function versionsOf(name) {
   const folder = join(kFolder, name);
   const versions = existsSync(folder) ? readdirSync(folder).filter((one) => /^[\d.]+$/.test(one)) : [];
@@ -79,7 +77,6 @@ function prepare({ host, name, version }) {
   return [folder];
 }
 
-/** The hosts of a name: 'astro5', or 'astro' for all versions. */
 function named(word) {
   const hosts = kHosts.filter(({ host, name }) => word === host || word === name);
   if (hosts.length === 0) throw new Error(`Unknown host '${word}'. Hosts: ${kHosts.map(({ host }) => host).join(', ')}`);

@@ -19,7 +19,6 @@ const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/no
 // Node supports relaxed SIMD without a flag from version 22 on.
 const kRelaxedNode = [process.execPath, ...(Number(process.versions.node.split('.')[0]) < 22 ? ['--experimental-wasm-relaxed-simd'] : [])];
 
-/** Each build: preset, target, and command. */
 const kBuilds = {
   native: ['native-debug', 'peruse_tests', []],
   simd: ['wasm-simd', 'peruse_wasm_tests.cjs', [process.execPath]],

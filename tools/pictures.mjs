@@ -19,7 +19,7 @@ async function answered(page, tab) {
   await page.locator(`#${tab} [type=submit][aria-disabled=false]`).waitFor();
 }
 
-/** What a visitor sees on each tab: a picture each. */
+/** Takes a picture of each tab. */
 async function tour(page) {
   const shots = [];
   const shoot = async () => shots.push(await page.screenshot());

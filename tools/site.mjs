@@ -15,7 +15,7 @@ import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-/** The models as stored, for the first build of `npm run demo`, which has no quantiser yet. */
+/** The models as in the repository, for the first build of `npm run demo`, which has no quantiser yet. */
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'inside.css'];
@@ -45,7 +45,10 @@ export async function buildSite(made = kVariants, models = undefined, links = {}
   return siteFolder;
 }
 
-/** Bundles the page's scripts, and its service worker. The package's bundles stay separate files: workers are looked for in their folder. */
+/**
+ * Bundles the page's scripts and its service worker. The package's bundles stay separate files, because they look for workers in their
+ * folder.
+ */
 async function bundleScripts() {
   const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
   const inPackage = {
@@ -75,7 +78,7 @@ async function bundleScripts() {
   }
 }
 
-/** Puts the package with the builds that are made into the site, which may be served meanwhile: each file is there whole or not at all. */
+/** Copies the package with the builds `made` into the site. The site may be served meanwhile: each file is complete or absent. */
 export function putPackage(made = kVariants) {
   const folder = join(siteFolder, 'peruse');
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Model cards as pages: the part of Markdown that they use. Headings, paragraphs, lists, tables, fenced code; code, bold, italics and links.
+// Converts model cards to HTML. Supports what they use: headings, paragraphs, lists, tables, code, bold, italics and links.
 
 const kEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text) => text.replace(/[&<>"]/g, (character) => kEscapes[character]);
@@ -42,7 +42,7 @@ function block(lines) {
   return `<p>${inline(lines.join('\n'))}</p>`;
 }
 
-/** The blocks of a text: what stands between empty lines, and fenced code whole. */
+/** Splits a text at empty lines, but not inside fenced code. */
 function blocksOf(text) {
   return text
     .split(/(^```[\s\S]*?^```$)/m)
@@ -52,7 +52,7 @@ function blocksOf(text) {
     .map((part) => part.split('\n'));
 }
 
-/** A page of the site, in a folder of it. */
+/** Returns an HTML page, which is stored in a subfolder of the site. */
 export function markdownPage(title, markdown) {
   const body = blocksOf(markdown.replace(/^---\n[\s\S]*?\n---\n/, '')).map(block);
   return `<!doctype html>

@@ -1,4 +1,4 @@
-// The pages of the demo site: the page itself with its figures filled in, the models' cards, and what is shown where there is no page.
+// Writes the pages of the demo site: the main page with figures filled in, the model cards, and the page for unknown addresses.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './setup/root.mjs';
@@ -8,7 +8,7 @@ const kTagger = 'peruse-tagger-convbert-tiny';
 const kSorter = 'peruse-zero-shot-deberta-tiny';
 const kReader = 'peruse-reader-deberta-tiny';
 
-/** What the page says of its models: a table's row and column in a model's card. */
+/** Figures on the page, each as the row and column of a table in a model's card. */
 const kFigures = {
   names: [kTagger, 'wikigold test half A', 'recall'],
   intents: [kSorter, 'Snips: new', 'this model'],
@@ -35,7 +35,7 @@ export function writePages(site, { url, source, published } = {}) {
   }
 }
 
-/** The text with each {{name}} replaced; a name without a value is an error. */
+/** Replaces each {{name}}; throws if a name has no value. */
 function filledIn(text, values) {
   return text.replace(/\{\{([\w-]+)\}\}/g, (_, name) => {
     if (values[name] === undefined) throw new Error(`demo/index.html asks for {{${name}}}, which nothing provides`);
@@ -43,7 +43,6 @@ function filledIn(text, values) {
   });
 }
 
-/** The number in a table of a model's card. */
 export function figureOf(model, row, column) {
   const card = readFileSync(join(root, 'models', model, 'README.md'), 'utf8');
   const cellsOf = (line) =>

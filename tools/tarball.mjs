@@ -13,7 +13,6 @@ import { setup } from './setup.mjs';
 
 export const tarballFolder = join(root, 'build/tarballs');
 
-/** Packs what has been built. Returns the tarballs' paths. */
 export async function packPackages(folder = tarballFolder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

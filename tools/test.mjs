@@ -22,7 +22,6 @@ function list(suites) {
   }
 }
 
-/** Runs one suite. Any error is a failure of the suite. */
 async function run(suite, environment, failedBuilds) {
   console.log(`\n== ${suite.name}: ${suite.covers}`);
   const start = performance.now();

@@ -9,7 +9,6 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** Tests that start threads. */
 const kTests = 'ThreadPoolTest.*:*xnnpack_3_threads*:RandomModels.Threads*:*WarmCallTest*:Workers.*:Threads.*';
 
 await runAsProgram(import.meta.url, async () => {

@@ -14,7 +14,6 @@ export const kBeside = {
   'teach-threads': ['wasm-simd-threads', 'peruse_teach'],
 };
 
-/** The loader of a build; builds with the same kind of threading share one. */
 export function glueOf(variant) {
   if (variant in kBeside) return `glue-${variant}.mjs`;
   return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';

@@ -79,7 +79,6 @@ async function teachAll(jobs) {
   }
 }
 
-/** The share of the tests that the taught model gets right, and what the report says of the training. */
 async function teachOne(teach, model, seed, examples, tests) {
   const start = performance.now();
   const cpu = process.cpuUsage();
@@ -112,10 +111,10 @@ async function byPipeline(taught, tests) {
   return answers.map(({ label }) => label);
 }
 
-/** By text; the encoder of a taught head is that of the base. */
+/** Vectors by text, valid for all trainings because a taught head uses the base's encoder. */
 const vectors = new Map();
 
-/** The same of the head of a sentence embedder, whose vectors of the tests are computed once for all trainings. */
+/** Like teachOne for the head of a sentence embedder; the test vectors are computed only once. */
 async function byVectors(taught, model, tests) {
   const unknown = tests.map(({ text }) => text).filter((text) => !vectors.has(text));
   if (unknown.length > 0) {
@@ -133,7 +132,6 @@ async function byVectors(taught, model, tests) {
   });
 }
 
-/** The two tensors of a classifier: safetensors. */
 function readDense(file) {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));

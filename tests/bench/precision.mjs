@@ -26,7 +26,6 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Calls `use` with the pipeline in either precision; returns [fp32's, q8's]. */
 async function inBoth(task, source, use) {
   const results = [];
   for (const dtype of kDtypes) {
@@ -44,7 +43,7 @@ const kRaw = { top_k: null, function_to_apply: 'none' };
 const byLabel = (scores) => [...scores].sort((a, b) => (a.label < b.label ? -1 : 1)).map(({ score }) => score);
 const megabytes = (bytes) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 
-/** Differences of logits [[...], ...]: the largest, and the root mean square relative to the logits' own spread. */
+/** Differences of logits [[...], ...]: the largest one, and the root mean square divided by that of the logits. */
 function drift([exact, rough]) {
   const differences = exact.flatMap((row, i) => row.map((value, k) => rough[i][k] - value));
   const rms = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
@@ -57,8 +56,6 @@ function report(name, what, { largest, relative }, metric, [exact, rough]) {
   const memory = `${megabytes(exact.bytes)} -> ${megabytes(rough.bytes)}`;
   console.log(`| ${name} | ${what} | ${largest.toPrecision(2)} | ${(100 * relative).toFixed(1)} % | ${metric} | ${memory} |`);
 }
-
-// ---- Random models ----------------------------------------------------------------------------------------------------
 
 function writeRandomModel(folder, config) {
   const vocab = Object.fromEntries(Array.from({ length: config.vocab_size }, (_, id) => [`t${id}`, id]));
@@ -98,8 +95,6 @@ async function randomModel(name) {
     rmSync(folder, { recursive: true });
   }
 }
-
-// ---- Demo models ------------------------------------------------------------------------------------------------------
 
 const demoModel = (name) => fileURLToPath(new URL(`../../models/${name}/`, kHere));
 
@@ -170,7 +165,7 @@ async function reader() {
   const [exact, rough] = results;
   const same = exact.answers.filter(({ start, end }, i) => start === rough.answers[i].start && end === rough.answers[i].end).length;
   const metric = `exact ${exact.exact.toFixed(2)} -> ${rough.exact.toFixed(2)} %, F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${rows.length - same} answers differ)`;
-  // Logits are not to be had here: the answers' scores stand for them.
+  // Readers return no logits, so this compares the scores of the answers.
   const scores = results.map(({ answers }) => answers.map(({ score }) => [score]));
   report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
 }
@@ -188,7 +183,7 @@ function entitiesOf({ words, types, begins }) {
   return found.map(({ type, start, end }) => `${type} ${start} ${end}`);
 }
 
-/** The label of each word: which entity it is a part of, and whether that begins with it. */
+/** Returns the label of each word: its entity, and whether it is the entity's first word. */
 function labelsOf(words, found) {
   let start = 0;
   return words.map((word) => {
@@ -219,7 +214,7 @@ async function tagger(set) {
   const changed = labels[0].filter((label, i) => label !== labels[1][i]).length;
   const same = exact.found.map((of, i) => (of.join() === rough.found[i].join() ? i : -1)).filter((i) => i >= 0);
   const metric = `F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${changed} of ${labels[0].length} words' labels differ)`;
-  // As with the reader, scores: of sentences where the same is found.
+  // Scores as for the reader, of the sentences in which both found the same entities.
   const scores = results.map((result) => same.map((i) => result.scores[i]));
   report('peruse-tagger-convbert-tiny', `${rows.length} sentences of ${set} (scores)`, drift(scores), metric, results);
 }

@@ -43,7 +43,6 @@ const kHostile: [string, unknown][] = [
   ['a signal that throws when it is listened to', { aborted: false, addEventListener: boom, removeEventListener: boom }],
 ];
 
-/** Checks for a result, or for a PeruseError that quotes only the start of a long argument. */
 async function answered(promise: Promise<unknown>): Promise<void> {
   try {
     await promise;

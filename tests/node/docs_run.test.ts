@@ -92,7 +92,6 @@ function reporting(code: string): { code: string; comments: string[] } {
   return { code: reported.join('\n'), comments };
 }
 
-/** The list or object at the start of a comment. */
 function literalIn(comment: string): string | undefined {
   if (!/^(\[*\{|\[[\d'])/.test(comment)) return undefined;
   let depth = 0;
@@ -103,7 +102,6 @@ function literalIn(comment: string): string | undefined {
   throw new Error(`This has no end: ${comment}`);
 }
 
-/** Compares a value with the list or object in its comment, or with a printed line. */
 function expectReported(actual: unknown, comment: string): void {
   const literal = literalIn(comment);
   if (literal !== undefined) expectAsShown(actual, shownValue(literal), comment);

@@ -78,7 +78,7 @@ test.each(['classify', 'redact'])('Ctrl-C ends peruse %s in the middle of its li
   expect(await Promise.race([ended, wait(10_000, 'still there')])).toBe(130);
 });
 
-// Comparing all labels pairwise, or reading all of them before the first turn, would take minutes.
+// Comparing all pairs of labels, or reading all labels before the first turn, would take minutes.
 test('a call with 100,000 labels hears an abort before it has cost what 20,000 of them cost', async () => {
   const read = (path: string) => readFileSync(`${kRoot}tests/fixtures/gliner/${path}`);
   const files = {

@@ -34,13 +34,11 @@ function reachable(layer: string): Set<string> {
   return found;
 }
 
-/** The layer with the longest prefix of the file's path. */
 function layerOf(file: string): string | undefined {
   const holding = Object.keys(kEdges).filter((layer) => file.startsWith(`${layer}/`));
   return holding.sort((a, b) => b.length - a.length)[0];
 }
 
-/** Includes that cross a forbidden edge, or name a file outside the layers. */
 function forbiddenIncludes(file: string, text: string): string[] {
   const layer = layerOf(file);
   if (layer === undefined) return [`${file} is in no layer`];

@@ -58,7 +58,6 @@ const kModels: Record<string, () => Promise<Model>> = {
   }),
 };
 
-/** A model's files with one JSON file, or one member of it, replaced. */
 function* variants(files: Files, values = kValues): Generator<[what: string, files: Files]> {
   for (const [name, content] of Object.entries(files).filter(([file]) => file.endsWith('.json'))) {
     for (const value of values) yield [`${name} is ${JSON.stringify(value)}`, { ...files, [name]: json(value) }];

@@ -44,7 +44,6 @@ function tensors(): [string, number[]][] {
   return list;
 }
 
-/** The file's header, and the number of bytes after it. */
 function header(): { start: Uint8Array; body: number } {
   let end = 0;
   const entries = tensors().map(([name, shape]) => {

@@ -7,7 +7,6 @@ const kSentiment = 'models/peruse-sentiment-convbert-tiny';
 const kReader = 'models/peruse-reader-deberta-tiny';
 const kTagger = 'models/peruse-tagger-convbert-tiny';
 
-/** pipeline() without types. */
 const load = pipeline as unknown as (
   ...given: unknown[]
 ) => Promise<((...given: unknown[]) => Promise<unknown>) & { dispose(): Promise<void> }>;

@@ -8,7 +8,6 @@ import { setPlatform } from '../../web/dist/platform/current.js';
 import { nodePlatform } from '../../web/dist/platform/platform_node.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
-/** Texts that take far more than 50 ms. */
 const kMany = Array.from({ length: 600 }, (_, i) => `A gem of a film, told with patience and a dry wit, number ${i}.`);
 
 let folder: string;

@@ -4,7 +4,6 @@ import * as checks from '../../web/src/tasks/patterns/national_checks.js';
 import { findNationalIds } from '../../web/src/tasks/patterns/national_ids.js';
 import goldens from '../fixtures/national_ids.json' with { type: 'json' };
 
-/** Checks by the names of python-stdnum's modules. */
 const kChecks: Record<string, (code: string) => boolean> = {
   'es.dni': checks.spanish,
   'es.nie': checks.spanish,

@@ -14,7 +14,6 @@ interface Case {
 
 const kTolerance = 1e-4;
 
-/** Converts transformers' code points to UTF-16 units. */
 function toUtf16(value: unknown, text: string): unknown {
   const units = [0];
   for (const char of text) units.push(units.at(-1)! + char.length);
@@ -44,7 +43,6 @@ function expectAlike(actual: unknown, expected: unknown, where: string): void {
 
 type AnyCall = (...args: unknown[]) => Promise<unknown>;
 
-/** Returns the actual and the expected result of a case. */
 async function runCase(call: AnyCall, one: Case): Promise<[unknown, unknown]> {
   const { inputs, options } = one;
   if (one.task === 'feature-extraction') {

@@ -73,7 +73,6 @@ const kPatterns = [
 /** Parts of lines that are right although a pattern finds them. At most 20. */
 const kExceptions: string[] = [];
 
-/** The lines of prose in a document, or of comments in code. */
 function prose(path: string, text: string): { line: number; words: string }[] {
   let inCode = false;
   return text.split('\n').flatMap((content, index) => {
@@ -88,7 +87,6 @@ function prose(path: string, text: string): { line: number; words: string }[] {
   });
 }
 
-/** Findings as `path:line: sentence (advice)`. */
 function findings(path: string, text: string): string[] {
   return prose(path, text).flatMap(({ line, words }) =>
     kPatterns

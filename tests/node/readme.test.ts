@@ -20,7 +20,6 @@ test('the program prints its output', async () => {
   expect(withTwoDecimals(run.stdout)).toBe(output);
 });
 
-/** Rounds numbers as the README does. */
 function withTwoDecimals(text: string): string {
   return text.replaceAll(/\d\.\d{3,}/g, (number) => Number(number).toFixed(2));
 }

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Packages that a program imports statically, with those of the files that it imports. */
 function packagesOf(file: string, read: (file: string) => string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);

@@ -17,7 +17,6 @@ afterEach(() => {
 
 type Answer = 'starts' | 'hangs' | 'is missing';
 
-/** A worker with a scripted reaction to the request for threads. */
 class FakeWorker {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onerror: ((event: { message?: string }) => void) | null = null;

@@ -20,7 +20,6 @@ async function collected<R>(stream: AsyncIterable<R>): Promise<R[]> {
   return results;
 }
 
-/** Texts, with the number of them that were read. */
 function counted(texts: readonly string[]) {
   const state = { read: 0, closed: false };
   async function* generate() {

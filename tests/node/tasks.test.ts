@@ -11,7 +11,6 @@ afterEach(async () => {
 
 const kNli = { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' }, label2id: { contradiction: 0, neutral: 1, entailment: 2 } };
 
-/** `changes` apply to config.json. */
 async function open<T extends Task>(task: T, checkpoint: string, changes: object = {}) {
   const { files, expected } = await readTiny(checkpoint);
   const before = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { foldText } from '../../web/src/tasks/text_folding.js';
 
-/** The original text of a part of the folded text. */
 function original(text: string, part: string): string {
   const folded = foldText(text);
   const start = folded.text.indexOf(part);

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import { fewestFast } from '../../web/src/engine/thread_probe.js';
 
-/** `times` are milliseconds by number of threads. */
 function choose(times: Record<number, number>): Promise<number> {
   return fewestFast(Math.max(...Object.keys(times).map(Number)), async (threads) => times[threads]!);
 }

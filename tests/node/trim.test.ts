@@ -33,7 +33,6 @@ async function json(folder: string, name: string) {
   return JSON.parse(await readFile(join(folder, name), 'utf8'));
 }
 
-/** Reads the pieces of a text by name. */
 function piecesBy(tokenizer: Tokenizer, vocabulary: Record<string, number>) {
   const names = new Map(Object.entries(vocabulary).map(([piece, id]) => [id, piece]));
   return (text: string) => [...tokenizer.encode(text).ids].map((id) => names.get(id)!);

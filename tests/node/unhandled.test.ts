@@ -22,7 +22,6 @@ const kModules = JSON.stringify(
   })),
 );
 
-/** Files of a folder for each task. */
 const kFolders: Record<string, Record<string, string>> = {
   'feature-extraction': {
     'config.json': '{"model_type":"fake"}',
@@ -68,7 +67,6 @@ function slowFolder(files: Record<string, string>, onOpen: (count: number, file:
   };
 }
 
-/** Loads. Returns the number of openings and the error's code. */
 async function load(task: string, files: Record<string, string>, onOpen: (host: LocalHost, count: number, file: string) => void) {
   let openings = 0;
   const open = (): ModelFolder =>

@@ -10,13 +10,10 @@ import { demoPackage } from '../node/support/demo_package.js';
 
 export interface Installed {
   tarballBytes: number;
-  /** Files of the tarball. */
   files: { path: string; size: number }[];
-  /** The new folder, with node_modules/peruse and the repository's models. */
   folder: string;
   demoTarball: string;
   demoTarballBytes: number;
-  /** Seconds to install. */
   seconds: number;
 }
 

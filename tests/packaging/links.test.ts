@@ -6,7 +6,6 @@ import { expect, inject, test } from 'vitest';
 const kPackage = join(inject('installed').folder, 'node_modules/peruse');
 const pages = readdirSync(kPackage, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
 
-/** The anchors of a page's headings, as on GitHub. */
 function anchorsOf(page: string): string[] {
   const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading]) =>

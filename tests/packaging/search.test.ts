@@ -19,7 +19,6 @@ test('the kit is one script of less than 9 KB (brotli)', () => {
   expect(length).toBeLessThan(9 * 1024);
 });
 
-/** The site of the guide, with an index that the installed command made. */
 async function siteWithIndex(): Promise<{ site: Site; texts: number }> {
   const made = join(folder, 'site');
   mkdirSync(join(made, 'docs/deep'), { recursive: true });

@@ -16,7 +16,6 @@ const { folder, demoTarball } = inject('installed');
 const kVersion = (JSON.parse(readFileSync(join(folder, 'node_modules/peruse/package.json'), 'utf8')) as { version: string }).version;
 const kModels = fileURLToPath(new URL('../../models', import.meta.url));
 
-/** Time limit for a line of output. */
 const kPatience = { timeout: 20_000 };
 
 let child: ChildProcess | undefined;
@@ -42,7 +41,6 @@ async function startRegistry(hasDemo: boolean): Promise<{ url: string; asked: st
   return { url, asked, close: () => server.close() };
 }
 
-/** Starts the command. Returns the page's address, and other printed lines. */
 async function serveDemo(
   args: string[] = [],
   environment: Record<string, string> = {},
@@ -63,7 +61,6 @@ async function serveDemo(
   return { url, out: () => out, err: () => err };
 }
 
-/** Returns the page's first answer, and its errors. */
 async function visit(url: string): Promise<{ answer: string; error: string; failures: string[] }> {
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {

@@ -30,7 +30,7 @@ const kWork = `
     tokenizer.dispose();
     return { ids, offsets, text, count };
   }`;
-/** The tiny models' tokenizers do not add special tokens. */
+/** The tiny models' tokenizers add no special tokens. */
 const kGood = {
   ids: [1, 2, 3],
   offsets: [

@@ -26,7 +26,6 @@ function python(program, args) {
   return result.stdout;
 }
 
-/** The tensors of a safetensors file, F32 and I32 only. */
 function readTensors(path) {
   const file = readFileSync(path);
   const length = Number(file.readBigUInt64LE(0));
@@ -46,7 +45,6 @@ function readTensors(path) {
   return tensors;
 }
 
-/** The worst difference of two hidden states; NaN if any value is. */
 function worstOf(ours, theirs) {
   if (ours.length !== theirs.length) return NaN;
   let worst = 0;
@@ -57,7 +55,6 @@ function worstOf(ours, theirs) {
   return worst;
 }
 
-/** By hidden state, the worst over the texts. */
 async function compare(folder, options) {
   const expected = readTensors(join(folder, 'expected.safetensors'));
   const extract = await pipeline('feature-extraction', folder, options);
@@ -79,7 +76,7 @@ async function compare(folder, options) {
   return { worst, variant };
 }
 
-/** The rows of these results, and those of the page's other models. */
+/** Table rows for these results and for the models that are only in the page. */
 function tableRows(results, models) {
   const rows = new Map();
   const page = existsSync(kTable) ? readFileSync(kTable, 'utf8') : '';

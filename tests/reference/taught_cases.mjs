@@ -1,4 +1,4 @@
-// Teaches what check_taught.py asks for, and writes down what Peruse computes with each model that was saved: node taught_cases.mjs JOBS RESULTS.
+// Trains the models that check_taught.py requests, and writes Peruse's results for each: node taught_cases.mjs JOBS RESULTS.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from '../../web/dist/index_node.js';
@@ -6,7 +6,7 @@ import { teach } from '../../web/dist/teach/index_node.js';
 
 const [jobsFile, resultsFile] = process.argv.slice(2);
 
-/** The saved model; an adapter on the weights that it was taught on, with the labels of its own config.json. */
+/** Loads the saved model. An adapter is loaded on its base weights, with the labels of its own config.json. */
 function load({ task, base, out, options }) {
   if (options.method !== 'lora') return pipeline(task, out);
   const files = [join(out, 'config.json'), join(base, 'tokenizer.json'), join(base, 'model.safetensors')];

@@ -49,7 +49,6 @@ function configure(prefix, finalPrefix) {
 
 const kLayout = 'layout 1';
 
-/** Key of the folder's contents. Set-ups under different Node versions share it. */
 export function emscriptenKey() {
   return JSON.stringify([kPackages, kLayout]);
 }

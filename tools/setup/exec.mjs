@@ -1,4 +1,3 @@
-// Runs other programs.
 import { execFile, spawnSync } from 'node:child_process';
 
 /** Runs `command` and returns its standard output. Throws with its standard error if it fails. */
@@ -9,7 +8,6 @@ export function capture(command, args = [], options = {}) {
   return result.stdout;
 }
 
-/** Like `capture`, asynchronously. */
 export function captureAsync(command, args = [], options = {}) {
   return new Promise((resolve, reject) => {
     execFile(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options }, (error, stdout, stderr) => {
@@ -39,12 +37,10 @@ export function tryCapture(command, args = [], options = {}) {
   return result.error || result.status !== 0 ? undefined : result.stdout;
 }
 
-/** The path of a program on PATH, or undefined. */
 export function which(program) {
   return tryCapture('sh', ['-c', 'command -v "$1"', 'sh', program])?.trim() || undefined;
 }
 
-/** Prefixes a command with sudo unless this process is root. */
 export function asRoot(command, args) {
   return process.getuid() === 0 ? [command, args] : ['sudo', [command, ...args]];
 }

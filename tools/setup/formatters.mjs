@@ -36,7 +36,6 @@ export function findClangFormat() {
   }
 }
 
-/** Biome's program in tools/lint/package.json for this platform. */
 export function findBiome() {
   const folder = join(root, 'tools/lint');
   installNodeModules(folder);

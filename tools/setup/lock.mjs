@@ -41,7 +41,6 @@ function isLeft(path) {
   }
 }
 
-/** Removes the lock by renaming it, which succeeds for only one process. */
 function clear(path) {
   const left = `${path}.left-${process.pid}`;
   try {
@@ -52,7 +51,6 @@ function clear(path) {
   rmSync(left, { force: true });
 }
 
-/** Calls the synchronous `action` while holding the lock. */
 export function withLock(path, action) {
   mkdirSync(dirname(path), { recursive: true });
   for (let said = false; !take(path); sleep(kAskEvery)) {

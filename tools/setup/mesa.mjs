@@ -1,5 +1,5 @@
-// Mesa's Vulkan drivers from Debian's packages, in a prefix of their own: lavapipe runs the GPU tests (tests/node/gpu/with_lavapipe.mjs), and
-// RADV compiles shaders for AMD's GPUs without one (tests/bench/gpu_stats.mjs). Their libraries come with Chromium and WebKit.
+// Mesa's Vulkan drivers from Debian's packages, in a separate folder. lavapipe runs the GPU tests (tests/node/gpu/with_lavapipe.mjs); RADV
+// compiles shaders for AMD's GPUs without one (tests/bench/gpu_stats.mjs). Chromium and WebKit bring the libraries that the drivers need.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ const kPrefix = join(cacheDir, 'mesa');
 const kLibraries = 'usr/lib/x86_64-linux-gnu';
 const kManifests = 'usr/share/vulkan/icd.d';
 
-/** Makes the manifests name the drivers where they are now. */
+/** Writes the drivers' current paths into the manifests. */
 function placeDrivers(prefix) {
   const folder = join(prefix, kManifests);
   for (const file of readdirSync(folder)) {
@@ -55,7 +55,7 @@ function fill(partial, known) {
   placeDrivers(partial);
 }
 
-/** Fills the prefix, where Debian has packages for it, and returns a note. */
+/** Fills the folder if Debian has the packages. Returns a note. */
 export function unpackMesa(release) {
   const known = kPackages[release];
   if (!known) return 'for Debian 12 and 13 only: the suite gpu-stats will fail';
@@ -78,7 +78,7 @@ export function mesaEnvironment(driver) {
     manifests,
     readdirSync(manifests).find((file) => file.startsWith(`${driver}_icd`)),
   );
-  // Debian's Chromium carries the Vulkan loader.
+  // Debian's Chromium contains the Vulkan loader.
   const libraries = [join(kPrefix, kLibraries), dirname(chromium.swiftshaderIcd), process.env.LD_LIBRARY_PATH];
   return {
     VK_DRIVER_FILES: manifest,
@@ -89,7 +89,7 @@ export function mesaEnvironment(driver) {
   };
 }
 
-/** The same for RADV, which takes `chip` for the machine's GPU: its kernel interface does nothing. Pipelines can be compiled, not run. */
+/** The same for RADV with `chip` as a simulated GPU, on which pipelines can be compiled but not run. */
 export function radvEnvironment(chip) {
   const environment = mesaEnvironment('radeon');
   return {

@@ -78,7 +78,6 @@ function unpackFromDebian(source, folder) {
   rmSync(archive);
 }
 
-/** Fetches a commit, whose id git verifies. */
 function fetchFromUpstream(source, folder) {
   const git = (...args) => capture('git', ['-C', folder, '-c', 'advice.detachedHead=false', ...args]);
   git('init', '-q');

@@ -28,7 +28,6 @@ const kBuilds = {
 
 export const kBuildNames = Object.keys(kBuilds);
 
-/** Makes the named builds. Returns the failed ones, with errors. */
 export async function makeBuilds(names) {
   const wanted = kBuildNames.filter((name) => names.has(name));
   const failed = new Map();

@@ -6,7 +6,6 @@ import { root } from '../setup/root.mjs';
 
 const kWrapper = fileURLToPath(new URL('processor_time.py', import.meta.url));
 
-/** Whether Python, which measures the time, is available. */
 let python;
 
 /** Milliseconds after which a suite is ended. */

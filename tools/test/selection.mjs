@@ -11,7 +11,6 @@ export const kUsage = `npm test -- [options]            runs the fast tier; npm 
   --changed [commit]             runs the suites of the tier that changes since the commit (HEAD by default) can affect
   --check-times                  fails if a suite takes more than twice its usual processor time`;
 
-/** Parses the command line to { list, checkTimes, suites }. */
 export function readOptions(args) {
   const { values, positionals } = parseArgs({
     args,
@@ -54,7 +53,6 @@ function changedPaths(commit) {
 
 const isBelow = (path, prefixes) => prefixes.some((prefix) => path.startsWith(prefix));
 
-/** Whether the table says which suites read the path. */
 export function isKnown(path) {
   return isBelow(path, [...kReadByAll, ...kReadByNone]) || kSuites.some(({ reads }) => isBelow(path, reads));
 }

@@ -16,7 +16,6 @@ import { join } from 'node:path';
 import { root } from '../setup/root.mjs';
 import { kSeed } from './runners.mjs';
 
-/** Paths that affect every suite. */
 export const kReadByAll = [
   '.npmrc',
   'package.json',
@@ -52,7 +51,6 @@ const kRepeated = [
   ...['resting_worker', 'cli/batch', 'teach/few', 'teach/threads'],
 ].map((name) => `tests/node/${name}.test.ts`);
 
-/** The test files of a folder, except `others`. */
 function theRest(folder, others, { recursive = false } = {}) {
   const files = readdirSync(join(root, folder), { recursive }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
   return files.filter((file) => file.endsWith('.test.ts') && !others.includes(file));

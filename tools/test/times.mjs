@@ -12,7 +12,6 @@ const kFastTier = 1200;
 const kFactor = 2;
 const kSlack = 20;
 
-/** { suites: { name: { seconds, processor } } } of the last run of each suite on this machine. */
 export function readTimes() {
   return existsSync(kFile) ? JSON.parse(readFileSync(kFile, 'utf8')) : { suites: {} };
 }
@@ -27,7 +26,6 @@ export function storeTimes(results, buildSeconds) {
   writeFileSync(kFile, `${JSON.stringify({ builds: Math.round(buildSeconds), suites }, null, 2)}\n`);
 }
 
-/** Lines with the slowest suites and tests of a run. */
 export function slowest(results) {
   const suites = [...results].sort((a, b) => b.seconds - a.seconds).slice(0, kSlowest);
   const tests = results

@@ -69,7 +69,6 @@ class BarePage {
     });
   }
 
-  /** Returns the value of the expression or of its promise. */
   async evaluate(expression) {
     const { result, exceptionDetails } = await this.send_('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails !== undefined) throw asError(exceptionDetails);
@@ -107,7 +106,6 @@ async function residentBytes(session) {
   return (await renderers(session)).reduce((sum, id) => sum + 1024 * kilobytes(id), 0);
 }
 
-/** Counts the workers of all pages, with nested ones. */
 async function workers(session) {
   const names = (id) => readdirSync(`/proc/${id}/task`).map((task) => readFileSync(`/proc/${id}/task/${task}/comm`, 'utf8'));
   return (await renderers(session)).flatMap(names).filter((name) => name.startsWith('DedicatedWorker')).length;

@@ -2,7 +2,6 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** Faulty responses; each ends or hangs. */
 const kFaults = {
   nothing: () => {},
   reset: (_, response) => response.destroy(),
@@ -60,7 +59,6 @@ function cut(response, body, announced) {
   response.write(body.subarray(0, body.length - 1), () => response.socket?.end());
 }
 
-/** `serve(files, probability)` sets the files and the probability of a fault. */
 export async function startFaultServer(random) {
   let files = {};
   let probability = 0;

@@ -17,7 +17,6 @@ const kTasks = {
   bare: ['feature-extraction', (pipe, options) => pipe(kText, options)],
 };
 
-/** { name, task, call, files } for every family and head. */
 export function tinyModels() {
   return readdirSync(kTiny).flatMap((name) => {
     const end = Object.keys(kTasks).find((one) => name.endsWith(`-${one}`));
@@ -32,7 +31,6 @@ export function tinyModels() {
   });
 }
 
-/** The same for ONNX files. */
 export function onnxModels() {
   const models = new Map(tinyModels().map((model) => [model.name, model]));
   const folders = readdirSync(kOnnx, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -54,7 +52,6 @@ function tinyTokenizer(size) {
   return new TextEncoder().encode(JSON.stringify({ version: '1.0', ...rest, pre_tokenizer: { type: 'WhitespaceSplit' }, model }));
 }
 
-/** Real tokenizers of every format, by folder name. */
 export function tokenizerFiles() {
   const folder = join(kRoot, 'tests/fixtures/tokenizer');
   const found = [];

@@ -123,7 +123,6 @@ function mutateMessage(bytes, random) {
   return new Uint8Array(Buffer.concat(fields.flatMap(writeField)));
 }
 
-/** The fields of a message; empty if it is not a message. */
 function splitMessage(bytes) {
   const fields = [];
   for (let at = 0; at < bytes.length; ) {
@@ -168,7 +167,6 @@ const writeField = ({ number, type, content, said }) => [
   content,
 ];
 
-/** A safetensors file with a false header. */
 function mutateHeader(bytes, random) {
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   const header = mutateJson(bytes.subarray(8, 8 + length), random);

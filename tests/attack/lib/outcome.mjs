@@ -15,7 +15,6 @@ export async function outcome(promise, { allow = [] } = {}) {
   return 'ok';
 }
 
-/** A failure of the attack's rules. */
 export class Finding extends Error {}
 
 function checkError(error, allow) {

@@ -4,7 +4,6 @@ const kTick = 250; // milliseconds
 /** Milliseconds of computing per tick below which a process counts as idle. */
 const kIdle = 5;
 
-/** Starts a measurement. The returned function ends it and returns milliseconds. */
 export function measureOwnTime() {
   const start = process.cpuUsage();
   let last = start;

@@ -1,5 +1,3 @@
-// Random numbers that a seed repeats.
-
 export class Random {
   constructor(seed) {
     this.state_ = seed >>> 0 || 1;

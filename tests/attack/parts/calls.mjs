@@ -64,7 +64,6 @@ function optionTypes() {
   return found;
 }
 
-/** Some options with valid, almost valid and invalid values. */
 function drawOptions(types, random) {
   if (random.chance(0.05)) return hostile(random);
   const names = Object.keys(types);

@@ -35,7 +35,6 @@ async function loadAndCall({ task, call }, files) {
   }
 }
 
-/** Replaces the tiny tokenizer by a real one. Returns its file. */
 function useTokenizer(files, { name, bytes }) {
   const kind = /(tokenizer\.json|vocab\.txt|spm\.model|vocab\.json|merges\.txt)$/.exec(name)[0];
   if (kind !== 'tokenizer.json') delete files['tokenizer.json'];
@@ -45,7 +44,6 @@ function useTokenizer(files, { name, bytes }) {
   return kind;
 }
 
-/** Splits weights into shards with a right or wrong index. */
 function splitIndex(files, random) {
   const names = ['model-00001-of-00002.safetensors', '../x.safetensors', 'x', '', 'model.safetensors', '/etc/passwd', 'a\u0000b'];
   const map = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`tensor.${i}`, random.pick(names)]));

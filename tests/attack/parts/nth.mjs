@@ -9,7 +9,6 @@ import { setWaits } from '../lib/patience.mjs';
 
 const kEndsWithin = 120_000; // milliseconds, far more than a worker takes to end
 
-/** Counts calls, and fails the n-th. */
 class Nth {
   arm(n) {
     this.left_ = n;
@@ -77,7 +76,6 @@ export async function run({ random, timeLeft, begin, count }) {
   }
 }
 
-/** Waits until at most `most` workers are left. */
 async function ended(workers, most) {
   for (const end = Date.now() + kEndsWithin; workers.size > most && Date.now() < end; )
     await new Promise((resolve) => setTimeout(resolve, 20));

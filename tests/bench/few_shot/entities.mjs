@@ -69,13 +69,11 @@ function load(set, part) {
   return set === 'restaurant8k' ? restaurant(`${set}-${file}.json.gz`) : conll(`${set}-${file}.conll.gz`);
 }
 
-/** Whether no two entities share a word: a token has one label. */
 function apart({ text, entities }) {
   const order = [...entities].sort((a, b) => a.start - b.start);
   return order.every(({ start }, index) => index === 0 || /\s/.test(text.slice(order[index - 1].end, start)));
 }
 
-/** `count` sentences, of which three of four have an entity. */
 function draw(train, count, seed) {
   const order = shuffled(train, seed).filter(apart);
   const some = order.filter(({ entities }) => entities.length > 0).slice(0, Math.ceil(0.75 * count));

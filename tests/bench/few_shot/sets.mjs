@@ -11,7 +11,7 @@ const lines = (folder, name) =>
     .filter((line) => line !== '');
 const rows = (folder, name) => lines(folder, name).map((line) => line.split('\t'));
 
-/** Part 'dev' of a data set without one: every fifth text of the training part, which 'train' then omits. */
+/** Makes the part 'dev' for a data set without one: every fifth text of 'train', which then omits these. */
 const ownDev = (list, part) => list.filter((_, index) => (part === 'dev') === (index % 5 === 0));
 
 function polarity(name, no, yes) {
@@ -90,7 +90,7 @@ export const kTable = {
   'goemotions-4': emotions({ 6: 'confusion', 11: 'disgust', 14: 'fear', 15: 'gratitude' }),
 };
 
-/** Sets that defaults are chosen on: their tests are of the part 'dev'. */
+/** Data sets for choosing defaults. They use the part 'dev' for tests. */
 export const kDevelopment = {
   subjectivity: kTable.subjectivity,
   'rt-polarity': kTable['rt-polarity'],
@@ -127,7 +127,6 @@ export function shuffled(list, seed) {
   return order;
 }
 
-/** `count` examples of each label, by draw, in mixed order. */
 export function draw(train, count, seed) {
   const order = shuffled(train, seed);
   const labels = [...new Set(train.map(({ label }) => label))].sort();

@@ -9,13 +9,12 @@ function keysOf(lines, name) {
   return [...new Set(lines.map((line) => line[name]))];
 }
 
-/** Mean, deviation and number of draws of one method in one cell; null if it was not measured. */
 function figureOf(lines, method) {
   const list = lines.filter((line) => line.method === method).map(({ accuracy }) => 100 * accuracy);
   return list.length === 0 ? null : { mean: meanOf(list), deviation: deviationOf(list), draws: list.length };
 }
 
-/** Prints a table for each base, and counts the cells in which teach() is near the best method and ahead of TF-IDF. */
+/** Prints a table for each base model, and the number of cells in which teach() is near the best method and better than TF-IDF. */
 export function printTable(lines) {
   for (const base of keysOf(lines, 'base').sort()) {
     const own = lines.filter((line) => line.base === base);

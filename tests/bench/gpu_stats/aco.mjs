@@ -1,4 +1,4 @@
-// Reads what RADV prints of each pipeline (compile.mjs): its statistics, and the listing with ACO's clocks for every instruction.
+// Reads RADV's output for each pipeline (compile.mjs): statistics, and ACO's listing with a clock for every instruction.
 
 /** A multiply-add instruction of one lane, or of two or four. */
 const kMath = /^v_(fma|fmac|fmaak|fmamk)_f32$|^v_dot4/;
@@ -22,7 +22,7 @@ function blocksOf(listing) {
   return blocks;
 }
 
-/** The loops without a loop inside, each as its instructions. */
+/** Returns the innermost loops, each as a list of instructions. */
 function innerLoops(blocks) {
   const index = new Map(blocks.map(({ id }, i) => [id, i]));
   const ends = new Map();
@@ -37,7 +37,7 @@ function innerLoops(blocks) {
   return loops.filter((loop) => !holds(loop)).map(([from, to]) => blocks.slice(from, to + 1).flatMap(({ instructions }) => instructions));
 }
 
-/** For each load from memory in a loop, the multiply-adds between it and the wait for it, which may be in the next round. */
+/** For each load in a loop: the number of multiply-adds until an instruction waits for it, possibly in the next round. */
 function mathBeforeWaits(loop) {
   const waiting = [];
   const distances = [];

@@ -1,4 +1,4 @@
-// Compiles the pipelines of kernels.mjs on the adapter at hand, each between two marks on standard error, where the driver prints.
+// Compiles the pipelines of kernels.mjs on the machine's adapter. Prints marks around each on standard error, where the driver also prints.
 import { writeSync } from 'node:fs';
 import { requestAdapter } from '../../node/gpu/gpu_device.mjs';
 import { kernels } from './kernels.mjs';

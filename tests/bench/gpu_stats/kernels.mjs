@@ -1,4 +1,4 @@
-// The pipelines that gpu_stats.mjs compiles: products, attention and what else takes time in a model of usual size.
+// The pipelines that gpu_stats.mjs compiles: those that take most of the time in a model of typical size.
 import { readFileSync } from 'node:fs';
 import { shaders } from '../../node/gpu/shader_names.mjs';
 
@@ -26,7 +26,6 @@ const kFormats = [
   ['linear_q8', '+dot4', { WIDE: 0 }, 'q8'],
 ];
 
-/** Returns { name, code, constants } of each pipeline. */
 export function kernels() {
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });

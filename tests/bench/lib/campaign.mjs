@@ -9,7 +9,7 @@ import { kOrt, openStage } from './stage.mjs';
 export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and '2048' and 'windows', which take minutes at base size
 export const kBarLengths = ['128', '384'];
 
-/** A cell for each runtime, shape, length and subject; `report` receives those of one shape in one runtime. */
+/** Returns results for each shape, runtime, length and subject; `report` receives those of one shape in one runtime. */
 export async function measureAll(options, environment, report) {
   const builds = await buildAll(options);
   const cells = [];
@@ -104,7 +104,7 @@ function plans(runtime, { variants, threads, dtypes, ort, before }) {
     for (const dtype of dtypes) {
       for (const variant of runtime === 'native' ? ['avx2'] : variants) {
         all.push({ library: 'peruse', variant, dtype, threads: count });
-        // The page is served nothing outside of this checkout.
+        // Only in Node, because the server for pages serves only this checkout.
         if (before && runtime === 'node') all.push({ library: 'before', variant, dtype, threads: count });
       }
       if (ort && runtime !== 'native' && dtype !== 'f16') all.push({ library: 'ort', dtype, threads: count });

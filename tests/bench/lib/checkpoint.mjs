@@ -2,7 +2,6 @@
 
 const kDeviation = 0.02; // of the weights, as transformers initialises them
 
-/** Every tensor of the configuration with a question-answering and a classification head: [{ name, shape }]. */
 export function tensorsOf(config) {
   const makers = { convbert: convBertTensors, modernbert: modernBertTensors };
   return (makers[config.model_type] ?? debertaTensors)(config);
@@ -113,7 +112,7 @@ function convBertTensors(config) {
   ];
 }
 
-/** Without biases, as ModernBERT and Ettin are published; one `classifier` serves both heads. */
+/** ModernBERT and Ettin as published: no biases, and `classifier` in both heads. */
 function modernBertTensors(config) {
   const { hidden_size: hidden, intermediate_size: wide } = config;
   const weight = (name, ...shape) => ({ name: `${name}.weight`, shape });

@@ -1,4 +1,4 @@
-// npm run bench -- --dispatch: whether the kernels that are chosen on this machine are the fastest of those that a build has.
+// npm run bench -- --dispatch: compares the kernels that are chosen on this machine with the other kernels in the build.
 import { spawnSync } from 'node:child_process';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './prepare.mjs';
 

@@ -1,6 +1,5 @@
-// npm run bench -- --device webgpu: each shape on the adapter at hand, in Node over Dawn, and in Chromium beside
-// onnxruntime-web's WebGPU provider. On a software adapter (the default; PERUSE_GPU=own takes the machine's) only counts and
-// ratios mean anything.
+// npm run bench -- --device webgpu: times each shape in Node with Dawn, and in Chromium also with onnxruntime-web's WebGPU provider. On a
+// software adapter (the default; PERUSE_GPU=own uses the machine's) only counts and ratios are meaningful.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';

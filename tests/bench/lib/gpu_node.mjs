@@ -1,5 +1,5 @@
-// Peruse over Dawn: a process of its own, because the variables that name an adapter must be there when it starts
-// (tests/node/gpu/with_swiftshader.mjs). Reads { folder, dtype, batches } as JSON from its argument, writes what it measured.
+// Runs Peruse on Dawn in a separate process, whose environment must name the adapter (tests/node/gpu/with_swiftshader.mjs). Reads { folder,
+// dtype, batches } as JSON from its argument, and prints the measurements.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { countCalls, idTokenizer, measurePeak, measurePeruse } from './gpu_subject.mjs';

@@ -1,9 +1,8 @@
-// What is measured on a GPU, in Node over Dawn or in a page: Peruse with device 'webgpu', onnxruntime-web with its WebGPU
-// provider, and the adapter's own rate. Counts what WebGPU is asked to do by wrapping the methods of its classes.
+// Measures on a GPU, in Node or in a page: Peruse, onnxruntime-web with its WebGPU provider, and the adapter's peak rate. Counts WebGPU
+// calls by wrapping the methods of its classes.
 
 const kTimedRounds = 5;
 
-/** Counts from now on: dispatches, submits, bytes of buffers. `classes` has GPUDevice and its kin. */
 export function countCalls(classes) {
   const counts = { dispatches: 0, submits: 0, buffers: 0, bufferBytes: 0 };
   const wrap = (name, method, count) => {
@@ -69,7 +68,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   return best;
 }
 
-/** One text of so many tokens, again and again: seconds of each call, and what one warm call asks of WebGPU. */
+/** Times repeated calls with one text of each length, and counts the WebGPU calls of one of them. */
 export async function measureCalls(run, counts) {
   await run();
   const before = { ...counts };
@@ -84,7 +83,7 @@ export async function measureCalls(run, counts) {
   return { times, asked };
 }
 
-/** A tokenizer whose text is the ids themselves: t5 t17. */
+/** A tokenizer that reads ids: 't5 t17'. */
 export function idTokenizer(vocabulary) {
   return JSON.stringify({
     version: '1.0',
@@ -105,7 +104,6 @@ export function idTokenizer(vocabulary) {
   });
 }
 
-/** Peruse: { load bytes and time, calls by length }. */
 export async function measurePeruse(pipeline, { files, dtype, batches }, counts) {
   const before = counts.bufferBytes;
   const start = performance.now();

@@ -9,10 +9,10 @@ export const unpack = (...path) => gunzipSync(readFileSync(join(...path))).toStr
 export const some = (rows, count) =>
   rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]);
 
-/** Types of the sets' own, in the words of the demo model (tools/train/shared/entities.py). */
+/** Labels of the data sets, and the demo model's types for them (tools/train/shared/entities.py). */
 const kTypeOf = { person: 'PER', corporation: 'ORG', group: 'ORG', location: 'LOC', 'creative-work': 'MISC', product: 'MISC' };
 
-/** Sentences { words, types: of each word, or undefined; begins: whether an entity begins with it }. */
+/** Sentences as { words, types, begins }: the type of each word's entity or undefined, and whether the word is the entity's first. */
 export function entitySentences(folder, set) {
   return unpack(folder, 'ner', `${set}-test-halfA.conll.gz`)
     .split(/\n\s*\n/)

@@ -37,7 +37,6 @@ async function warmUp(subject) {
   return { calls: Math.max(1, Math.ceil(kLeastSeconds / fastest)) };
 }
 
-/** A subject's processor time if the clock is 'cpu' and the runtime reports it, else elapsed time. */
 export function timeBy(clock, { seconds, threadSeconds }) {
   return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
 }

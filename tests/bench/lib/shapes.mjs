@@ -2,14 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../shapes/', import.meta.url);
 
-/** Those that have bars. */
+/** Shapes for which the project has speed goals (bars). */
 export const kBarShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
 export const kShapes = [...kBarShapes, 'ettin_32m', 'modernbert_base'];
 
 /** Vocabulary of timed models: a call reads one row of the embeddings for each token, whatever the vocabulary. */
 const kTimedVocabulary = 4096;
 
-/** config.json of a shape; `timed`: with few words, so that files and memory stay small. */
 export function shapeConfig(name, { timed = false } = {}) {
   if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${kShapes.join(', ')}`);
   const config = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
@@ -23,7 +22,7 @@ const kBatches = {
   windows: Array(20).fill(384), // of a question over a long passage
 };
 
-/** '128': one text of so many tokens; else one of kBatches. Token ids are the same at every call. */
+/** Returns one text of the given number of tokens ('128'), or a batch of kBatches. Token ids are the same at every call. */
 export function batchOf(name) {
   return textsOf(kBatches[name] ?? [Number(name)]);
 }

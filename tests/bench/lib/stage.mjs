@@ -7,7 +7,6 @@ import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
 
 export const kOrt = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
 
-/** Opens a runtime: how to start subjects in it, and how it names files. */
 export async function openStage(runtime, environment) {
   if (runtime === 'native') return { start: ({ native }, { threads }) => nativeSubject(native, threads), path: (file) => file, close() {} };
   if (runtime === 'node') {

@@ -4,7 +4,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Median of a[i] / b[i]: turns of one round go together, so that a busy machine slows both. */
+/** Median of a[i] / b[i]: both were measured in the same round, so other programs affect both. */
 export function medianRatio(a, b) {
   return median(ratios(a, b));
 }

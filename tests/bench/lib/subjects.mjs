@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 
-/** Messages with ids over `post`; `listen` is given the function that takes the replies. */
+/** Sends messages with ids by `post`; `listen` receives the function that handles replies. */
 function correspond(post, listen) {
   const waiting = new Map();
   let next = 1;

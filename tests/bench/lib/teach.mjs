@@ -54,7 +54,7 @@ function* examples() {
   }
 }
 
-/** Lessons through the package, as a caller gives them: ConvBERT-small's shape, three epochs, by one thread and by two. */
+/** Times training by the package's teach(): ConvBERT-small's shape, three epochs, with one thread and with two. */
 export async function measureLessons() {
   const { teach } = await import('../../../web/dist/teach/index_node.js');
   const model = await randomModel('convbert_small');

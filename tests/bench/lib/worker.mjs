@@ -6,7 +6,7 @@ const inNode = typeof process === 'object';
 class Peruse {
   async create({ url, threads }) {
     const factory = (await import(/* @vite-ignore */ url)).default;
-    // Helpers for the engine's pool, and for that of the peak loop.
+    // Workers for the engine's threads and for those of the peak-rate loop.
     this.module_ = await factory({ pthreadPoolSize: 2 * (threads - 1), startHelper: await helpersOf(url) });
     this.engine_ = new this.module_.BenchEngine(threads);
   }
@@ -113,7 +113,7 @@ async function* chunksOf(weights, config) {
     const { checkpointChunks } = await import('./checkpoint.mjs');
     yield* checkpointChunks(config);
   } else if (inNode) {
-    // Into one buffer, as the library reads (web/src/sources/folder_node.ts); by this thread, so that its clock counts it, as in wholeFile.
+    // Reads into one buffer like the library (web/src/sources/folder_node.ts), in this thread, whose clock is measured, as in wholeFile.
     const { closeSync, openSync, readSync } = await import('node:fs');
     const file = openSync(weights, 'r');
     const buffer = new Uint8Array(1 << 20);

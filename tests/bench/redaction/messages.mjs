@@ -1,9 +1,8 @@
-// Messages for measuring redaction: those of models/everyday_messages.txt, and made ones from a seed. No rule and no training used them.
+// Messages for measuring redaction: those of models/everyday_messages.txt, and generated ones. None was used for rules or training.
 import { readFileSync } from 'node:fs';
 
 const kFile = new URL('../../../models/everyday_messages.txt', import.meta.url);
 
-/** A generator of numbers from 0 to below 1 (mulberry32). */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -66,7 +65,7 @@ const kMakers = {
   birth: (random) => `born ${1950 + Math.floor(random() * 50)}-0${1 + Math.floor(random() * 9)}-1${Math.floor(random() * 10)}`,
 };
 
-/** Ways to write a detail that a person reads without effort. */
+/** Ways to write a detail that people can read easily. */
 const kEscapes = {
   'full width': (text) => text.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
   'no-break spaces': (text) => text.replaceAll(' ', '\u00a0'),

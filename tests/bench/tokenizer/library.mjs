@@ -1,4 +1,4 @@
-// The JavaScript tokenizers library of transformers.js: fetched when first needed, by npm, into build/; never a dependency.
+// The tokenizers library of transformers.js, which npm installs into build/ for this benchmark.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -76,7 +76,7 @@ function measureLoading(Library, engine, json, text) {
   return { library, ours, theirs };
 }
 
-/** The time for twice as much over the time for as much: 2 where time grows with the length. */
+/** The time for a text of double length divided by the time for the text: 2 if time is proportional to length. */
 function growth(engine, make) {
   const texts = [make(1 << 19), make(1 << 20)];
   const [half, whole] = inTurns(

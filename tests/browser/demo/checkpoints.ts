@@ -1,4 +1,4 @@
-// Tiny random models as files that a visitor might choose.
+// Tiny random models, as files that a visitor might choose.
 import { readFile } from 'node:fs/promises';
 
 export interface NamedFile {
@@ -39,7 +39,6 @@ export const tinyNli = () =>
     label2id: { contradiction: 0, entailment: 1, neutral: 2 },
   });
 
-/** A tiny random tagger of persons, which is sure of nothing. */
 export const tinyTagger = () => tinyClassifier({}, 'convbert-token');
 
 /** A model whose files claim an embedding table of 8 GB. */

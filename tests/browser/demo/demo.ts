@@ -1,4 +1,4 @@
-// The demo page as a visitor has it: the built site behind its own server, in a real headless Chromium.
+// The demo page for tests: the built site on its own server, in headless Chromium.
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,7 +9,6 @@ import type { NamedFile } from './checkpoints.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Vitest's global set-up: builds the site once for all files. The package must have been built. */
 export async function setup(): Promise<void> {
   await promisify(execFile)(process.execPath, ['tools/site.mjs'], { cwd: kRoot });
 }
@@ -17,25 +16,21 @@ export async function setup(): Promise<void> {
 export interface Demo {
   readonly url: string;
   readonly browser: Browser;
-  /** A fresh visitor on the page; without the service worker, unless the options allow it. */
+  /** Opens the page in a new context, without the service worker unless the options allow it. */
   visit(options?: VisitOptions): Promise<Visit>;
-  /** The server goes away; the browser stays. */
   stopServer(): void;
   close(): Promise<void>;
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** The tab to open, by its id, or more of an address's fragment. Default: the first tab. */
+  /** Id of the tab to open, optionally with more of the address's fragment. Default: the first tab. */
   at?: string;
-  /** Done before the page is opened. */
   before?: (context: BrowserContext) => Promise<void>;
 }
 
 export interface Visit {
   readonly page: Page;
-  /** Errors thrown in the page and violations of its security policy. */
   readonly complaints: string[];
-  /** Addresses of all requests, those of workers included. */
   readonly requests: string[];
   close(): Promise<void>;
 }
@@ -101,7 +96,7 @@ export async function shown(panel: Locator, selector: string): Promise<void> {
   if (await failure.isVisible()) throw new Error(`the page says: ${await panel.locator('.error').textContent()}`);
 }
 
-/** The answer to what the form holds now is there, and nothing is under way. */
+/** Waits until the answer to the form's current contents is shown and no call is running. */
 export async function answered(panel: Locator): Promise<void> {
   await shown(panel, '.timing:not(:empty)');
   await panel.locator('.result:not(.is-stale)').waitFor();
@@ -113,14 +108,13 @@ export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'model-
   if ((await drawer.getAttribute('open')) === null) await drawer.locator('> summary').click();
 }
 
-/** The sorting tab with the model of praise and complaint, by its example. */
+/** Chooses the sorting tab's model for praise and complaint by its example. */
 export async function trained(panel: Locator): Promise<void> {
   await panel.getByRole('button', { name: 'Reviews' }).click();
   await panel.locator('.own-labels', { hasText: 'NEGATIVE, POSITIVE' }).waitFor();
   await answered(panel);
 }
 
-/** Chooses files of one's own in the tab's model picker. */
 export async function chooseFiles(panel: Locator, files: readonly NamedFile[]): Promise<void> {
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('own');
@@ -132,7 +126,6 @@ export async function chooseBundled(panel: Locator): Promise<void> {
   await panel.locator('[name=model]').selectOption({ index: 0 });
 }
 
-/** Names a model by hub id or address, which is looked up. */
 export async function nameElsewhere(panel: Locator, name: string): Promise<void> {
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');

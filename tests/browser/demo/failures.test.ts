@@ -36,7 +36,6 @@ async function expectStillWorks(): Promise<void> {
   expect(await panel.locator('.error').textContent()).toBe('');
 }
 
-/** Opens a tab; what it opens with is under way then. */
 async function open(tab: string): Promise<Locator> {
   await visit.page.locator(`#tab-${tab}`).click();
   return visit.page.locator(`#${tab}`);
@@ -147,7 +146,7 @@ it('a GPU that goes away', async () => {
   await panel.getByLabel('Device').selectOption('webgpu');
   await panel.locator('.runtime', { hasText: ' on the GPU' }).waitFor();
   await answered(panel);
-  // Work for a minute, so that the GPU goes in the middle of a call. (A call that finds it gone loads the model again instead.)
+  // Calls for a minute, so that the GPU is lost during a call. (If it is lost between calls, the next call loads the model again.)
   await panel.locator('[name=document]').fill('The lamp burned whale oil until 1902. '.repeat(2_000));
   await panel.getByRole('button', { name: 'Cancel' }).waitFor();
   await (await demo.browser.newBrowserCDPSession()).send('Browser.crashGpuProcess');

@@ -1,4 +1,4 @@
-// "Look inside": the way to an answer in steps, all about the same word and head.
+// "Look inside": the steps to an answer, which share the chosen word and head.
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { answered, type Demo, startDemo, trained, type Visit } from './demo.js';
@@ -19,7 +19,6 @@ afterEach(async () => {
   await visit.close();
 });
 
-/** Looks inside what the tab has answered, at this step. */
 async function look(panel: Locator, step: string): Promise<Locator> {
   const inside = panel.page().locator('#inside');
   await panel.locator('.look-inside').click();
@@ -120,7 +119,7 @@ it('shows ConvBERT\u2019s kernels for one word at three places, standing on thei
     expect(taps).toHaveLength(9);
     expect(taps.reduce((sum, tap) => sum + tap)).toBeGreaterThan(94); // Rounded one by one.
   }
-  // The kernel of the word alone is the same at every place.
+  // The kernel of the word alone does not depend on the position.
   const plain = await rows.evaluateAll((all) =>
     all.map((row) => [...row.querySelectorAll<HTMLElement>('.of-word')].map((bar) => bar.style.getPropertyValue('--weight')).join()),
   );

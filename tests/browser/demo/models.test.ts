@@ -30,7 +30,6 @@ async function expectTinyModel(): Promise<void> {
   expect((await panel.locator('.details .bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
 }
 
-/** Serves files at an address of another site. */
 async function serveElsewhere(address: string, files: readonly NamedFile[]): Promise<void> {
   await visit.page.context().route(`${address}**`, (route) => {
     const found = files.find(({ name }) => route.request().url() === address + name);

@@ -1,4 +1,4 @@
-// What holds for the page as a whole: privacy, plain static hosts, narrow screens, accessibility, a steady layout.
+// Properties of the whole page: privacy, plain static hosts, narrow screens, accessibility, no layout shifts.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
@@ -15,7 +15,7 @@ afterAll(() => demo.close());
 
 const kTabs = ['redact', 'sort', 'ask'];
 
-/** Opens every tab and waits for its answer, so that all of the page is there. Ends on the asking tab. */
+/** Opens every tab and waits for its answer, so that the page is complete. The last tab is the one for questions. */
 async function useAll(page: Page): Promise<void> {
   for (const tab of kTabs) {
     await page.locator(`#tab-${tab}`).click();
@@ -249,7 +249,7 @@ describe('layout', () => {
 
   it.each([390, 1400])('does not jump while the page and its models load and answer, %i pixels wide', async (width) => {
     const { page, close } = await demo.visit({ viewport: { width, height: 800 } });
-    // As the browser itself counts it, shifts right after a click included.
+    // Counted like the browser's own score, but with shifts shortly after a click.
     await page.evaluate(() => {
       const shifts: unknown[] = [];
       Object.assign(window, { shifts });
@@ -269,7 +269,7 @@ describe('layout', () => {
   });
 });
 
-// Dark and light differ in their colours only.
+// Dark and light may differ only in their colours.
 describe.each<['light' | 'dark', RunOptions]>([
   ['light', {}],
   ['dark', { runOnly: ['color-contrast'] }],

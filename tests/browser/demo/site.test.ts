@@ -1,4 +1,4 @@
-// The site as any static host serves it: in a folder, without a header; and what a first answer downloads.
+// The site on a plain static host, in a subfolder and without headers; and the files that the first answer needs.
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-/** As GitHub Pages: below a folder, with types and nothing else. */
+/** Like GitHub Pages: in a subfolder, without headers except content types. */
 async function startPlainHost(): Promise<{ url: string; close(): void }> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/[?#].*/, '').replace(/^\/peruse\//, '');

@@ -1,4 +1,4 @@
-// The tabs do their work: results while one types, timing, what was chosen, keyboard.
+// Tasks of the tabs: results while the visitor types, timing, the chosen device, keyboard.
 import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ afterEach(async () => {
   }
 });
 
-/** A visitor on this tab, whose prefilled text is answered. */
+/** Opens a tab and waits for the answer to its example. */
 async function openTab(tab: string): Promise<Locator> {
   visit = await demo.visit({ at: tab });
   visits.push(visit);
@@ -80,7 +80,7 @@ describe('the redaction tab', () => {
   });
 });
 
-/** The sorting tab with its reviews, under the labels of a model. */
+/** Opens the sorting tab with the reviews, and the labels of a trained model. */
 async function openReviews(): Promise<Locator> {
   const panel = await openTab('sort');
   await trained(panel);
@@ -315,7 +315,7 @@ describe('names in a message', () => {
 });
 
 describe('taking it along', () => {
-  /** What the copied code says, run in Node: it fetches the model from the page's own site. */
+  /** Runs the copied code in Node, with the model from the page's site. */
   async function resultOfCode(panel: Locator): Promise<unknown> {
     await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await openDrawer(panel, 'code');

@@ -7,7 +7,6 @@ import type { OtherBrowser } from './other_browser.js';
 
 export const kFirefoxPath = process.env.PERUSE_FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** Disables prompts and delays. */
 const kSettings = {
   'app.normandy.enabled': false,
   'app.update.disabledForTesting': true,

@@ -66,7 +66,6 @@ async function onPage(use: (page: Page, server: ModelServer) => Promise<void>): 
   });
 }
 
-/** Requests for the model's files since the last call. */
 function asked(server: ModelServer): string[] {
   return server.calls
     .splice(0)

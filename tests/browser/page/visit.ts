@@ -12,7 +12,6 @@ export type Site = Record<string, Content>;
 
 export const kIsolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
-/** All files of a folder, named relative to `root`. */
 export async function readFolder(folder: string, root: string): Promise<Site> {
   const files: Site = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -33,11 +32,8 @@ export async function tinyModels(): Promise<Site> {
 
 export interface Visit {
   result: Record<string, unknown>;
-  /** Paths of requests to the server, in order. */
   requests: string[];
-  /** Addresses of requests to other servers. */
   elsewhere: string[];
-  /** Console messages and uncaught errors. */
   complaints: string[];
 }
 
@@ -58,7 +54,6 @@ async function newContext(): Promise<BrowserContext> {
   return context;
 }
 
-/** Serves a site and opens a page of it in Chromium during `use`. */
 export async function withPage<T>(
   site: Site,
   headers: Record<string, string>,
@@ -82,7 +77,6 @@ export function visit(site: Site, headers: Record<string, string>, query = ''): 
   }));
 }
 
-/** The same for a site with another server. */
 export async function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
   const context = await newContext();
   try {

@@ -83,7 +83,7 @@ describe('device auto', () => {
     );
   });
 
-  // The abandoned load still runs in the GPU session's memory when the CPU starts.
+  // The abandoned load is still using the GPU session's memory when the CPU starts.
   describe('gives a GPU up', () => {
     let unhandled: unknown[];
     const note = (error: unknown) => {

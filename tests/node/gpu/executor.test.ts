@@ -12,7 +12,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x < count.x) { out[id.x] = 2.0 * x[id.x]; }
 }`;
 
-/** Memory that contains one command stream. */
 class Heap {
   readonly bytes = new Uint8Array(1 << 16);
   private words_: number[] = [];

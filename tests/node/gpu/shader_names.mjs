@@ -10,7 +10,6 @@ function embedded(file) {
   return text.replaceAll(/[ \t]*\/\/[^\n]*/g, '').replaceAll(/\n[ \t\n]+/g, '\n');
 }
 
-/** Maps shader texts to names. Files that others include are omitted. */
 export function shaders() {
   const files = readdirSync(kFolder).filter((file) => file.endsWith('.wgsl'));
   const included = files.flatMap((file) =>
@@ -19,7 +18,6 @@ export function shaders() {
   return new Map(files.filter((file) => !included.includes(file)).map((file) => [embedded(file), file.replace(/\.wgsl$/, '')]));
 }
 
-/** Returns a set that collects the names of the shaders that `device` compiles. */
 export function watchShaders(device) {
   const names = [...shaders()];
   const compiled = new Set();

@@ -7,7 +7,6 @@ export interface WatchedGpu {
   findGpu: () => Promise<GPU>;
   devices: GPUDevice[];
   calls: Map<string, number>;
-  /** Replacements for a device's methods. */
   tamper: Map<string, (own: Method) => Method>;
 }
 

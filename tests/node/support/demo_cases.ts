@@ -34,7 +34,6 @@ export interface ZeroShotFixture {
   cases: { text: string; candidates: string[]; options: ZeroShotClassificationOptions; labels: string[]; scores: number[] }[];
 }
 
-/** Converts an index of code points to UTF-16. */
 export function toUtf16(text: string, codePoint: number): number {
   let index = 0;
   for (let i = 0; i < codePoint; ++i) index += text.codePointAt(index)! > 0xffff ? 2 : 1;

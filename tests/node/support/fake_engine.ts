@@ -10,11 +10,9 @@ export interface FakeRecord {
 }
 
 export interface FakeBehaviour {
-  /** Special replies by method. */
   replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'take', object>>;
   /** A method that traps, like a failed CHECK. */
   traps?: string;
-  /** The files of any index. */
   shards?: string[];
   inspection?: object;
   steps?: number;

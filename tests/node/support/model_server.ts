@@ -7,10 +7,8 @@ export type Content = Uint8Array | string | Handler;
 
 export interface ModelServer {
   url: string;
-  /** Served content by path without the leading slash; may be changed. */
   files: Map<string, Content>;
   requests: string[];
-  /** All requests, with method and headers. */
   calls: { method: string; path: string; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }

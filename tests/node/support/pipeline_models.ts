@@ -11,7 +11,6 @@ export async function readFixture<T>(path: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await read(path))) as T;
 }
 
-/** Joins the tensors of an encoder and a head. */
 function merge(parts: Uint8Array[]): Uint8Array {
   const header: Record<string, TensorEntry> = {};
   const bodies: Uint8Array[] = [];
@@ -27,7 +26,6 @@ function merge(parts: Uint8Array[]): Uint8Array {
   return joinSafetensors(header, Buffer.concat(bodies));
 }
 
-/** A family's encoder with a head; `changes` apply to config.json. */
 export async function pipelineModel(family: string, head: string, changes: object = {}): Promise<Files> {
   const { files: vocabulary } = await readFixture<{ files: Record<string, string> }>(`pipelines/${family}/cases.json`);
   const config = { ...(await readFixture<object>(`pipelines/${family}/${head}.config.json`)), ...changes };

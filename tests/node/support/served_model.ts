@@ -20,12 +20,10 @@ export const kAll = [...Object.keys(kFiles), 'tokenizer_config.json'].sort();
 export let server: ModelServer;
 export let folder: string;
 
-/** Files of a model under a path; a hub id is such a path. */
 export function modelAt(prefix: string): Record<string, Content> {
   return Object.fromEntries(Object.entries(kFiles).map(([name, content]) => [`${prefix}${name}`, content]));
 }
 
-/** Gives each test of the file a server with the model, and an empty cache folder. */
 export function serveAModel(): void {
   beforeEach(async () => {
     server = await startModelServer(

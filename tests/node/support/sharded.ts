@@ -11,7 +11,6 @@ export async function readSharded(read: (name: string) => Promise<Uint8Array>): 
 
 type Classify = (text: string, options: { top_k: null; function_to_apply: 'none' }) => Promise<{ label: string; score: number }[]>;
 
-/** Compares a classifier's logits with those of the single file. */
 export async function checkLogits(classify: Classify, expected: ReturnType<typeof readTensors>): Promise<void> {
   for (const text of ['a', 'b', 'c', 'd']) {
     const logits = expected.get(`${text}.logits`)!;

@@ -18,7 +18,6 @@ export function tinyTokenizer(vocabSize: number): string {
   });
 }
 
-/** The text of ids. */
 export function tinyText(ids: ArrayLike<number>): string {
   return Array.from(ids, (id) => `t${id}`).join(' ');
 }
@@ -33,7 +32,6 @@ export function tinyModel(config: Uint8Array, weights: Uint8Array): Files {
   };
 }
 
-/** Tensors of a safetensors file with F32 and I32 only. */
 export function readTensors(file: Uint8Array): Map<string, Float32Array | Int32Array> {
   const { header, body } = splitSafetensors(file);
   const tensors = new Map<string, Float32Array | Int32Array>();
@@ -57,7 +55,6 @@ export function splitSafetensors(file: Uint8Array): { header: Record<string, Ten
   return { header, body: file.subarray(8 + length) };
 }
 
-/** A safetensors file with this header and body, valid or not. */
 export function joinSafetensors(header: object | string, body: Uint8Array): Uint8Array {
   const json = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header));
   const file = new Uint8Array(8 + json.length + body.length);

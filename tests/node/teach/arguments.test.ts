@@ -8,7 +8,6 @@ const kTwo = [
   { text: 'Bad.', label: 'b' },
 ];
 
-/** teach() without types. */
 const loose = teach as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([

@@ -206,7 +206,6 @@ describe('a folder of sentence-transformers', () => {
       type: `sentence_transformers.models.${type}`,
     }));
 
-  /** A model whose head is not used. */
   async function encoder(): Promise<Record<string, Uint8Array>> {
     const { files } = await readTiny('bert-sequence');
     const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;

@@ -126,7 +126,6 @@ test('is cancelled at once', async () => {
   await expect(trained).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-/** pretrain() without types. */
 const loose = pretrain as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([

@@ -9,7 +9,6 @@ import { kThreads, type Stage, stage } from './stage.js';
 
 const kGood = { labels: [{ label: expect.any(String) }], best: { answer: expect.any(String) } };
 
-/** Files of the app: paths in tests/. */
 export const kLeftBehind = {
   'main.js': 'packaging/app/left_behind.js',
   'work.js': 'browser/page/work.js',

@@ -47,12 +47,10 @@ export class Stage {
     private readonly environment_: Record<string, string | undefined> = kEnvironment,
   ) {}
 
-  /** The same app with further environment variables. */
   with(environment: Record<string, string>): Stage {
     return new Stage(this.folder, { ...this.environment_, ...environment });
   }
 
-  /** Runs a script. Returns its output. */
   async run(script: string, ...args: string[]): Promise<string> {
     return runProgram(this.folder, kNode, [join(this.folder, 'node_modules', script), ...args], this.environment_);
   }
@@ -63,7 +61,6 @@ export class Stage {
     return join(name, typeof bin === 'string' ? bin : bin[command]);
   }
 
-  /** Starts a server, calls `use`, and stops the server. */
   async visiting([script, ...args]: string[], use: (site: Served) => Promise<void>): Promise<void> {
     const site = await this.serve(script!, ...args);
     try {
@@ -83,7 +80,6 @@ export class Stage {
   }
 }
 
-/** Runs a program. Returns its output. */
 export async function runProgram(
   folder: string,
   program: string,
@@ -105,7 +101,6 @@ const kChosen = process.env.PERUSE_HOSTS?.split(',');
 
 const isVersion = (name: string) => /^[\d.]+$/.test(name);
 
-/** Versions of a host to test: folders hosts/<name>/<version>. */
 export function versionsOf(name: string): string[] {
   const versions = readdirSync(here(`./${name}`)).filter(isVersion);
   return versions.filter((version) => kChosen === undefined || kChosen.includes(name + version));
@@ -140,7 +135,6 @@ export async function stage(
   return new Stage(folder);
 }
 
-/** Waits until a child process answers requests. */
 export async function served(child: ChildProcess, url: string): Promise<Served> {
   let words = '';
   for (const stream of [child.stdout, child.stderr]) {
