@@ -12,7 +12,7 @@ Commands:
 ${commands.join('\n')}
 
 A model is a folder, a URL or a hub id (user/model). Results are JSON lines on standard output.
-peruse <command> --help says more. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 some rows of --in failed.
+peruse <command> --help shows its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 some rows of --in failed.
 `;
 }
 

@@ -13,7 +13,7 @@ export const indexFiles: Command = {
   usage: '<file ...> --model <model> --out search.bin',
   details:
     'Reads Markdown, HTML and text files, and lines of JSON ({ "id", "text", "metadata" }). Folders and patterns\n' +
-    "(docs/**/*.md) work too. An id is a file's path. The page needs the same model.",
+    "(docs/**/*.md) work too. An id is a file's path. The page that searches needs the same model.",
   options: {
     model: { type: 'string', short: 'm', value: 'model', help: 'the model for feature-extraction (required)' },
     out: { type: 'string', short: 'o', value: 'file', help: 'file for the index (required)' },

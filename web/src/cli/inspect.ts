@@ -9,9 +9,9 @@ import { kEncoderOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
 
 export const inspect: Command = {
-  summary: 'Say what a checkpoint is, whether Peruse runs it, what it downloads and what memory it takes',
+  summary: 'Describe a checkpoint: its type, whether Peruse runs it, its downloads and memory',
   usage: '<model>',
-  details: "Reads config.json, the weights' headers and sizes of files, from a URL or a hub id only those bytes.",
+  details: 'Reads only config.json, the headers of the weights and the sizes of files.',
   options: {
     json: { type: 'boolean', help: 'one JSON line' },
     program: { type: 'boolean', help: "also print the model's operations, one per line, for the first task that runs" },

@@ -14,10 +14,10 @@ export const pretrain: Command = {
   summary: "Continue a model's pre-training on plain text, and write it to a folder",
   usage: '<mlm|rtd> <model> <text.txt>',
   details: `Each line of the file is a text; long texts are split.
-  mlm  words are masked, and the model tells them
-  rtd  a generator replaces words, and the model finds which; the generator is
-       trained beside it and written to generator/
-What was measured is printed as JSON.`,
+  mlm  the model predicts masked words
+  rtd  a generator replaces words, and the model detects the replaced ones; the
+       generator is also trained, and written to generator/
+Prints the measurements as JSON.`,
   options: {
     out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
     validation: { type: 'string', value: 'file|share', help: 'validation lines: a file, or a share of the lines, for example 0.2' },

@@ -15,7 +15,7 @@ export const shrink: Command = {
     ...kFileOptions,
     ...kTrimOptions,
     dtype: { type: 'string', value: 'name', help: 'q8, or keep to leave values unchanged (q8)' },
-    compare: { type: 'string', value: 'file', help: 'texts to compare on, one a line, instead of the held-out texts' },
+    compare: { type: 'string', value: 'file', help: 'texts to compare on, one per line, instead of the held-out texts' },
   },
   async run(positionals, values, io) {
     const dtype = text(values, 'dtype') ?? 'q8';

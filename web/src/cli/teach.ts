@@ -25,7 +25,7 @@ export const teach: Command = {
   text-classification   {"text", "label"}; the same for zero-shot-classification (GLiClass)
   token-classification  {"text", "entities": [{"start", "end", "label"}]}
   question-answering    {"question", "context", "answer": {"start", "end"}}
-What was measured is printed as JSON.`,
+Prints the measurements as JSON.`,
   options: {
     out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
     validation: { type: 'string', value: 'file|share', help: 'validation examples: a file, or a share of the examples, for example 0.2' },

@@ -6,7 +6,7 @@ import { kTrimOptions, trimOptions } from './trim_options.js';
 export const trim: Command = {
   summary: 'Write a checkpoint with the part of its vocabulary that texts or scripts need',
   usage: '<model> <folder> --texts <file>',
-  details: 'A text whose pieces are all kept gets the same pieces. Reports how many held-out texts get others.',
+  details: 'A text whose pieces are all kept is tokenized as before. Reports how many held-out texts are tokenized differently.',
   options: { ...kRewriteOptions, ...kTrimOptions },
   async run(positionals, values, io) {
     const more = await trimOptions(values);
