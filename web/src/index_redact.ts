@@ -14,7 +14,10 @@ export * from './tasks/redact.js';
 export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor> {
   if (task !== 'redact' || (source !== null && source !== undefined)) {
     const words = `not pipeline(${show(task)}, ${show(source)})`;
-    throw new PeruseError('invalid_argument', `peruse/redact has pipeline('redact', null, { patterns }) alone, ${words}; use 'peruse'.`);
+    throw new PeruseError(
+      'invalid_argument',
+      `peruse/redact supports only pipeline('redact', null, { patterns }), ${words}; use 'peruse'.`,
+    );
   }
   try {
     return patternRedactor(settings ?? {}, async () => findDetails);

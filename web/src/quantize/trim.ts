@@ -74,7 +74,7 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
   const { texts, heldOut } = divided(options);
   const scripts = options.keepScripts ?? [];
   if (texts.length === 0 && scripts.length === 0) {
-    throw new PeruseError('invalid_argument', 'Trimming needs texts or keepScripts: what is the vocabulary for?');
+    throw new PeruseError('invalid_argument', 'Trimming needs texts or keepScripts, which determine what to keep.');
   }
   const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
   const used = new Set(texts.flatMap((text) => [...before.encode(text).ids]));

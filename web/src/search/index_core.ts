@@ -186,7 +186,8 @@ export class IndexCore {
       ...(dimensions === undefined ? {} : { dimensions }),
       ...(signal === undefined ? {} : { signal }),
     };
-    if (settings.pooling === 'none') throw new PeruseError('invalid_argument', "A semantic index can't do with pooling 'none'.");
+    if (settings.pooling === 'none')
+      throw new PeruseError('invalid_argument', "A semantic index needs one vector for each text; pooling 'none' gives several.");
     return (await this.embedder(texts, settings)).map(({ data }) => this.fitting(data));
   }
 
@@ -250,7 +251,7 @@ export class IndexCore {
   private fitting(vector: Float32Array): Float32Array {
     const width = this.rows_?.width ?? vector.length;
     if (width === vector.length) return vector;
-    throw new PeruseError('invalid_argument', `A vector of ${vector.length} numbers does not go with those of ${width}.`);
+    throw new PeruseError('invalid_argument', `A vector has ${vector.length} numbers, but the others have ${width}.`);
   }
 
   private append(documents: readonly IndexedDocument[], chunks: readonly NewChunk[]): void {

@@ -115,7 +115,7 @@ function chunksIn({ documents, chunks }: Header): IndexedChunk[] {
   return chunks.map(([place, start, end], row) => {
     const document = documents[place];
     if (typeof document?.text === 'string' && start >= 0 && start <= end && end <= document.text.length) return { document, start, end };
-    throw new PeruseError('malformed_file', `Chunk ${row} of the index names no part of a text.`);
+    throw new PeruseError('malformed_file', `Chunk ${row} of the index does not refer to a part of a text.`);
   });
 }
 

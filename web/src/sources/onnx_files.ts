@@ -59,7 +59,7 @@ export function weightsWish({ weights = 'auto', dtype = 'auto', subfolder, model
     throw new PeruseError('invalid_argument', `model_file_name must be a file's name without '.onnx', not ${show(model_file_name)}.`);
   }
   if (weights === 'safetensors' && !['auto', 'fp32', 'fp16', 'q8'].includes(dtype)) {
-    throw new PeruseError('invalid_argument', `dtype ${show(dtype)} is one of ONNX files: leave out weights: 'safetensors'.`);
+    throw new PeruseError('invalid_argument', `dtype ${show(dtype)} is one of ONNX files: omit weights: 'safetensors'.`);
   }
   return wish;
 }

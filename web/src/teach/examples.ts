@@ -145,7 +145,7 @@ function plainExample(task: TeachTask, example: unknown, which: string): PlainEx
 export function checkKind(kind: string, what: string): void {
   if (kind !== 'O' && !/^[BI]-/.test(kind)) return;
   const remedy = kind === 'O' ? 'leave out what is no entity' : `use '${kind.slice(2)}' and mark a whole entity by its start and end`;
-  throw new PeruseError('invalid_argument', `${what} has the label '${kind}', which is how a token is labelled: ${remedy}.`);
+  throw new PeruseError('invalid_argument', `${what} has the label '${kind}', a label of tokens instead of entities: ${remedy}.`);
 }
 
 /** Copies only the known members of spans, because a caller's object may have others. */
