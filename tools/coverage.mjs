@@ -17,7 +17,6 @@ function tool(name) {
   return found;
 }
 
-/** Lines of core with the count 0, as `file:line text`. */
 function linesThatNeverRan(program, data) {
   const text = capture(tool('llvm-cov'), ['show', program, `-instr-profile=${data}`, join(root, 'core')]);
   const never = [];

@@ -64,7 +64,6 @@ test('every address that package.json gives is there', () => {
   }
 });
 
-/** The files in a tree of conditional exports. */
 function targetsOf(tree: unknown): string[] {
   return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(targetsOf);
 }
@@ -149,7 +148,6 @@ function kilobytes(bytes: number): string {
   return (bytes / 1024).toFixed(1);
 }
 
-/** Versions of Node in tests/packaging/package.json, and the current one. */
 const kNodes = [
   ['this', process.execPath],
   ...['node22', 'node24']

@@ -23,7 +23,6 @@ afterEach(() => {
   child?.kill();
 });
 
-/** A registry with peruse-demo only, or without packages. */
 async function startRegistry(hasDemo: boolean): Promise<{ url: string; asked: string[]; close(): void }> {
   const asked: string[] = [];
   const tarball = readFileSync(demoTarball);

@@ -40,7 +40,6 @@ function installed() {
   );
 }
 
-/** Installs missing packages. Uses the network only if some are missing. */
 export function installPackages(release) {
   const present = installed();
   const missing = wanted(release).filter((name) => !present.has(name));

@@ -19,7 +19,6 @@ export function installPublishedModels() {
   }).folder;
 }
 
-/** Paths of the models; undefined if they are not installed. */
 export function publishedModels() {
   const folder = join(cacheDir, kName);
   if (!existsSync(join(folder, '.peruse-key'))) return undefined;

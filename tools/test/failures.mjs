@@ -19,7 +19,6 @@ function failuresOf({ name, tests, error, output = '' }) {
   return failed.length > kShown ? [...lines, `FAILED ${name}: ${failed.length - kShown} more`] : lines;
 }
 
-/** The first lines of a message, without the test runner's stack. */
 function beginning(message) {
   const lines = message.split('\n').filter((line) => !line.includes('/node_modules/@vitest/'));
   return lines.slice(0, kLines);

@@ -78,7 +78,6 @@ async function runPart({ name, googletest, filter }, part) {
   };
 }
 
-/** The tests of one file of the report. A file that cannot be loaded counts as a failed test. */
 function testsOf({ name: path, assertionResults, status, message }) {
   const name = relative(root, path);
   if (status === 'failed' && !assertionResults.some((test) => test.status === 'failed')) return [{ name, seconds: 0, failure: message }];

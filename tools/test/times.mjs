@@ -16,7 +16,6 @@ export function readTimes() {
   return existsSync(kFile) ? JSON.parse(readFileSync(kFile, 'utf8')) : { suites: {} };
 }
 
-/** Adds a run's results: { name, seconds, processor, tests } each. */
 export function storeTimes(results, buildSeconds) {
   const { suites } = readTimes();
   for (const { name, seconds, processor, tests } of results) {

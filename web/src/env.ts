@@ -79,7 +79,6 @@ const kChecks: Record<keyof Settings, Check> = {
   debug: ['a function', (value) => value === undefined || typeof value === 'function'],
 };
 
-/** Whether the value is a number of threads, as a number or as text. */
 function isCount(value: unknown): boolean {
   const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return Number.isInteger(count) && (count as number) >= 1 && (count as number) <= 16;
@@ -90,7 +89,6 @@ export function envNotices(): string[] {
   return [...shared.notices];
 }
 
-/** Returns the result of the check, or false if it throws, for example in a getter. */
 function holds(check: () => boolean): boolean {
   try {
     return check();

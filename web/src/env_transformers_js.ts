@@ -115,7 +115,6 @@ function checkBoolean(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw new PeruseError('invalid_argument', `env.${name} must be true or false, not ${show(value)}.`);
 }
 
-/** Sets `cache` by transformers.js's precedence: a custom cache, then the host's. */
 function setCache(values: Record<string, unknown>, own: OwnSettings): void {
   const { useCustomCache, customCache } = values;
   const usual = inNode() ? values.useFSCache : values.useBrowserCache;

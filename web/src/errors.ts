@@ -89,7 +89,6 @@ export function describeError(error: unknown): string {
   return error.message + cause;
 }
 
-/** Shortens a text to at most `most` UTF-16 units and "...", keeping its beginning and end. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
   // Does not cut a surrogate pair in two.

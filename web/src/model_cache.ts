@@ -54,7 +54,6 @@ async function current(): Promise<LockingCache | undefined> {
   return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
 }
 
-/** Opens the cache so that an unreadable entry throws instead of counting as absent. */
 function openStore(cache: LockingCache): FileStore {
   return new FileStore(cache, (why) => {
     throw new PeruseError('internal', `The cache can't be read: ${why}.`);

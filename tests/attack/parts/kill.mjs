@@ -13,7 +13,6 @@ const kModel = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
 const kQuietly = { stdio: ['ignore', 'pipe', 'ignore'] };
 const kPackage = new URL('../../../web/dist/index_node.js', import.meta.url).href;
 
-/** Milliseconds of own time; a lock with an unreadable name of its holder is waited for for ten seconds. */
 const kLongest = 20_000;
 
 export async function run({ random, timeLeft, begin, count }) {

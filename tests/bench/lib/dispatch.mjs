@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './prepare.mjs';
 
-/** Prints the figures of each build. Returns false if an alternative kernel is more than a twentieth faster. */
 export async function testDispatch(variants) {
   await installPackages();
   let sound = true;

@@ -41,7 +41,6 @@ export const tinyNli = () =>
 
 export const tinyTagger = () => tinyClassifier({}, 'convbert-token');
 
-/** A model whose files claim an embedding table of 8 GB. */
 export async function hugeClassifier(): Promise<NamedFile[]> {
   const [vocabularySize, embeddingSize] = [16_000_000, 256];
   const [config, { buffer }, vocabulary] = await tinyClassifier({ vocab_size: vocabularySize, embedding_size: embeddingSize });

@@ -12,7 +12,6 @@ const kServer = 'chromadb-js-bindings-linux-x64-gnu/chromadb-js-bindings.linux-x
 const isInstalled = (version: string) =>
   existsSync(fileURLToPath(new URL(`../work/chroma${version}/node_modules/${kServer}`, import.meta.url)));
 
-/** How a version of the client names a server. */
 const address = (version: string, port: number) =>
   version === '3' ? `new ChromaClient({ host: '127.0.0.1', port: ${port} })` : `new ChromaClient({ path: 'http://127.0.0.1:${port}' })`;
 

@@ -8,7 +8,6 @@ import type { Stage } from './stage.js';
 
 const kPage = '<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="./main.js"></script>';
 
-/** Bundles main.jsx or main.js of an app, and opens it in Chromium. Expects no complaints on the console. */
 export async function withComponents(app: Stage, main: string, use: (page: Page) => Promise<void>): Promise<void> {
   const out = join(app.folder, 'out');
   const settings = ['--bundle', '--format=esm', '--jsx=automatic', '--log-level=error', '--define:process.env.NODE_ENV="development"'];
@@ -27,7 +26,6 @@ export async function withComponents(app: Stage, main: string, use: (page: Page)
   });
 }
 
-/** Waits until the component shows a text that fits. */
 export async function expectState(page: Page, text: RegExp): Promise<void> {
   await page.waitForFunction(
     ([source, flags]) => new RegExp(source!, flags).test(document.querySelector('#state')?.textContent ?? ''),

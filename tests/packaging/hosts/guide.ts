@@ -20,7 +20,6 @@ const kLocal: Record<string, string> = {
   'vector(384)': 'vector(192)',
 };
 
-/** A code block of the guide, and the output below it, if any. */
 export function guideCode(name: string): { code: string; output: string } {
   const [, code, output = ''] = new RegExp(`\`\`\`jsx? ${name}\n([^]*?)\`\`\`\n(?:\n\`\`\`\n([^]*?)\`\`\`)?`).exec(kGuide)!;
   let local = code!;
@@ -28,7 +27,6 @@ export function guideCode(name: string): { code: string; output: string } {
   return { code: local, output };
 }
 
-/** An app with the models of the guide's programs. */
 export async function stageWithModels(name: string, version: string): Promise<Stage> {
   const app = await stage(name, { version });
   await cp(join(kRoot, 'models/peruse-zero-shot-deberta-tiny'), join(app.folder, 'models/sentences'), { recursive: true });
@@ -46,14 +44,12 @@ export async function expectGuide(app: Stage, name: string, adapt = (code: strin
   expect(await runModule(app, `${name}.mjs`, adapt(code))).toBe(output);
 }
 
-/** Writes a module to the app and runs it. Returns its output without warnings (standard error). */
 export async function runModule(app: Stage, name: string, code: string): Promise<string> {
   await writeFile(join(app.folder, name), code);
   const { stdout } = await promisify(execFile)(kNode, [name], { cwd: app.folder });
   return stdout;
 }
 
-/** Compiles a program against the types of the package and of the host's packages. */
 export async function expectTypes(app: Stage, name: string, code: string): Promise<void> {
   await writeFile(join(app.folder, name), code);
   const flags =

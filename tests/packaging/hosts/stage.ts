@@ -191,7 +191,6 @@ export function expectGpu({ result }: Pick<Visit, 'result'>): void {
   expect(result).toMatchObject({ device: 'webgpu', labels: [{ label: expect.any(String) }] });
 }
 
-/** Expects that a page of the shared app worked without requests to other servers. */
 export function expectWork({ result, elsewhere, complaints }: Omit<Visit, 'requests'>, variant: string = kThreads): void {
   expect(result).toMatchObject({
     worker: true,

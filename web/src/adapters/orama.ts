@@ -58,7 +58,6 @@ export function peruseEmbeddings(
   };
 }
 
-/** The string at a path such as 'meta.title'. */
 function valueAt(document: Document, path: string): string | undefined {
   let value: unknown = document;
   for (const name of path.split('.')) value = (value as Document | undefined)?.[name];

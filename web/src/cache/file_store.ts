@@ -22,7 +22,6 @@ export interface StoredFile extends ServerHeaders {
   missing: boolean;
   /** Milliseconds since 1970. */
   storedAt: number;
-  /** Yields checked bytes. Throws DamagedEntry. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
@@ -65,7 +64,6 @@ export class FileStore {
     private readonly onFault_: (why: string) => void = () => {},
   ) {}
 
-  /** Waits for the file's lock. Returns a function that releases it. */
   async lock(url: string, signal: AbortSignal): Promise<() => void> {
     return this.cache_.lock?.(url, signal) ?? lock(`peruse ${url}`, signal);
   }

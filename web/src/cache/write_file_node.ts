@@ -54,7 +54,6 @@ export class NewFile {
     }
   }
 
-  /** Renames the file to its final name, replacing an existing one. */
   async keep(): Promise<void> {
     await this.handle.close();
     await rename(this.partial_, this.path_);

@@ -91,7 +91,6 @@ interface FoundConfig {
   content: Uint8Array;
 }
 
-/** Finds config.json, in the folder or in a module's folder (modules.json), or gliner_config.json. */
 async function findConfig(open: Open): Promise<FoundConfig> {
   const config = await open('config.json');
   if (config.found) return { open, name: 'config.json', content: await whole(config) };

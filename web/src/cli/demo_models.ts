@@ -31,7 +31,6 @@ export async function findDemoModels(io: Io): Promise<DemoModels> {
   return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };
 }
 
-/** The models of the package that a module at `path` would import. */
 function installedFrom(path: string): string | undefined {
   try {
     return join(dirname(createRequire(pathToFileURL(path)).resolve(`${kName}/package.json`)), 'models');
@@ -40,7 +39,6 @@ function installedFrom(path: string): string | undefined {
   }
 }
 
-/** Installs a package into a folder. Returns npm's error message if that fails. */
 async function fetchPackage(name: string, place: string): Promise<string> {
   await makeFolder(place);
   // Errors only, because npm's warnings may be longer than the error. (With npm -s, a started npm prints nothing.)

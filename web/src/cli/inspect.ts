@@ -45,12 +45,10 @@ function runs({ downloads }: ModelDescription): Task[] {
   return (Object.keys(kTasks) as Task[]).filter((task) => downloads.some(({ tasks }) => tasks.includes(task)));
 }
 
-/** The model's program for a task, a line for each operation. */
 function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
   return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }
 
-/** Bytes of memory by dtype, of the checkpoint's own weights. */
 function memoryOf({ downloads }: ModelDescription): Record<string, number> {
   return Object.fromEntries(downloads.flatMap(({ weights, dtype, memory }) => (weights === 'onnx' ? [] : [[dtype, memory]])));
 }
@@ -75,7 +73,6 @@ function asJson(description: ModelDescription, checkpoint: Checkpoint | undefine
   };
 }
 
-/** A line for each choice of weights. */
 function listed({ downloads }: ModelDescription): string[] {
   return downloads.map(({ dtype, weights, file, bytes, memory, cached }) => {
     const size = bytes > 0 ? `${megabytes(bytes)} MB` : 'unknown size';
@@ -118,7 +115,6 @@ function facts({ config: own, files, tensors, bytes }: Checkpoint): string[] {
   ];
 }
 
-/** Counts tied parameters once. */
 function countParameters(tensors: Checkpoint['tensors']): number {
   return [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? elements(tensor) : 0), 0);
 }

@@ -4,7 +4,6 @@ export interface Io {
   lines(): AsyncIterable<string>;
   all(): Promise<string>;
   inputIsTty: boolean;
-  /** Standard input as it arrives. */
   bytes(): AsyncIterable<Uint8Array>;
   out(line: string): void;
   /** Writes to standard output. Resolves when more can be written. */

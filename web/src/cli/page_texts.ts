@@ -76,7 +76,6 @@ function rowOf(line: string, file: string, number: number): IndexItem {
   }
 }
 
-/** Markdown or plain text, without the YAML block at its start. */
 function markdownText(content: string): { text: string; title?: string } {
   const front = /^---\r?\n[\s\S]*?\n---\r?\n/.exec(content)?.[0] ?? '';
   const text = content.slice(front.length);
@@ -86,7 +85,6 @@ function markdownText(content: string): { text: string; title?: string } {
 
 const kEntities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** The text of a page's main part, with a blank line between blocks. */
 function htmlText(content: string): { text: string; title?: string } {
   const title = /<title[^>]*>([\s\S]*?)<\/title>/i.exec(content)?.[1];
   const main = /<main[\s>][\s\S]*<\/main>/i.exec(content)?.[0] ?? /<body[\s>][\s\S]*<\/body>/i.exec(content)?.[0] ?? content;

@@ -161,7 +161,6 @@ interface FoundFile {
   modified: number;
 }
 
-/** Finds the file. If it may still be built, waits for it. */
 async function awaitFile(mounts: [string, string][], address: string, mayCome: () => boolean): Promise<FoundFile | undefined> {
   for (;;) {
     const isLast = !mayCome(); // evaluated first, so that the file is looked up once more after the build
@@ -171,7 +170,6 @@ async function awaitFile(mounts: [string, string][], address: string, mayCome: (
   }
 }
 
-/** Returns the file at the address if it is within its folder; a folder means its index.html. */
 async function findFile(mounts: [string, string][], address: string): Promise<FoundFile | undefined> {
   let asked: string;
   try {

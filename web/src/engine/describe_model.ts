@@ -82,7 +82,6 @@ export interface DescribeParts {
   signal: AbortSignal;
 }
 
-/** Numbers of bytes to try for a header. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 const kGliner = 'zero-shot-token-classification';
 /** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
@@ -108,7 +107,6 @@ interface Checkpoint {
   /** If the file itself is neither cached nor reachable: the precision of the copy that is read in its place. */
   only?: QuantizedForm;
   index?: Uint8Array;
-  /** Opens the file whose header is read; `most` limits the bytes that will be read. */
   open(most?: number): Promise<ModelFile | MissingFile>;
   /** First bytes of the file. Grows until they contain the header. */
   start: Uint8Array;
@@ -186,7 +184,6 @@ async function lookAtCheckpoint(
   return { found: true, weights: { found, files, copies, open, index, start: none } };
 }
 
-/** Finds the .onnx files, each with its external data. */
 async function lookAtOnnx(
   folder: ModelFolder,
   request: DescribeRequest,
@@ -331,7 +328,6 @@ class Description {
 
   private tokenizer_: Promise<NamedFile[]> | undefined;
 
-  /** Feeds the header of the weights. Throws if the tensors do not fit. */
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
     const { index } = checkpoint;
     if (index) return void session.setShardIndex(index);

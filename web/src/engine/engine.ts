@@ -191,7 +191,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;
   }
 
-  /** Prints the opened model's operations, one per line. Not on a GPU. */
   program(): string {
     return this.call(() => this.session_.program()).program as string;
   }
@@ -220,7 +219,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     return this.call(() => this.session_.step()).more === true;
   }
 
-  /** Returns the results since the last call. */
   take(): ResultPart[] {
     const { parts } = this.call(() => this.session_.take());
     if (!Array.isArray(parts)) throw new PeruseError('internal', 'The engine returned no list of results.');
@@ -233,7 +231,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     });
   }
 
-  /** Returns the tokenizer, after the weights are loaded; the caller disposes of it. */
   tokenizer(): EngineTokenizer {
     const tokenizer = this.guard(() => this.session_.tokenizer());
     if (tokenizer === null) throw new PeruseError('out_of_memory', 'There is no memory for the tokenizer.');
@@ -252,7 +249,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     if (this.release()) this.module_.PThread?.terminateAllThreads();
   }
 
-  /** Deletes the session. Returns whether it was the last of its module. */
   release(): boolean {
     return this.leave(() => this.session_.delete());
   }

@@ -291,7 +291,6 @@ export function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
   };
 }
 
-/** Reads config.json or gliner_config.json, and inserts configurations of encoders that it names. */
 async function readConfig(job: Job): Promise<NamedFile> {
   const name = 'config.json';
   const file = await job.folder.open(kGlinerConfig, job.signal);

@@ -87,7 +87,6 @@ export class ModuleCalls<M extends WasmModule> {
   }
 }
 
-/** Capitalizes a message of the core, unless it starts with a file, tensor or field. */
 function sentence(message: string): string {
   return /^[a-z]+[ ,]/.test(message) ? capital(message) : message;
 }

@@ -95,7 +95,6 @@ export class WeightsReader {
     return pieces.map(([tensor, at, size]) => ({ tensor, bytes: heap.subarray(at, at + size) }));
   }
 
-  /** Ends the file. Throws 'truncated_file' if bytes are missing. */
   finish(): ReadReport {
     return this.answer<{ report: ReadReport }>(() => this.reader_.finish()).report;
   }

@@ -127,7 +127,6 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
     : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
 }
 
-/** Returns a key of everything that determines the speed: the sizes in config.json, and the machine. */
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {

@@ -357,7 +357,6 @@ class Claiming {
     }
   }
 
-  /** Adds the second name of a masked-LM head's bias. */
   private claimAliases(): void {
     for (const [name, claim] of [...this.claims_.parameters]) {
       const other = name.replace(/(predictions|lm_head)\.decoder\.bias$/, '$1.bias');

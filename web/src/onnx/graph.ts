@@ -25,7 +25,6 @@ export interface Graph {
 const kMostNodes = 65_536;
 const kMostTensors = 65_536;
 const kMostNodeBytes = 64 << 20;
-/** Constant nodes with more bytes are skipped. */
 const kMostConstantBytes = 1 << 16;
 const kMostNames = 4096;
 /** Longest list of numbers to keep; no attribute that is used has more. */
@@ -126,7 +125,6 @@ class GraphReader {
     return varint.value;
   }
 
-  /** Reads the length of a field, which must end before its message does. */
   private async length(end = Number.MAX_SAFE_INTEGER): Promise<number> {
     const length = await this.varint();
     if (length < 0 || length > end - this.stream_.position) throw malformed('a field is longer than its message');

@@ -113,7 +113,6 @@ async function openPart({ folder, name, signal }: OnnxRequest, path: string): Pr
   throw new PeruseError(file.offline ? 'offline' : 'not_found', `${what} (${file.why})`);
 }
 
-/** Adds the file's name to error messages. */
 async function named<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

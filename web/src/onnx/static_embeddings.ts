@@ -145,7 +145,6 @@ function unknownToken({ model, added_tokens: added }: Json): number | undefined 
   return isObject(own) && typeof own.id === 'number' ? own.id : undefined;
 }
 
-/** A safetensors file with a row for each token, as float32. */
 async function* tableOf({ embeddings, weights, mapping, bodyAt, zero }: Static, file: ModelFile): AsyncGenerator<Uint8Array> {
   const body = (await allOf(file)).subarray(bodyAt);
   for (const one of [embeddings, weights, mapping]) {
@@ -178,7 +177,6 @@ async function* tableOf({ embeddings, weights, mapping, bodyAt, zero }: Static, 
   }
 }
 
-/** Returns the numbers of a tensor. */
 function numbers(body: Uint8Array, { dtype, begin, end }: Tensor): Float32Array | Float64Array | Int32Array | Int8Array {
   const bytes = body.slice(begin, end).buffer;
   switch (dtype) {

@@ -39,7 +39,6 @@ export interface Place {
 
 /** Tensors with more bytes stay in the file. */
 export const kSmallBytes = 1 << 16;
-/** Largest list of values in float_data and similar fields, in bytes. */
 const kMostTypedBytes = 1 << 20;
 const kMostDims = 8;
 

@@ -40,7 +40,6 @@ export class RowFitter {
     this.scales = new Float32Array(this.rows);
   }
 
-  /** Converts whole rows, beginning with row `first`. */
   fit(first: number, bytes: Uint8Array): Uint8Array {
     return this.fitCodes(first, codesOf(this.claim_.tensor, bytes));
   }

@@ -326,7 +326,6 @@ function safetensorsName(shard: string): string {
   return shard.endsWith('.safetensors') ? shard : `${shard.replace(/\.bin$/, '').replace(/^pytorch_model/, 'model')}.safetensors`;
 }
 
-/** Throws if two source files would get the same name. */
 function refuseSameNames(pairs: readonly (readonly [target: string, source: string])[]): Map<string, string> {
   const sources = new Map<string, string>();
   for (const [target, source] of pairs) {

@@ -36,7 +36,6 @@ export interface TrimReport {
 }
 
 const kIdFields = /token_(id|index)$/;
-/** Files that hold a vocabulary next to tokenizer.json. */
 const kOtherForms = ['spm.model', 'spiece.model', 'sentencepiece.bpe.model', 'vocab.txt', 'vocab.json', 'merges.txt', 'added_tokens.json'];
 
 /**
@@ -132,7 +131,6 @@ function tokenizerOptions({ revision, token, local_files_only }: TrimOptions) {
   };
 }
 
-/** `vocab_size` of config.json, or of the encoder's configuration in it. */
 function vocabularySize(config: Record<string, unknown>): number {
   const { vocab_size: size } = isObject(config.encoder_config) ? { ...config.encoder_config } : config;
   if (typeof size === 'number' && Number.isSafeInteger(size) && size > 0) return size;
@@ -152,7 +150,6 @@ function isId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Replaces ids and sizes of the vocabulary everywhere in config.json. */
 function withIds(value: unknown, rows: number, to: ReadonlyMap<number, number>): unknown {
   if (Array.isArray(value)) return value.map((one) => withIds(one, rows, to));
   if (!isObject(value)) return value;

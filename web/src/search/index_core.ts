@@ -176,7 +176,6 @@ export class IndexCore {
     await this.embedder[kVectorSearch].set({ index: this.number_, width: 1, data: new Float32Array(0) });
   }
 
-  /** Embeds texts in the same way as the rows. */
   async vectorsOf(texts: readonly string[], how: EmbedOptions, signal?: AbortSignal): Promise<Float32Array[]> {
     const { dimensions, similarity = 'cosine' } = this.options;
     const settings: FeatureExtractionOptions = {
@@ -323,7 +322,6 @@ export class IndexCore {
     }
   }
 
-  /** Sends all rows to the engine. Searches wait for it. */
   private async send(): Promise<void> {
     this.sending_ ??= this.sendNow().finally(() => {
       this.sending_ = undefined;

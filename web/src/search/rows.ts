@@ -83,7 +83,6 @@ export class Rows {
     return { data: this.codes_.slice(0, numbers), scales: this.scales_.slice(0, this.count) };
   }
 
-  /** Returns a copy of these rows only. */
   only(rows: readonly number[]): Rows {
     const { width } = this;
     const kept = new Rows(width, this.storage);
@@ -111,7 +110,6 @@ export class Rows {
     }
   }
 
-  /** Index of the first row with NaN or infinity. */
   firstBad(): number | undefined {
     const [values, width] = this.storage === 'float32' ? [this.floats_, this.width] : [this.scales_, 1];
     for (let i = 0; i < this.count * width; ++i) if (!Number.isFinite(values[i])) return Math.floor(i / width);

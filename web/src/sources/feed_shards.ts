@@ -5,7 +5,6 @@ import { type FoundWeights, notFound } from './model_files.js';
 import { eachChunk, type Reading, readWhole } from './read_files.js';
 
 export interface ShardReader {
-  /** Returns the files' names. */
   setShardIndex(index: Uint8Array): string[];
   /** On a GPU returns a promise, which must be awaited. */
   feedWeights(chunk: Uint8Array): void | Promise<void>;

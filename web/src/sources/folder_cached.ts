@@ -179,7 +179,6 @@ export class CachedFolder implements ModelFolder {
   }
 }
 
-/** Returns the address under which another form of a file is cached. */
 function formOf(url: string, form: string): string {
   const { href, search } = new URL(url);
   return `${href.slice(0, href.length - search.length)}.peruse-${form}${search}`;
@@ -227,7 +226,6 @@ class Storing {
     );
   }
 
-  /** Passes bytes to the store. Waits if the store is far behind. */
   async add(chunk: Uint8Array): Promise<void> {
     if (this.over_) return;
     try {

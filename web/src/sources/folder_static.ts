@@ -42,7 +42,6 @@ export class StaticFolder implements ModelFolder {
     return modules[0]?.type === 'StaticEmbedding' ? this.openStatic_(this.folder_, { modules }, signal) : undefined;
   }
 
-  /** Reads a file that open() returns again. */
   private async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const file = await this.folder_.open(name, signal);
     this.read_.set(name, file);

@@ -23,7 +23,6 @@ export interface MissingRemoteFile extends MissingFile {
 /** A response whose body may still be arriving. */
 interface Answer extends Fetched {
   stop(): void;
-  /** Removes the listener from the caller's signal. */
   done(): void;
 }
 
@@ -96,7 +95,6 @@ export class UrlFolder implements ModelFolder {
     return { found: true, size: opened.total ?? opened.size, cached: false };
   }
 
-  /** Requests the headers of the file. Returns undefined if the server does not send them. */
   async headers(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {
     let answer: Answer;
     try {

@@ -117,7 +117,6 @@ const kTelling: readonly [string, string][] = [
   ['model.onnx', "ONNX, which subfolder: '' reads"],
 ];
 
-/** Lists files, with a common folder and a common reason only once. */
 function listed(missing: readonly MissingFile[]): string {
   const one = (values: readonly string[]) => new Set(values).size === 1;
   const folders = missing.map(({ where }) => where.slice(0, where.lastIndexOf('/') + 1));

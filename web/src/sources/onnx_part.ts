@@ -37,7 +37,6 @@ export interface StaticKind {
 
 export interface OnnxPart {
   openOnnx(request: OnnxRequest): Promise<OpenedOnnx>;
-  /** Opens static embeddings as a sentence-transformers folder. */
   openStatic(folder: ModelFolder, kind: StaticKind, signal: AbortSignal): Promise<ModelFolder>;
 }
 

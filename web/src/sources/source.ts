@@ -63,14 +63,11 @@ export interface ModelFile {
 export interface FileInForm {
   /** Its bytes, which are not stored. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Starts to store the other form, whose length is known. */
   save(bytes: number): FormSink;
 }
 
 export interface FormSink {
-  /** Copies the bytes before it returns its promise. */
   add(chunk: Uint8Array): Promise<void>;
-  /** Completes the stored file. Stores nothing if `whole` is false. */
   finish(whole: boolean): Promise<void>;
 }
 
@@ -216,7 +213,6 @@ function parseUrl(text: string, base: string | undefined): URL {
   }
 }
 
-/** Removes user name and password from an address, for messages. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/?#]*@/, '//');
 }

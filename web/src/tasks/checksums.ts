@@ -48,7 +48,6 @@ function codeOf(folded: string): string {
 const kGroup = /[\p{L}\p{N}]+/gu;
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
 
-/** Ranges of the groups of letters and digits in a normalised text. */
 function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
     start: from + index,
@@ -56,7 +55,6 @@ function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   }));
 }
 
-/** The ranges with right check digits that begin with a group, shortest first. */
 function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRange[], first: number): Generator<TextRange> {
   const { check, begins, shortest, longest } = kRules[rule];
   const { start } = groups[first]!;

@@ -94,7 +94,6 @@ function checkPrecision(quantize: unknown, precision: unknown = 'binary'): Binar
   return quantize === true ? precision : undefined;
 }
 
-/** Adds `dims` and `tolist()` to a list of results. */
 function asMatrix<F extends Features | PackedFeatures>(list: F[], isPooled: boolean): FeaturesList<F> {
   const dims = () => {
     if (isPooled) return [list.length, list[0]?.dims[1] ?? 0];

@@ -71,7 +71,6 @@ function underRule(rule: RedactionRule, text: string, part: TextRange): TextRang
   return checksum(rule, found) === 'wrong' ? undefined : part;
 }
 
-/** Trims white space from details, and joins adjacent ones of the same type. */
 function joined(text: string, details: readonly Detail[]): Detail[] {
   const found: Detail[] = [];
   for (const { type, score, start, end } of details) {

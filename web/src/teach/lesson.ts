@@ -160,7 +160,6 @@ class Lesson {
     return request;
   }
 
-  /** The labels to teach; undefined means the model's own. */
   private labels(known: readonly string[]): string[] | undefined {
     const { task, labels, examples, problem } = this.request_;
     if (labels !== undefined || task === 'question-answering') return labels;
@@ -258,7 +257,6 @@ function pretrains(task: LessonRequest['task']): boolean {
   return task === 'masked-lm' || task === 'replaced-token-detection';
 }
 
-/** The label names in config.json, in order. */
 function modelLabels(texts: readonly NamedFile[]): string[] {
   const config = texts.find(({ name }) => name === 'config.json');
   try {

@@ -22,7 +22,6 @@ export function unreadFields(task: TeachTask, given: readonly object[]): string[
   );
 }
 
-/** Labels that differ only in letter case or white space. */
 function similarLabels(labels: Iterable<string>): string[] {
   const groups = new Map<string, string[]>();
   for (const label of labels) {
@@ -36,7 +35,6 @@ function similarLabels(labels: Iterable<string>): string[] {
   return notices;
 }
 
-/** Examples with the same text and different labels. */
 function contradictions(task: TeachTask, examples: readonly PlainExample[]): string[] {
   if (task === 'question-answering') return [];
   const seen = new Map<string, { index: number; label: string }>();

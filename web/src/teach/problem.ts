@@ -16,7 +16,6 @@ interface Sets {
   validation: PlainExample[];
 }
 
-/** Whether examples with these kinds of labels can be taught together. */
 function goTogether(a: Kind, b: Kind): boolean {
   if (a === b || a === 'probabilities' || b === 'probabilities') return true;
   return [a, b].includes('an empty list') && [a, b].some((kind) => kind.startsWith('a list'));

@@ -16,7 +16,6 @@ export interface Suggestion {
 
 export interface SuggestParts {
   classify(texts: string[]): Promise<{ label: string; score: number }[][]>;
-  /** Returns a unit vector for each text. */
   embed(texts: string[]): Promise<Float32Array[]>;
 }
 

@@ -162,7 +162,6 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
   }
 }
 
-/** Reads the tokenizer's files, and config.json, which may name its class. */
 async function readFiles(reading: Reading): Promise<NamedFile[]> {
   const config = await readThoseThere(reading, ['config.json']);
   if (config.length > 0) return [...config, ...(await readTokenizer(reading))];

@@ -207,7 +207,6 @@ export class LocalHost implements Host {
     return report;
   }
 
-  /** Loads a model. With device 'auto', loads it on the CPU if the GPU fails during loading. */
   private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
     let chosen: DeviceChoice | undefined;
     try {

@@ -8,7 +8,6 @@ import type { RemoteHost } from './worker_host.js';
 export const kLongCall = 50;
 
 export interface MovingParts {
-  /** Starts a worker and loads the model there. If it throws, the model stays in this thread. */
   load(signal: AbortSignal): Promise<RemoteHost>;
 }
 

@@ -7,7 +7,6 @@ import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
-/** Maximum number of workers to start if their threads do not start. */
 const kAttempts = 3;
 
 export interface WorkerScript {

@@ -130,7 +130,6 @@ class Link<S extends VerbTable<S>, Progress> {
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
   }
 
-  /** Ends the worker and rejects all pending calls. */
   private end(error: PeruseError, letGo = () => this.port_.terminate()): void {
     if (this.over) return;
     this.over = error;

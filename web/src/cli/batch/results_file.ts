@@ -109,7 +109,6 @@ interface Scan {
   hasHeader: boolean;
 }
 
-/** Counts the complete records of an earlier run. */
 async function scanned(path: string, format: RecordFormat): Promise<Scan> {
   const scan: Scan = { bytes: undefined, rows: 0, errors: 0, hasHeader: false };
   if ((await stat(path).catch(() => undefined)) === undefined) return scan;

@@ -37,7 +37,6 @@ export interface RowCommand<T extends TaskOrAlias, I> {
   load?(): Promise<Pipeline<ResolvedTask<T>>>;
   /** Returns the input in a row. Throws 'invalid_argument' if the row lacks it. */
   inputOf(row: Record<string, unknown>): I;
-  /** Returns the results of inputs, in order. */
   run(loaded: Pipeline<ResolvedTask<T>>, inputs: readonly I[]): Promise<readonly unknown[]>;
   /** Names of the members of a result that become columns of CSV; one name means the whole result. */
   columns: readonly string[];
@@ -107,7 +106,6 @@ function notReadable(path: string): (error: Error) => never {
   };
 }
 
-/** Returns the options that affect results, to compare two runs. */
 function jobOptions(values: Values): Values {
   const others = ['in', 'out', 'workers', 'batch-size', 'overwrite', 'token', 'debug', 'no-cache', 'threads', 'offline'];
   return Object.fromEntries(Object.entries(values).filter(([name]) => !others.includes(name)));

@@ -3,7 +3,6 @@
 const digits = (code: string) => [...code].map(Number);
 const last = (code: string) => Number(code.at(-1));
 
-/** The sum of products of digits and weights. */
 function weighted(code: string, weights: readonly number[]): number {
   return weights.reduce((total, weight, i) => total + weight * Number(code[i]), 0);
 }
