@@ -36,7 +36,7 @@ await runAsProgram(import.meta.url, async () => {
   const { url } = await serveFolders({ '/': site, '/docs/': docsFolder }, { port: Number(process.argv[2] ?? 8000), later });
   console.log(`
 The demo is at ${url} (Ctrl-C ends it). Meanwhile the rest is built: for teaching, the GPU, Safari and one
-thread, and the documentation. A page that asks for it waits, or says so; load it again then.
+thread, the 8-bit models, and the documentation. A page that asks for it waits, or says so; load it again then.
 `);
   const all = (await rest) ? `, the documentation at ${url}docs/` : ', without the rest, which could not be built';
   console.log(`\nThe demo is at ${url}${all} (Ctrl-C ends it)`);

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Builds what the demo page does not need first, into the site that demo.mjs serves.
+// Builds what the demo page does not need first, into the site that demo.mjs serves. At the end that site is the one of `npm run site`.
 import { buildVariants } from './build.mjs';
 import { bundle } from './bundle.mjs';
 import { buildDocs } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { step } from './setup/step.mjs';
-import { putPackage } from './site.mjs';
+import { buildSite, putPackage } from './site.mjs';
 import { kFirstVariants, kVariants } from './variants.mjs';
 
 await runAsProgram(import.meta.url, async () => {
@@ -16,7 +16,7 @@ await runAsProgram(import.meta.url, async () => {
     putPackage(made);
   }
   await step('bundles', () => bundle());
-  putPackage();
+  await step('demo page with 8-bit models', () => buildSite());
   // Not fatal: the page works without documentation.
   await buildDocs().catch((error) => console.warn(`The documentation could not be made: ${error.message}`));
 });

@@ -10,7 +10,7 @@ import { buildSite, bytesOf } from './site.mjs';
 const kElsewhere = ['peruse', 'models', 'preview.png', '404.html', '.nojekyll'];
 
 export async function buildPackagedDemo() {
-  const site = await buildSite();
+  const site = await buildSite(undefined, undefined, { docs: false }); // The package has the guides as Markdown.
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
   cpSync(site, demo, { recursive: true, filter: (path) => !kElsewhere.includes(relative(site, path).split(sep)[0]) });

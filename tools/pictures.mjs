@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Makes the pictures of the README, the preview of links and the animation from the demo page: npm run pictures. The package must have
-// been built. docs/page.png: the first tab. demo/preview.png: the same, of the size that previews have. docs/tour.png: all tabs at work, an
-// animation.
+// Makes docs/tour.png, the README's animation of all tabs at work, and demo/preview.png, the picture of link previews, from the demo page:
+// npm run pictures. The package must have been built.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright';
@@ -54,7 +53,6 @@ await runAsProgram(import.meta.url, async () => {
       await answered(page, 'redact');
       return page;
     };
-    await (await open(1120, 720, 1.5)).screenshot({ path: join(root, 'docs/page.png') });
     await (await open(1200, 630, 1)).screenshot({ path: join(root, 'demo/preview.png') });
     writeFileSync(join(root, 'docs/tour.png'), animation(await tour(await open(960, 640, 1)), kHold));
   } finally {

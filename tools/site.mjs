@@ -15,54 +15,67 @@ import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-/** The models as in the repository, for the first build of `npm run demo`, which has no quantiser yet. */
+/** The models as in the repository, for the first build of `npm run demo`: the quantiser needs the build for teaching. */
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'inside.css'];
 const kBundles = ['', '-worker', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map((name) => `peruse${name}.js`);
 
-/** `made`: as putPackage's. `models`: their folder; 8-bit copies unless it is given. `links`: as writePages'. */
+/**
+ * Builds the site, and puts it in the place of an earlier one, which may be served meanwhile. `made`: as putPackage's. `models`: their
+ * folder; 8-bit copies unless it is given. `links`: as writePages'.
+ */
 export async function buildSite(made = kVariants, models = undefined, links = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
   const folder = models ?? join(await buildDemoPackage(), 'models');
-  rmSync(siteFolder, { recursive: true, force: true });
-  mkdirSync(siteFolder, { recursive: true });
-  for (const file of readdirSync(join(root, 'demo'))) {
-    if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
+  const site = `${siteFolder}.${process.pid}`;
+  mkdirSync(site, { recursive: true });
+  try {
+    await writeSite(site, folder, made, links);
+    rmSync(siteFolder, { recursive: true, force: true });
+    renameSync(site, siteFolder);
+  } finally {
+    rmSync(site, { recursive: true, force: true });
   }
-  writeFileSync(join(siteFolder, 'style.css'), kStyles.map((file) => readFileSync(join(root, 'demo', file), 'utf8')).join('\n'));
-  writeFileSync(join(siteFolder, '.nojekyll'), ''); // GitHub Pages serves the files as they are.
-  for (const name of readdirSync(folder)) {
-    if (existsSync(join(folder, name, 'config.json'))) cpSync(join(folder, name), join(siteFolder, 'models', name), { recursive: true });
+  return siteFolder;
+}
+
+async function writeSite(site, models, made, links) {
+  for (const file of readdirSync(join(root, 'demo'))) {
+    if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(site, file));
+  }
+  writeFileSync(join(site, 'style.css'), kStyles.map((file) => readFileSync(join(root, 'demo', file), 'utf8')).join('\n'));
+  writeFileSync(join(site, '.nojekyll'), ''); // GitHub Pages serves the files as they are.
+  for (const name of readdirSync(models)) {
+    if (existsSync(join(models, name, 'config.json'))) cpSync(join(models, name), join(site, 'models', name), { recursive: true });
   }
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   for (const project of ['demo', 'demo/service_worker']) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
-  await bundleScripts();
-  writePages(siteFolder, links);
-  putPackage(made);
-  return siteFolder;
+  await bundleScripts(site);
+  writePages(site, links);
+  putPackage(made, site);
 }
 
 /**
  * Bundles the page's scripts and its service worker. The package's bundles stay separate files, because they look for workers in their
  * folder.
  */
-async function bundleScripts() {
+async function bundleScripts(site) {
   const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
   const inPackage = {
     name: 'in-package',
     resolveId(name) {
       const file = /\/peruse\/(peruse[\w-]*\.js)$/.exec(name)?.[1];
-      if (file === undefined) return null;
-      return file === 'peruse-isolate.js' ? join(root, 'web/bundle', file) : { id: `../peruse/${file}`, external: true };
+      return file === undefined ? null : { id: `../peruse/${file}`, external: true };
     },
   };
   const refuse = (level, log) => {
     throw new Error(`${level}: ${log.message}`);
   };
   for (const [entry, file, format] of [
+    ['src/opening.ts', 'app/opening.js', 'iife'],
     ['src/main.ts', 'app/main.js', 'es'],
     ['service_worker/offline.ts', 'offline.js', 'iife'],
   ]) {
@@ -73,14 +86,14 @@ async function bundleScripts() {
       platform: 'browser',
       onLog: refuse,
     });
-    await build.write({ file: join(siteFolder, file), format, minify: true });
+    await build.write({ file: join(site, file), format, minify: true });
     await build.close();
   }
 }
 
 /** Copies the package with the builds `made` into the site. The site may be served meanwhile: each file is complete or absent. */
-export function putPackage(made = kVariants) {
-  const folder = join(siteFolder, 'peruse');
+export function putPackage(made = kVariants, site = siteFolder) {
+  const folder = join(site, 'peruse');
   mkdirSync(folder, { recursive: true });
   const put = (path, write) => {
     write(`${path}.partial`);
@@ -90,31 +103,36 @@ export function putPackage(made = kVariants) {
   for (const file of readdirSync(join(root, 'web/bundle'))) {
     if (kBundles.includes(file) || builds.includes(file)) put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
   }
-  const list = `${JSON.stringify(siteFiles(), null, 1)}\n`;
-  put(join(siteFolder, 'files.json'), (path) => writeFileSync(path, list));
+  const list = `${JSON.stringify(siteFiles(site), null, 1)}\n`;
+  put(join(site, 'files.json'), (path) => writeFileSync(path, list));
 }
 
-export function bytesOf(files) {
-  return files.reduce((sum, file) => sum + statSync(join(siteFolder, file)).size, 0);
+export function bytesOf(files, site = siteFolder) {
+  return files.reduce((sum, file) => sum + statSync(join(site, file)).size, 0);
 }
 
 /** Scripts and styles that the first answer needs; the others are fetched when they are used. */
 const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-redact)?\.js$)/;
 
+/** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
+const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];
+
 /** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the page is idle (`inUse`). */
-function siteFiles() {
-  const files = readdirSync(siteFolder, { recursive: true })
+function siteFiles(site) {
+  const files = readdirSync(site, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file !== 'files.json')
     .sort();
   const hash = createHash('sha256');
-  for (const file of files) if (statSync(join(siteFolder, file)).isFile()) hash.update(file).update(readFileSync(join(siteFolder, file)));
-  const inUse = files.filter((file) => !kAtOnce.test(file) && /^(models|peruse)\/.*\.(js|json|safetensors|wasm)$/.test(file));
+  for (const file of files) if (statSync(join(site, file)).isFile()) hash.update(file).update(readFileSync(join(site, file)));
+  const later = files.filter((file) => !kAtOnce.test(file) && /^(models|peruse)\/.*\.(js|json|safetensors|wasm)$/.test(file));
+  const placeOf = (file) => kNext.findIndex((name) => name.test(file)) >>> 0; // -1 becomes the last
+  const inUse = later.sort((a, b) => placeOf(a) - placeOf(b));
   return {
     version: hash.digest('hex').slice(0, 16),
     page: ['./', ...files.filter((file) => kAtOnce.test(file) && /\.\w+$/.test(file))],
     inUse,
-    bytesInUse: bytesOf(inUse),
+    bytesInUse: bytesOf(inUse, site),
   };
 }
 

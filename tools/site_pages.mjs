@@ -1,6 +1,6 @@
 // Writes the pages of the demo site: the main page with figures filled in, the model cards, and the page for unknown addresses.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root } from './setup/root.mjs';
 import { markdownPage } from './site_markdown.mjs';
 
@@ -16,22 +16,38 @@ const kFigures = {
 };
 const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': kReader };
 
-/** `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm. */
-export function writePages(site, { url, source, published } = {}) {
+/**
+ * `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm.
+ * `docs`: whether the documentation is a part of the site.
+ */
+export function writePages(site, { url, source, published, docs = true } = {}) {
   const models = join(site, 'models');
   const figures = {
     ...Object.fromEntries(Object.entries(kFigures).map(([name, place]) => [name, String(Math.round(figureOf(...place)))])),
     ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
-    links: linksOf(source, published),
+    links: linksOf(source, published, docs),
   };
   const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);
   writeFileSync(join(site, 'index.html'), page);
   writeFileSync(join(site, '404.html'), readFileSync(join(root, 'demo/404.html'), 'utf8'));
   mkdirSync(join(site, 'cards'), { recursive: true }); // Not with the models, which `peruse serve-demo` has from another package.
+  if (docs) writeDocs(join(site, 'docs'));
   for (const name of readdirSync(models)) {
     writeFileSync(join(site, 'cards', `${name}.html`), markdownPage(name, readFileSync(join(models, name, 'README.md'), 'utf8')));
+  }
+}
+
+/** Writes the guides of docs/ as pages. */
+function writeDocs(folder) {
+  const guides = join(root, 'docs');
+  for (const file of readdirSync(guides, { recursive: true }).filter((name) => name.endsWith('.md'))) {
+    const markdown = readFileSync(join(guides, file), 'utf8');
+    const page = join(folder, file.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html'));
+    mkdirSync(dirname(page), { recursive: true });
+    const up = '../'.repeat(file.split(/[\\/]/).length);
+    writeFileSync(page, markdownPage(/^# (.*)/m.exec(markdown)?.[1] ?? file, markdown, up));
   }
 }
 
@@ -63,10 +79,11 @@ function megabytes(file) {
   return `${(statSync(file).size / 1e6).toFixed(1)}\u00a0MB`;
 }
 
-function linksOf(source, published) {
+function linksOf(source, published, docs) {
   const links = [
+    ...(docs ? ['<a href="./docs/index.html">Documentation</a>'] : []),
+    ...(source === undefined ? [] : [`<a href="${source}">Source</a>`]),
     ...(published ? ['<a href="https://www.npmjs.com/package/peruse">npm</a>'] : []),
-    ...(source === undefined ? [] : [`<a href="${source}">Source</a>`, `<a href="${source}/tree/main/docs#readme">Documentation</a>`]),
   ];
   return links.length === 0 ? '' : `<nav class="links" aria-label="Elsewhere">${links.join(' \u00b7 ')}</nav>`;
 }

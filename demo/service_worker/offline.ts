@@ -1,5 +1,5 @@
 // Lets the page work without a connection. Stores the page's own files at installation, and engines and models after their first use or
-// when the page is idle. Until all are stored, files come from the server if there is a connection. Also reports every request of the page
+// when the page is idle. Until they are stored, files come from the server if there is a connection. Also reports every request of the page
 // and its workers to the page, and isolates the page where its host does not (peruse/isolate), because threads need isolation.
 
 import { decidesIsolation, isolated } from '../../web/src/isolated_response.js';
@@ -23,13 +23,24 @@ async function storePage(): Promise<void> {
   await cache.addAll(['./files.json', ...(await siteFiles()).page]);
 }
 
+/** Files by address that this worker has stored or is storing. They are of the current version. */
+const current = new Map<string, Promise<void>>();
+let currentVersion = '';
+
 /** Stores the files that are missing or have changed, one after another. */
 async function storeAll(): Promise<void> {
   const cache = await caches.open(kCache);
   const { version, inUse } = await siteFiles();
   const isCurrent = (await (await cache.match('./kept'))?.text()) === version;
   for (const file of inUse) {
-    if (!isCurrent || !(await cache.match(file))) await cache.add(file);
+    const address = addressInSite(file);
+    if (current.has(address) || (isCurrent && (await cache.match(file)))) continue;
+    const stored = cache.add(file);
+    current.set(address, stored);
+    await stored.catch((error: unknown) => {
+      current.delete(address);
+      throw error;
+    });
   }
   await cache.put('./kept', new Response(version));
 }
@@ -50,12 +61,18 @@ let known: Promise<Known> | undefined;
 async function readKnown(): Promise<Known> {
   const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
   const { version, page, inUse } = await siteFiles().catch(stored); // A captive portal does not return JSON.
-  const addresses = (files: string[]) => new Set(files.map((file) => addressOf(new URL(file, worker.registration.scope))));
+  if (version !== currentVersion) current.clear();
+  currentVersion = version;
+  const addresses = (files: string[]) => new Set(files.map(addressInSite));
   return { version, all: addresses([...page, ...inUse]), inUse: addresses(inUse) };
 }
 
 function addressOf({ origin, pathname }: URL): string {
   return origin + pathname.replace(/\/index\.html$/, '/');
+}
+
+function addressInSite(file: string): string {
+  return addressOf(new URL(file, worker.registration.scope));
 }
 
 /** Content types by file name. A captive portal returns its own page for every address. */
@@ -82,12 +99,14 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
 /** A line of the site's page that a captive portal's page does not have. */
 const kOwnMark = '<meta name="application-name" content="Peruse"';
 
-/** Returns an engine or model from the cache if all files of this version of the site are stored; then the server has nothing newer. */
+/** Returns an engine or model from the cache if it belongs to this version of the site. Waits for a file that is being stored. */
 async function fromCache(request: Request): Promise<Response | undefined> {
   const address = addressOf(new URL(request.url));
   const site = await known?.catch(() => undefined);
   if (site?.inUse.has(address) !== true) return undefined;
   const cache = await caches.open(kCache);
+  await current.get(address)?.catch(() => {});
+  if (current.has(address)) return cache.match(address);
   const version = await (await cache.match('./kept'))?.text();
   return version === site.version ? cache.match(address) : undefined;
 }
@@ -102,7 +121,11 @@ async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
     const address = addressOf(new URL(event.request.url));
     event.waitUntil(
       isOurs(address, copy.clone())
-        .then(async (is) => (is ? cache.put(address, copy) : undefined))
+        .then(async (is) => {
+          if (!is) return;
+          await cache.put(address, copy);
+          current.set(address, Promise.resolve());
+        })
         .catch(() => {}),
     );
     return response;

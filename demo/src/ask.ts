@@ -1,17 +1,16 @@
 // The tab for questions: shows the passages of a document that answer a question, with the answers marked.
 import { type Answer, type Pipeline, pipeline } from '../peruse/peruse.js';
+import { kReader } from './bundled.js';
 import { readerModels } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { type DocumentExample, documents } from './examples.js';
 import { percent } from './format.js';
 import { answerStep } from './inside/answer_step.js';
 import { markedText, plainMark } from './marked_text.js';
-import type { BundledModel } from './model_picker.js';
-import { passagesOf, rank } from './passages.js';
+import { passagesOf } from './passages.js';
 import type { Proof } from './proof.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
 
-const kModel: BundledModel = { name: 'Reader, DeBERTa', folder: 'peruse-reader-deberta-tiny', task: 'question-answering' };
 const kOptions = { top_k: 30, handle_impossible_answer: true } as const;
 const kCandidates = 5;
 
@@ -40,7 +39,7 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
     questions.replaceChildren(...buttons);
   };
   const task: TaskPanel<Reader, Answer[]> = new TaskPanel(panel, proof, {
-    bundled: [kModel],
+    bundled: [kReader],
     curated: readerModels,
     load: (source, options) => pipeline('question-answering', source, options),
     ask: (answer, signal) => {
@@ -59,14 +58,14 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
       };
       const best = all[0];
       const declines = best?.answer === '';
-      const found = declines ? [] : rank(passagesOf(context), answers);
+      const found = declines ? [] : passagesOf(context, answers);
       passageList.replaceChildren(
-        ...found.map(({ passage, span }) => make('li', '', make('blockquote', '', ...markedText(passage.text, [span], plainMark)))),
+        ...found.map(({ text: sentence, span }) => make('li', '', make('blockquote', '', ...markedText(sentence, [span], plainMark)))),
       );
       list.replaceChildren(...buttons.map((button) => make('li', '', button)));
       whole.replaceChildren(context);
       candidates.hidden = answers.length === 0;
-      const home = found[0]?.passage;
+      const [home] = found;
       looked = home
         ? { input: { text, text_pair: home.text }, focus: Math.max(0, (best?.start ?? 0) - home.start) }
         : { input: asked, focus: best?.start ?? 0 };

@@ -50,7 +50,7 @@ const kNoDemoModels =
 export function describeFailure(error: unknown): Node[] {
   const code = error instanceof PeruseError ? error.code : 'internal';
   const words = error instanceof Error ? error.message : String(error);
-  const isDemoModel = words.includes(new URL('../models/', import.meta.url).href);
+  const isDemoModel = words.includes(new URL('models/', document.baseURI).href);
   const kind = code === 'not_found' && isDemoModel ? kNoDemoModels : (advice[code] ?? 'That did not work. The page can still be used.');
   return [make('p', '', kind), make('p', 'cause', make('code', '', code), ' ', words)];
 }

@@ -1,32 +1,27 @@
 // Stores the site's files for use without a connection, by the service worker.
-import { isolate } from '../peruse/peruse-isolate.js';
 import type { Proof } from './proof.js';
 
 const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Undefined on plain http.
-const kPatience = 1500;
-const kScript = './offline.js';
+const kPatience = 5000;
 
-/**
- * Resolves when the service worker sees all requests, including those for the first model, or when waiting for it takes too long. A browser
- * that refuses service workers also shows the page.
- */
-export const isInControl: Promise<void> = register().catch(() => {});
-
+/** Registers the service worker, and waits until it sees the page's requests, or for kPatience. */
 async function register(): Promise<void> {
   if (!container) return;
-  // Reloads the page once if the host does not isolate it. The address below is the one that isolate() registers.
-  await isolate({ script: kScript });
   const isControlled = new Promise<void>((done) => container.addEventListener('controllerchange', () => done(), { once: true }));
-  const registration = await container.register(`${kScript}?embedder=require-corp`);
+  const registration = await container.register('./offline.js');
   if (container.controller || !registration) return;
   await Promise.race([isControlled, new Promise((done) => setTimeout(done, kPatience))]);
 }
 
-const kAfterAnswer = 2000; // ms
+const kAfterAnswer = 1000; // ms
 
-/** Stores everything after the first answer, when the page is idle, unless the visitor wants to save data. */
+/**
+ * Registers the service worker after the first answer, which needs the connection. When the page is idle, stores everything, unless the visitor
+ * wants to save data.
+ */
 export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<void> {
-  await Promise.all([isInControl, proof.firstAnswer]);
+  await proof.firstAnswer;
+  await register().catch(() => {});
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (!container?.controller || connection?.saveData) return proof.dare();
   container.addEventListener('message', ({ data }) => {

@@ -1,11 +1,12 @@
 // A model that is loaded at its first use; the load can be cancelled.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
+import { earlyFiles } from './early_files.js';
 import { liesBesidePage, sourceFor } from './float_weights.js';
-import { isInControl } from './keep_for_offline.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 
 export interface LoadOptions extends Omit<Settings, 'source' | 'task'> {
+  local_files_only?: boolean;
   progress_callback: ProgressCallback;
   signal: AbortSignal;
 }
@@ -34,17 +35,19 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     if (this.model_) return this.model_;
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
-    await isInControl;
-    env.cache = !liesBesidePage(source); // The page's service worker stores the models next to the page.
-    const model = await this.load_(await sourceFor({ source, dtype }, signal), {
+    const readable = await sourceFor({ source, dtype }, signal);
+    const early = liesBesidePage(readable) ? await earlyFiles(readable, signal) : undefined;
+    env.cache = early ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
+    const model = await this.load_(readable, {
       device,
       dtype,
       ...(weights === undefined ? {} : { weights }),
+      ...(early === undefined ? {} : { local_files_only: true }),
       signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
         onBytes(progress.overall);
-        if (typeof source === 'string') this.proof_.loading(`${source}${progress.file}`, progress.loaded);
+        if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
       },
     });
     if (signal.aborted) {

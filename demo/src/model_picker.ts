@@ -1,5 +1,6 @@
 // A visitor's choices in addition to the text: the model (next to the page, elsewhere, or own files), the device and the precision.
 import type { PipelineOptions, Source } from '../peruse/peruse.js';
+import { addressOf, type BundledModel } from './bundled.js';
 import type { HubModel } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { acceptDrops } from './drops.js';
@@ -15,20 +16,8 @@ export interface Settings {
   weights?: NonNullable<PipelineOptions['weights']>;
 }
 
-export interface BundledModel {
-  readonly name: string;
-  readonly folder: string;
-  readonly task: string;
-}
-
 const kElsewhere = 'elsewhere';
 const kOwn = 'own';
-
-const kModels = new URL('../models/', import.meta.url);
-
-function addressOf({ folder }: BundledModel): string {
-  return new URL(`${folder}/`, kModels).href;
-}
 
 export class ModelPicker {
   private readonly model_: HTMLSelectElement;

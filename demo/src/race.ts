@@ -5,7 +5,6 @@ import { documents } from './examples.js';
 import { describeFailure } from './failure.js';
 import { sourceFor } from './float_weights.js';
 import { duration } from './format.js';
-import { isInControl } from './keep_for_offline.js';
 import type { LoadOptions } from './loading.js';
 import type { Settings } from './model_picker.js';
 
@@ -98,7 +97,6 @@ export class Race<Model extends { dispose(): Promise<void> }> {
 
   /** Repeats the call, and reports the median after each. */
   private async time(source: Settings['source'], { threads, device, dtype }: Lane, say: (milliseconds: number) => void): Promise<void> {
-    await isInControl;
     const { signal } = new AbortController();
     const readable = await sourceFor({ source, dtype }, signal);
     const before = env.threads;

@@ -1,6 +1,7 @@
 // The redaction tab: replaces private details in a message to a chatbot, and restores them in its answer. The model finds names; patterns
 // find details with a fixed form.
 import { type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
+import { kTagger } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
@@ -9,12 +10,9 @@ import { messages } from './examples.js';
 import { percent } from './format.js';
 import { hidingStep } from './inside/inside.js';
 import { markedText } from './marked_text.js';
-import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { RoundTrip } from './round_trip.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
-
-const kModel: BundledModel = { name: 'Names, ConvBERT', folder: 'peruse-tagger-convbert-tiny', task: 'redact' };
 
 const kKinds: Record<string, string> = { PER: 'person', ORG: 'organisation', LOC: 'place', ID: 'identifier' };
 const kHues: Record<string, number> = { PER: 0, ORG: 1, LOC: 2 };
@@ -61,13 +59,16 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
     return item;
   };
-  const show = (redaction: Redaction) => {
-    last = redaction;
-    const { entities, mapping } = redaction;
+  const showText = ({ entities, mapping }: Redaction) => {
     quote.replaceChildren(
       ...markedText(asked, entities, (_, entity) => chip(entity.type, entity.placeholder, kindOf(entity.type), entity)),
     );
     roundTrip.use(entities, mapping);
+  };
+  const show = (redaction: Redaction) => {
+    last = redaction;
+    const { entities } = redaction;
+    showText(redaction);
     const once = [...new Map(entities.map((entity) => [entity.placeholder, entity])).values()];
     list.replaceChildren(...once.map(row));
     if (kept.size > 0) list.append(make('li', '', makeButton(['Hide again what you let through'], hideAgain)));
@@ -91,7 +92,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     roundTrip.forgetOffer();
   });
   const task: TaskPanel<Pipeline<'redact'>, Redaction> = new TaskPanel(panel, proof, {
-    bundled: [kModel],
+    bundled: [kTagger],
     curated: taggerModels,
     load: (source, options) => pipeline('redact', source, options),
     ask: (redactor, signal) => {
@@ -100,6 +101,13 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     },
     askAbout: (redactor, words, signal) => redactor(words, { ...kOptions, signal }),
     show,
+    showEarly: async () => {
+      const byRules = await pipeline('redact', null, { patterns: true });
+      asked = text.value;
+      const redaction = await byRules(asked);
+      showText(redaction);
+      return summary(String(redaction.entities.length), 'by rules; names follow\u2026');
+    },
     inside: () => ({ input: asked }),
     lastStep: async (redactor) =>
       hidingStep(

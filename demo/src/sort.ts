@@ -1,6 +1,7 @@
 // The sorting tab: sorts lines by the visitor's labels, or by those of a trained model (praise and complaint).
 import { type LabelScore, PeruseError, type Pipeline, pipeline, type Source } from '../peruse/peruse.js';
 import { bars } from './bars.js';
+import { kOpinions, kSorter } from './bundled.js';
 import { sorterModels } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { lines as examples, type LinesExample } from './examples.js';
@@ -8,16 +9,9 @@ import { count, percent } from './format.js';
 import { influences, influenceView } from './influence.js';
 import { hidingStep } from './inside/inside.js';
 import type { LoadOptions } from './loading.js';
-import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
 
-const kOwn: BundledModel = { name: 'Any labels, DeBERTa', folder: 'peruse-zero-shot-deberta-tiny', task: 'zero-shot-classification' };
-const kTrained: BundledModel = {
-  name: 'Praise or complaint, ConvBERT',
-  folder: 'peruse-sentiment-convbert-tiny',
-  task: 'text-classification',
-};
 const kHues = 6; // Number of colours in panel.css.
 /** Reads all of a long line, in windows. */
 const kTrainedOptions = { top_k: null, stride: 64, windows: 'mean' } as const;
@@ -78,7 +72,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   const fill = ({ text: words, labels: names }: LinesExample) => {
     text.value = words;
     if (names !== undefined) labels.value = names;
-    task?.useBundled(names === undefined ? kTrained : kOwn);
+    task?.useBundled(names === undefined ? kOpinions : kSorter);
   };
 
   let task: TaskPanel<Sorter, Sorted[]> | undefined;
@@ -86,10 +80,10 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   showPreview();
   panel.addEventListener('input', showPreview);
   task = new TaskPanel<Sorter, Sorted[]>(panel, proof, {
-    bundled: [kOwn, kTrained],
+    bundled: [kSorter, kOpinions],
     curated: sorterModels,
     onModel: (chosen) => {
-      if (chosen !== undefined) showKind(chosen === kTrained.task);
+      if (chosen !== undefined) showKind(chosen === kOpinions.task);
     },
     load: async (source, options, chosen) => {
       const sorter = await loadSorter(source, options, chosen);
@@ -153,14 +147,14 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       });
     },
     code: () => {
-      if (isTrained) return { task: kTrained.task, name: 'classify', args: [linesNow(), kTrainedOptions] };
+      if (isTrained) return { task: kOpinions.task, name: 'classify', args: [linesNow(), kTrainedOptions] };
       const { hypothesis_template, multi_label } = optionsNow();
       const options = {
         hypothesis_template: hypothesis_template === template.defaultValue ? undefined : hypothesis_template,
         multi_label: multi_label || undefined,
       };
       const hasOptions = Object.values(options).some((option) => option !== undefined);
-      return { task: kOwn.task, name: 'classify', args: [linesNow(), namesNow(), ...(hasOptions ? [options] : [])] };
+      return { task: kSorter.task, name: 'classify', args: [linesNow(), namesNow(), ...(hasOptions ? [options] : [])] };
     },
   });
   task.offer(examples, ({ name }) => name, fill);
@@ -180,7 +174,7 @@ function takesLabels(sorter: Sorter): sorter is Pipeline<'zero-shot-classificati
 
 /** A model of natural-language inference takes any labels; other models have their own. */
 async function loadSorter(source: Source, options: LoadOptions, chosen: string | undefined): Promise<Sorter> {
-  if (chosen === kTrained.task) return pipeline('text-classification', source, options);
+  if (chosen === kOpinions.task) return pipeline('text-classification', source, options);
   const sorter = await pipeline('zero-shot-classification', source, options);
   if (chosen !== undefined) return sorter;
   try {

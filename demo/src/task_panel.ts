@@ -1,6 +1,7 @@
 // Shared by the tabs that call a model. A tab has a form; its model is loaded when the tab is first opened, and called after every change
 // of the form. Handles progress, cancelling, failures and timing, and shows code and a link for the form's contents.
 import type { Pipeline } from '../peruse/peruse.js';
+import type { BundledModel } from './bundled.js';
 import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
 import type { HubModel } from './curated.js';
@@ -11,7 +12,7 @@ import { buildFrame } from './frame.js';
 import { Inside, type LastStep, type LookedAt } from './inside/inside.js';
 import { fillFromAddress, linkTo } from './link.js';
 import { type Bytes, LazyModel, type LoadOptions } from './loading.js';
-import { type BundledModel, ModelPicker, type Settings } from './model_picker.js';
+import { ModelPicker, type Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { Race } from './race.js';
 import { describeCall, describeRuntime } from './runtime.js';
@@ -29,6 +30,8 @@ export interface Task<Model, Output> {
   askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
   /** Shows an output. Returns a one-line summary, which screen readers read. */
   show(output: Output): (Node | string)[];
+  /** Shows what is known before the model is loaded, and returns its summary. */
+  showEarly?(): Promise<(Node | string)[]>;
   /** Shows details that take longer to compute; the signal is given when the form changes. */
   explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
   /** The text (or pair) of the last call. */
@@ -58,6 +61,7 @@ export function summary(best: string, rest: string): (Node | string)[] {
   return [make('strong', '', best), ` ${rest}`];
 }
 
+const kEarly = 'is-early'; // a class of panel.css
 const kQuick = 60; // ms; calls that take less are made after every key
 const kLongestPause = 500; // longest wait after the last key, in ms
 const kBeforeExplaining = 200; // ms
@@ -293,6 +297,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       this.milliseconds_ = after.milliseconds - before.milliseconds;
       this.proof_.answered(this.milliseconds_);
       this.headline_.replaceChildren(...this.task_.show(output));
+      this.result_.classList.remove(kEarly);
       this.details_.hidden = false;
       this.timing_.textContent = describeCall(before, after, memory);
       if (this.isAskedAgain_) return;
@@ -328,15 +333,25 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     this.headline_.textContent = 'Loading the model\u2026';
     this.runtime_.textContent = '';
     this.showBytes({ loaded: 0, total: 0 });
+    this.result_.classList.toggle(kEarly, this.task_.showEarly !== undefined);
     this.loading_.hidden = false;
+    void this.showEarly();
     try {
       const model = await this.model_.get({ source, ...settings }, (count) => this.showBytes(count));
       this.runtime_.textContent = describeRuntime(model.info);
-      this.headline_.textContent = 'Reading\u2026';
+      if (this.details_.hidden) this.headline_.textContent = 'Reading\u2026';
       return model;
     } finally {
       this.loading_.hidden = true;
     }
+  }
+
+  /** Shows a first result. The buttons for copying stay invisible until the model has answered. */
+  private async showEarly(): Promise<void> {
+    const summary = await this.task_.showEarly?.().catch(() => undefined);
+    if (summary === undefined || !this.result_.classList.contains(kEarly)) return;
+    this.headline_.replaceChildren(...summary);
+    this.details_.hidden = false;
   }
 
   private showBytes({ loaded, total }: Bytes): void {
@@ -371,7 +386,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   private clear(): void {
     this.clearFailure();
     this.explaining_.abort();
-    this.result_.classList.remove('is-stale');
+    this.result_.classList.remove('is-stale', kEarly);
     this.details_.hidden = true;
     this.timing_.textContent = '';
     this.inside_.use(undefined);

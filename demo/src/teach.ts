@@ -3,6 +3,7 @@
 import { env, type LabelScore, type Pipeline, pipeline } from '../peruse/peruse.js';
 import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
+import { addressOf, kSorter } from './bundled.js';
 import { linesOf } from './code.js';
 import { copyOnClick } from './copy.js';
 import { bringIntoView, find, make, makeButton } from './dom.js';
@@ -10,13 +11,12 @@ import { acceptDrops, isModel } from './drops.js';
 import { describeFailure, isAborted } from './failure.js';
 import { floatWeights } from './float_weights.js';
 import { bytes, count, duration, percent } from './format.js';
-import { isInControl } from './keep_for_offline.js';
 import { type LessonExample, lessonExamples } from './lesson_examples.js';
 import { LossCurve } from './loss_curve.js';
 import type { Proof } from './proof.js';
 import type { Tab } from './task_panel.js';
 
-const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.url).href;
+const kModel = addressOf(kSorter);
 const kHardest = 5;
 const kSuggested = 3;
 
@@ -132,7 +132,6 @@ class TeachTab {
     bringIntoView(find(this.panel_, '.result', HTMLElement));
     const before = performance.now();
     try {
-      await isInControl;
       env.cache = false; // The model is next to the page, so the service worker stores it.
       const run = { ...kSettings, signal: stop.signal, progress_callback: (progress: TeachProgress) => this.show(progress) };
       const taught = added ? await earlier!.more(added, run) : await teachNew(examples, run);

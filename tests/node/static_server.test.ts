@@ -46,6 +46,14 @@ test('what lies in the folder is served, also where the folder itself, or one wi
   expect(await get('/alias/file.txt')).toEqual({ status: 200, text: 'file' });
 });
 
+test('a file that the client has is not sent again', async () => {
+  const address = `${server.url}sub/file.txt`;
+  const etag = (await fetch(address)).headers.get('etag')!;
+  const again = (tag: string) => fetch(address, { headers: { 'if-none-match': tag } });
+  expect((await again(etag)).status).toBe(304);
+  expect(await (await again('W/"1-1"')).text()).toBe('file');
+});
+
 test.each([
   '/leak.txt',
   '/up/secret.txt',

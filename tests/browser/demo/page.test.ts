@@ -31,6 +31,8 @@ describe('privacy', () => {
     await answered(page.locator('#redact'));
     await page.waitForLoadState('networkidle');
     expect(modelsIn(requests)).toEqual(['peruse-tagger-convbert-tiny']);
+    const files = requests.filter((address) => address.includes('/models/'));
+    expect(files, 'each file is requested once').toHaveLength(new Set(files).size);
     await page.locator('#tab-ask').click();
     await answered(page.locator('#ask'));
     expect(modelsIn(requests)).toEqual(['peruse-tagger-convbert-tiny', 'peruse-reader-deberta-tiny']);

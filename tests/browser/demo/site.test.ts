@@ -1,8 +1,8 @@
 // The site on a plain static host, in a subfolder and without headers; and the files that the first answer needs.
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answered, type Demo, startDemo } from './demo.js';
@@ -39,13 +39,14 @@ async function startPlainHost(): Promise<{ url: string; close(): void }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/peruse/`, close: () => void server.close() };
 }
 
-it('works in a folder of a host that sends no headers: it isolates itself, and answers with threads and without a network', async () => {
+it('works in a folder of a host that sends no headers: it answers at once, and from the next visit on with threads and without a network', async () => {
   const host = await startPlainHost();
   const { page, complaints, requests, close } = await demo.visit({ serviceWorkers: 'allow' });
   try {
     await page.goto(host.url);
     await answered(page.locator('#redact'));
-    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    expect(await page.evaluate(() => performance.getEntriesByType('navigation').length), 'the page is loaded once').toBe(1);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
     await page.locator('.kept', { hasText: 'All of it is stored on this device now.' }).waitFor();
     host.close();
     await page.context().setOffline(true);
@@ -84,17 +85,35 @@ it('has the tags that previews of links need, and no address that only works at 
   expect(existsSync(join(kSite, 'preview.png'))).toBe(true);
 });
 
+it('has the documentation and the cards as pages, whose links lead to files of the site and to headings', () => {
+  const pages = readdirSync(kSite, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+  expect(pages).toContain('docs/index.html');
+  expect(readFileSync(join(kSite, 'index.html'), 'utf8')).toContain('href="./docs/index.html"');
+  const broken = pages.flatMap((page) => {
+    const links = [...readFileSync(join(kSite, page), 'utf8').matchAll(/ href="([^"]+)"/g)].map(([, link]) => link!);
+    return links.flatMap((link) => {
+      const [path, anchor] = link.split('#') as [string, string | undefined];
+      const target = join(kSite, path === '' ? page : join(dirname(page), path), path.endsWith('/') ? 'index.html' : '');
+      if (/^https:/.test(link)) return [];
+      if (!existsSync(target) || !statSync(target).isFile()) return [`${page}: ${link}`];
+      return anchor === undefined || readFileSync(target, 'utf8').includes(` id="${anchor}"`) ? [] : [`${page}: ${link}`];
+    });
+  });
+  expect(broken).toEqual([]);
+});
+
 it('shows cards as pages', async () => {
   const { markdownPage } = (await import(kMarkdown)) as { markdownPage: (title: string, markdown: string) => string };
   const html = markdownPage(
     'a <card>',
-    '---\nlicense: x\n---\n\n# A\n\nOne `a<b` and **two**.\n\n| x | y |\n|---|---|\n| 1 | _2_ |\n\n- p\n- q\n\n```\n<&\n```\n',
+    '---\nlicense: x\n---\n\n# A\n\nOne `a<b` and **two**.\n\n| x | y |\n|---|---|\n| 1 | _2_ |\n\n- p\n- q\n\n1. r\n2. **s [`t`](../u.md#v)** [w](../README.md)\n\n```\n<&\n```\n',
   );
   expect(html).toContain('<title>a &lt;card&gt;</title>');
-  expect(html).toContain('<h1>A</h1>\n<p>One <code>a&lt;b</code> and <strong>two</strong>.</p>');
+  expect(html).toContain('<h1 id="a">A</h1>\n<p>One <code>a&lt;b</code> and <strong>two</strong>.</p>');
   expect(html).toContain('<th>x</th><th>y</th>');
   expect(html).toContain('<td>1</td><td><em>2</em></td>');
   expect(html).toContain('<li>p</li>\n<li>q</li>');
+  expect(html).toContain('<li>r</li>\n<li><strong>s <a href="../u.html#v"><code>t</code></a></strong> w</li></ol>');
   expect(html).toContain('<code>&lt;&amp;</code></pre>');
   expect(html).not.toContain('license');
 });

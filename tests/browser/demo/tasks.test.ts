@@ -1,6 +1,6 @@
 // Tasks of the tabs: results while the visitor types, timing, the chosen device, keyboard.
 import { readFile } from 'node:fs/promises';
-import type { Locator } from 'playwright';
+import type { Locator, Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SentimentFixture } from '../../node/support/demo_cases.js';
 import { tinyNli, tinyTagger } from './checkpoints.js';
@@ -49,6 +49,30 @@ describe('the redaction tab', () => {
     if (!(await redact.locator('.found .label').first().isVisible())) await redact.locator('.found summary').click();
     expect(await redact.locator('.found .label').allTextContents()).toContain('Thomas Miller');
     expect(await redact.locator('.restored mark').allTextContents()).toEqual(['Thomas Miller', 'Boston', 'thomas.miller@example.org']);
+  });
+
+  it('shows what rules find while the model is on its way, with nothing to copy yet', async () => {
+    let release = () => {};
+    const held = new Promise<void>((done) => {
+      release = done;
+    });
+    const hold = (route: Route) => held.then(() => route.continue());
+    visit = await demo.visit({
+      before: async (context) => {
+        await context.route('**/model.safetensors', hold);
+      },
+    });
+    visits.push(visit);
+    const redact = visit.page.locator('#redact');
+    await redact.locator('.redacted mark').first().waitFor();
+    expect(await redact.locator('.redacted mark').allTextContents()).toEqual(['[EMAIL_1]', '[PHONE_1]', '[CARD_1]']);
+    expect(await redact.locator('.headline').textContent()).toContain('3 by rules');
+    for (const later of ['.copy-text', '.back']) expect(await redact.locator(later).isVisible(), later).toBe(false);
+    expect(await redact.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
+    release();
+    await answered(redact);
+    expect(await redact.locator('.redacted mark').first().textContent()).toBe('[PER_1]');
+    for (const later of ['.copy-text', '.back']) expect(await redact.locator(later).isVisible(), later).toBe(true);
   });
 
   it('puts the words back into a pasted answer, however it writes the placeholders, and says which stand for nothing', async () => {

@@ -133,7 +133,10 @@ async function answer(
   if (!file) return refuse(response, 404, 'not found');
   response.setHeader('Content-Type', kTypes[extname(file.path)] ?? 'application/octet-stream');
   response.setHeader('Last-Modified', new Date(file.modified).toUTCString());
+  const tag = `W/"${file.size}-${file.modified}"`;
+  response.setHeader('ETag', tag);
   response.setHeader('Vary', 'Accept-Encoding');
+  if (request.headers['if-none-match'] === tag) return void response.writeHead(304).end();
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   const bytes = encoding && (await site.compressed.get(file, encoding));
   if (bytes) response.setHeader('Content-Encoding', encoding);

@@ -1,1 +1,0 @@
-export * from '../../../web/dist/isolate.js';
