@@ -55,7 +55,6 @@ def batch_of(texts):
 
 @torch.no_grad()
 def by_length(model, texts, compute):
-    """Rows of `compute(batch)`, in the order of the texts."""
     found = [None] * len(texts)
     groups = {}
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))

@@ -85,7 +85,6 @@ def external(source, target):
 
 
 def variants(model, inputs, folder):
-    """Yields the name and the function of each file."""
     plain = folder / "model.onnx"
     slimmed = folder / "slim.onnx"
     yield "model", lambda: export(model, inputs, plain)

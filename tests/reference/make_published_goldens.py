@@ -20,7 +20,6 @@ LENGTHS = [2, 9, 33, 128]
 
 
 def last_hidden_state(model: onnx.ModelProto) -> str:
-    """The output of the last layer norm."""
     names = [node.output[0] for node in model.graph.node if node.op_type == "LayerNormalization"]
     return names[-1]
 

@@ -102,7 +102,6 @@ def write_checkpoint():
 
 
 def write_shards():
-    """tests/fixtures/sharded once more."""
     weights = {}
     source = FIXTURES / "sharded"
     index = json.loads((source / "model.safetensors.index.json").read_text())

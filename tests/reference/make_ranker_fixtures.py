@@ -92,7 +92,6 @@ def guarded(folder, text, options):
 
 
 def plans():
-    """Checkpoint, task and options of every case."""
     here = lambda name: {"config_sentence_transformers.json": {"activation_fn": name, "model_type": "CrossEncoder"}} | SAVED
     inside = lambda name: {"sentence_transformers": {"activation_fn": name, "version": "4.1.0"}}
     old = lambda name: {"sbert_ce_default_activation_function": name}

@@ -63,7 +63,6 @@ def mix_in(model, other, share):
 
 
 def load(folder):
-    """The model of a saved folder, of the class that its configuration names."""
     name, = AutoConfig.from_pretrained(folder).architectures
     return getattr(transformers, name).from_pretrained(folder, dtype=torch.float32)
 

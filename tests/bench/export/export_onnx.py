@@ -23,8 +23,6 @@ CLASSES = {
 
 
 class Logits(torch.nn.Module):
-    """The model with one output."""
-
     def __init__(self, model):
         super().__init__()
         self.model = model

@@ -7,10 +7,9 @@
 // among them, are made by `make_tokenizer_fixtures.py files`. FILE is text, encoded line by line; without it the lines of the
 // conformance sample are. PYTHON is one with tokenizers==0.22.2, for the native comparison; without it that is left out.
 //
-// Encoding: from a JavaScript string to ids (ours stay in the engine, where the model reads them, with offsets, word ids and
-// type ids; the library gives ids and tokens to JavaScript without offsets). Loading: ours from the bytes of
-// tokenizer.json, the library's from its text, JSON.parse included. Both run in turns in one process; figures are medians of
-// processor time.
+// Encoding: from a JavaScript string to ids (ours stay in the engine, where the model reads them, with offsets, word ids and type ids; the
+// library gives ids and tokens to JavaScript without offsets). Loading: ours from the bytes of tokenizer.json, the library's from its text,
+// JSON.parse included. Both run in turns in one process; figures are medians of processor time.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -13,7 +13,6 @@ def read_lines(name):
 
 
 def template_lines(name):
-    """The lines of a file that are no comments and no lists of words."""
     return [line for line in read_lines(name) if not line.startswith("= ")]
 
 

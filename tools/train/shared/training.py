@@ -55,7 +55,6 @@ def recipe_parser(doc, length, **settings):
 
 
 def load_model(model_class, folder, dropout, **config):
-    """(model in float32, tokenizer) of a saved folder."""
     model = model_class.from_pretrained(folder, dtype=torch.float32, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout, **config)
     for module in list(model.modules()):
         for name, child in module.named_children():

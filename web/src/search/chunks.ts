@@ -17,8 +17,7 @@ interface Piece extends TextRange {
 
 /**
  * Chunks of at most `limits.tokens` tokens that cover the text. Each but the first begins with the last whole sentences of the previous
- * chunk, up to `limits.overlap` tokens. A sentence that is too long is split between words, and a word that is too long between
- * tokens.
+ * chunk, up to `limits.overlap` tokens. A sentence that is too long is split between words, and a word that is too long between tokens.
  */
 export async function chunksOf(text: string, tokenizer: PipelineTokenizer, limits: ChunkLimits): Promise<TextRange[]> {
   const { offsets, word_ids } = await tokenizer.encode(text, { add_special_tokens: false });
