@@ -1,20 +1,21 @@
 // The Embind class Teacher, a WebAssembly module of its own. core/train/teach_session.h documents requests and results. Replies are JSON
 // text; texts and files are staged bytes (reply.h).
 //
-// //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
-// //   addFile(name, bytes)             {"ok": true}
-// //   open(bytes)                      {"ok": true}
-// //   setShardIndex(bytes)             {"ok": true, "files": [...]}
-// //   endShard()                       {"ok": true}
-// //   feedWeights(bytes)               {"ok": true}
-// //   finishWeights()                  {"ok": true, "weights": {...}}
-// //   addExamples(bytes)               {"ok": true, "count": n}
-// //   begin()                          {"ok": true, "plan": {...}}
-// //   step()                           {"ok": true, "progress": {...}}
-// //   report()                         {"ok": true, "report": {...}}
-// //   files()                          {"ok": true, "files": [...]}
-// //   readFile(name, first, count)     {"ok": true, "bytes": n}; at fileAddress(), valid until the next call
-// //   every failure                    {"ok": false, "code": string, "message": string}
+//   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
+//   addFile(name, bytes)             {"ok": true}
+//   open(bytes)                      {"ok": true}
+//   setShardIndex(bytes)             {"ok": true, "files": [...]}
+//   endShard()                       {"ok": true}
+//   feedWeights(bytes)               {"ok": true}
+//   finishWeights()                  {"ok": true, "weights": {...}}
+//   addExamples(bytes)               {"ok": true, "count": n}
+//   begin()                          {"ok": true, "plan": {...}}
+//   explain(bytes)                   {"ok": true, "explanation": {...}}
+//   step()                           {"ok": true, "progress": {...}}
+//   report()                         {"ok": true, "report": {...}}
+//   files()                          {"ok": true, "files": [...]}
+//   readFile(name, first, count)     {"ok": true, "bytes": n}; at fileAddress(), valid until the next call
+//   every failure                    {"ok": false, "code": string, "message": string}
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -52,6 +53,9 @@ class TeachBinding {
     staging_.FreeAbove(uint32_t{1} << 20);
     return Reply("plan", session_.Begin());
   }
+  std::string Explain(uint32_t bytes) {
+    return With(bytes, [&] { return Reply("explanation", session_.Explain(staging_.Text(bytes))); });
+  }
   std::string Step() { return Reply("progress", session_.Step()); }
   std::string Report() const { return Reply("report", session_.Report()); }
   std::string Files() { return Reply("files", session_.Files()); }
@@ -88,6 +92,7 @@ EMSCRIPTEN_BINDINGS(peruse_teach) {
       .function("finishWeights", &TeachBinding::FinishWeights)
       .function("addExamples", &TeachBinding::AddExamples)
       .function("begin", &TeachBinding::Begin)
+      .function("explain", &TeachBinding::Explain)
       .function("step", &TeachBinding::Step)
       .function("report", &TeachBinding::Report)
       .function("files", &TeachBinding::Files)

@@ -66,6 +66,7 @@ inline void ReadOptions(OptionReader& reader, InspectionRequest* request) {
   reader.Read("output_span_kernels", &request->output_span_kernels);
   reader.Read("output_hidden_states", &request->output_hidden_states);
   reader.Read("output_attention_terms", &request->output_attention_terms);
+  reader.Read("output_logits", &request->output_logits);
   reader.ReadOptional("layers", &request->layers);
   reader.Read("truncation", &request->truncation);
 }

@@ -91,6 +91,10 @@ inline void Write(ResultWriter& writer, const InspectionResult& it) {
   if (!it.span_kernels.empty()) WriteMember(writer, "span_kernels", it.span_kernels);
   if (!it.hidden_states.empty()) WriteMember(writer, "hidden_states", it.hidden_states);
   if (!it.attention_terms.empty()) WriteMember(writer, "attention_terms", it.attention_terms);
+  if (!it.logits.values.empty()) {
+    writer.Key("logits");
+    Write(writer, it.logits);
+  }
   writer.EndObject();
 }
 

@@ -36,6 +36,7 @@ Status Inspector::Start() {
     return Unsupported("output_attention_terms: the scores of a model of type " + config.model_type +
                        " are no sums of content and position; deberta and deberta-v2 have such");
   }
+  if (request.output_logits) PERUSE_RETURN_IF_ERROR(CheckLogits());
   for (const int32_t layer : request.layers.value_or(std::vector<int32_t>())) {
     if (layer >= 0 && layer < config.num_hidden_layers) continue;
     return InvalidArgument("option layers holds " + std::to_string(layer) + ", and the model has the layers 0 to " +
@@ -52,6 +53,15 @@ Status Inspector::Start() {
   return OkStatus();
 }
 
+Status Inspector::CheckLogits() const {
+  if (model_.config().reads_labels()) {
+    return Unsupported("output_logits: a model of type " + model_.config().model_type +
+                       " reads labels with the text, and has no logits without them; its task returns their scores");
+  }
+  if (HasOutput(model_, OutputKind::kLogits)) return OkStatus();
+  return Unsupported("output_logits: the model was loaded without a head; load it for the task of its head");
+}
+
 std::vector<OutputId> Inspector::Wanted() const {
   const std::vector<int32_t> layers = Layers(model_.config().num_hidden_layers);
   std::vector<OutputId> ids;
@@ -60,6 +70,7 @@ std::vector<OutputId> Inspector::Wanted() const {
   if (request.output_hidden_states) {
     AppendOutputs(OutputKind::kHidden, Layers(model_.config().num_hidden_layers + 1), &ids);
   }
+  if (request.output_logits) ids.push_back(kLogits);
   for (const OutputKind kind :
        {OutputKind::kQuery, OutputKind::kKey, OutputKind::kPositionKey, OutputKind::kPositionQuery}) {
     if (request.output_attention_terms && HasOutput(model_, kind)) AppendOutputs(kind, layers, &ids);
@@ -104,6 +115,9 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
       found.span_kernels.push_back({{tokens, heads, cols / heads}, values});
     } else if (id.kind == OutputKind::kHidden) {
       found.hidden_states.push_back({{tokens, cols}, values});
+    } else if (id == kLogits) {
+      const bool of_text = model_.head() == Head::kSequenceClassification || model_.head() == Head::kMultipleChoice;
+      found.logits = {of_text ? std::vector{cols} : std::vector{tokens, cols}, values};
     }
   }
   if (request.output_attention_terms) {

@@ -1,4 +1,4 @@
-// Returns tokens, attention maps, span kernels and hidden states of one text or pair.
+// Returns tokens, attention maps, span kernels, hidden states and logits of one text or pair.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct InspectionRequest {
   bool output_attentions = false;              // attention probabilities, and the diagonal concentration of every head
   bool output_span_kernels = false;            // kernels of ConvBERT's (or DynamicConv's) convolution heads
   bool output_hidden_states = false;           // outputs of the embeddings and of every layer
+  bool output_logits = false;                  // the head's output, before any activation
   bool output_attention_terms = false;         // terms of DeBERTa's attention scores, before the softmax
   std::optional<std::vector<int32_t>> layers;  // layers to return; nullopt means all
   bool truncation = false;                     // truncate a long text instead of returning kTextTooLong
@@ -48,6 +49,8 @@ struct InspectionResult {
   std::vector<InspectedArray> hidden_states = {};  // [tokens, hidden_size]
   std::vector<InspectedTerms> attention_terms = {};
   std::vector<std::vector<double>> diagonal_concentration = {};  // [layers][heads]
+  // [labels] for heads on texts, otherwise [tokens, labels]; `values` is empty unless requested.
+  InspectedArray logits = {};
 };
 
 class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
@@ -62,6 +65,7 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
  private:
   std::vector<InspectedToken> Tokens(const text::Encoding& tokens) const;
   std::vector<int32_t> Layers(int32_t count) const;
+  Status CheckLogits() const;
   Status CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const;
   std::vector<double> Concentrations(std::span<const float> maps, int32_t tokens) const;
 };

@@ -32,7 +32,8 @@ ZeroShotScores BestLabels(const std::vector<std::string>& labels, std::vector<fl
 
 Status ZeroShotClassification::Start() {
   PERUSE_RETURN_IF_ERROR(CheckRequest());
-  PERUSE_RETURN_IF_ERROR(FindEntailment());
+  PERUSE_ASSIGN_OR_RETURN(const int32_t entailment, EntailmentOf(model_.config()));
+  entailment_ = static_cast<size_t>(entailment);
   PERUSE_ASSIGN_OR_RETURN(const std::vector<std::string> hypotheses, Hypotheses());
   const text::EncodeOptions options = CutTo(MaxTokens(), text::Truncation::kOnlyFirst);
   for (size_t i = 0; i < request.inputs.size(); ++i) {
@@ -58,17 +59,15 @@ Status ZeroShotClassification::CheckRequest() const {
   return OkStatus();
 }
 
-Status ZeroShotClassification::FindEntailment() {
-  const ModelConfig& config = model_.config();
+Result<int32_t> EntailmentOf(const ModelConfig& config) {
   const bool several = config.num_labels() > 1;
   for (const auto& [name, id] : config.label2id) {
-    entailment_ = static_cast<size_t>(id);
-    if (several && BeginsWithEntail(name)) return OkStatus();
+    if (several && BeginsWithEntail(name)) return id;
   }
   std::string names;
-  for (entailment_ = 0; entailment_ < config.id2label.size(); ++entailment_) {
-    const std::string& name = config.id2label[entailment_];
-    if (several && BeginsWithEntail(name)) return OkStatus();
+  for (size_t label = 0; label < config.id2label.size(); ++label) {
+    const std::string& name = config.id2label[label];
+    if (several && BeginsWithEntail(name)) return static_cast<int32_t>(label);
     if (names.size() < 100) names += (names.empty() ? "" : ", ") + name;
   }
   return Unsupported(

@@ -24,6 +24,9 @@ struct ZeroShotScores {
   std::vector<float> scores;
 };
 
+// Returns the number of the first label of label2id, or otherwise of id2label, whose name begins with "entail".
+Result<int32_t> EntailmentOf(const ModelConfig& config);
+
 ZeroShotScores BestLabels(const std::vector<std::string>& labels, std::vector<float> scores);
 
 class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
@@ -37,7 +40,6 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
 
  private:
   Status CheckRequest() const;
-  Status FindEntailment();
   // Returns one hypothesis per label, each short enough to leave space for the text.
   Result<std::vector<std::string>> Hypotheses() const;
   std::vector<float> Scores() const;

@@ -105,6 +105,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("max_length", 1, &request.max_length);
   reader.Read("seed", 0, &seed);
   reader.Read("threads", 1, &options.threads);
+  reader.Read("explains", &request.explains);
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_RETURN_IF_ERROR(ReadFloats(reader.Member("class_weights"), "option class_weights", &options.class_weights));
   if (task < 0) return InvalidArgument("the request to teach names no task");

@@ -26,6 +26,7 @@ struct TeachRequest {
   bool chooses_method = false;  // whether the request leaves the choice of the method to Trials
   float validation_split = 0;
   int32_t max_length = 0;  // 0 means the model's limit
+  bool explains = false;   // whether the model will only be explained (TeachSession::Explain)
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
   // Returns the options for a method, a hidden size and a number of examples. Sets a learning rate of -1 and 0 epochs to defaults.

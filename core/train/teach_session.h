@@ -9,6 +9,8 @@
 //   Begin()                                                       the plan
 //   Step()                                                        until "more" is false; to stop, do not call it again
 //   Report();  Files(), ReadFile(...)                             any time after Begin
+// or, to explain the model that was loaded instead of training it:
+//   Explain(request)                                              any number of times after FinishWeights
 //
 // Open's request. Only task is required; the values below are the defaults.
 //   { "task": "text-classification" | "zero-shot-classification" | "token-classification" | "question-answering" | "masked-lm" |
@@ -23,6 +25,7 @@
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
 //     "threads": 1,                             // results do not depend on it
+//     "explains": false,                        // whether Explain follows, instead of examples
 //     "mask_share": 0.15,                       // pre-training: share of tokens to mask
 //     "detection_weight": <50, of DeBERTa 10> } // replaced-token-detection: weight of the discriminator's loss relative to the generator's
 //
@@ -41,6 +44,11 @@
 //       answer
 // Errors name a bad example by its number, counted over all calls: "example 3: ...".
 //
+// Explain: one of
+//   { "text": string, "pair"?: string, "label"?: string, "steps": 50 }            // the label's logit; optional for a single label
+//   { "text": string, "pair": string, "entailment": true, "steps": 50 }           // the logit of entailment
+//   { "question": string, "context": string, "answer": { "start": 10, "end": 14 }, "steps": 50 }   // the sum of both ends' logits
+//
 // Results:
 //   SetShardIndex  [string, ...]: the files, in the order in which to feed them
 //   FinishWeights  { "tensors": n, "parameters": n, "fresh": ["classifier.weight", ...] }    fresh: starts at random
@@ -58,6 +66,7 @@
 //   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA config.json (its labels),
 //                  adapter_config.json and adapter_model.safetensors, for the unchanged checkpoint. The caller has the tokenizer's
 //                  files. For replaced-token detection also generator/config.json and generator/model.safetensors.
+//   Explain        { "value": x, "baseline_value": x, "tokens": [{ "start": n, "end": n, "sequence": 0 | 1 | null, "score": x }] }
 #pragma once
 
 #include <cstdint>
@@ -73,7 +82,9 @@
 #include "core/base/json_writer.h"
 #include "core/base/status.h"
 #include "core/tasks/sentence_modules.h"
+#include "core/text/encoding.h"
 #include "core/text/tokenizer.h"
+#include "core/train/attribution.h"
 #include "core/train/example_reader.h"
 #include "core/train/exporter.h"
 #include "core/train/trials.h"
@@ -93,6 +104,7 @@ class TeachSession {
   // Returns the number of examples in the set.
   Result<std::string> AddExamples(std::string_view json);
   Result<std::string> Begin();
+  Result<std::string> Explain(std::string_view json);
   Result<std::string> Step();
   Result<std::string> Report() const;
   Result<std::string> Files();
@@ -100,7 +112,7 @@ class TeachSession {
   Result<std::span<const uint8_t>> ReadFile(std::string_view name, uint64_t first, uint64_t count);
 
  private:
-  enum class Stage { kFiles, kWeights, kExamples, kTeaching, kFailed };
+  enum class Stage { kFiles, kWeights, kExamples, kTeaching, kExplaining, kFailed };
 
   Status Expect(Stage stage, std::string_view call);
   Status Fail(Status status);
@@ -108,6 +120,9 @@ class TeachSession {
   Status CheckTask() const;
   Status OpenPretraining();
   Status ReadSentence();
+  Status PrepareExplanations();
+  Result<text::Encoding> EncodeExplained(JsonValue request) const;
+  Result<std::vector<AttributionRequest::Logit>> ExplainedLogits(JsonValue request, const text::Encoding& tokens) const;
   void SplitValidation();
   void NoteExamples();
   void WriteScores(JsonWriter& writer) const;
@@ -127,6 +142,8 @@ class TeachSession {
   bool trainee_is_fed_ = false;
   std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;
+  std::unique_ptr<Attributor> attributor_;
+  int64_t max_tokens_ = 0;
   std::vector<Example> training_, validation_;
   std::unique_ptr<Trials> trials_;
   bool cross_validates_ = false;

@@ -47,12 +47,13 @@ Status TeachSession::OpenParts(std::string_view request) {
   if (request_.pretrains()) PERUSE_RETURN_IF_ERROR(OpenPretraining());
   const bool one_of_many = !request_.pretrains() && request_.head != Head::kQuestionAnswering &&
                            request_.problem == ProblemType::kSingleLabel;
-  if (one_of_many && model.id2label.size() < 2)
+  if (one_of_many && !request_.explains && model.id2label.size() < 2)
     return InvalidArgument("there must be at least two labels: add examples of another one");
   int64_t limit = model.max_tokens;
   const std::optional<int64_t> tokenizer_limit = tokenizer_->model_max_length();
   if (tokenizer_limit && *tokenizer_limit > 0) limit = std::min(limit, *tokenizer_limit);
   if (sentence_ && sentence_->max_seq_length) limit = std::min<int64_t>(limit, *sentence_->max_seq_length);
+  max_tokens_ = limit;
   reader_ =
       std::make_unique<ExampleReader>(*tokenizer_, request_, model.id2label,
                                       model.reads_labels() ? &model.prompt : nullptr, static_cast<int32_t>(limit));
@@ -61,6 +62,9 @@ Status TeachSession::OpenParts(std::string_view request) {
 
 Status TeachSession::CheckTask() const {
   const bool reads = trainee_->config().reads_labels(), zero_shot = request_.task == "zero-shot-classification";
+  if (reads && request_.explains) {
+    return Unsupported("gradients of a model that reads labels with the text can't be attributed to words");
+  }
   if (reads && !zero_shot)
     return InvalidArgument("the model reads labels with the text: it is taught as \"zero-shot-classification\"");
   if (zero_shot && !reads) {

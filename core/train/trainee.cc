@@ -1,5 +1,6 @@
 #include "core/train/trainee.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -163,6 +164,27 @@ Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
   program.ops[at] = plain;
   program.ops.insert(program.ops.begin() + static_cast<std::ptrdiff_t>(at), std::begin(before), std::end(before));
   program = DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
+  return result;
+}
+
+Result<AddedToWords> Trainee::WithAddedToWords(OutputId output) const {
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
+  AddedToWords result = {program_, {}, 0};
+  Program& program = result.program;
+  // The first embeddings are those of words (SumEmbeddings).
+  const auto at = std::find_if(program.ops.begin(), program.ops.end(),
+                               [](const Op& op) { return std::holds_alternative<ops::Embed>(op); });
+  if (at == program.ops.end()) return Unsupported("the model has no word embeddings");
+  auto& embed = std::get<ops::Embed>(*at);
+  result.table = embed.lookups[0].table;
+  const Value sum = embed.out;
+  const ValueInfo info = program.info(sum);
+  result.width = info.cols.factor;
+  embed.out = program.NewValue(info.rows, info.cols);
+  const Value added = program.NewValue(info.rows, info.cols);
+  const Op after[] = {ops::Input{0, added}, ops::Add{embed.out, added, sum}};
+  program.ops.insert(at + 1, std::begin(after), std::end(after));
+  result.program = DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
   return result;
 }
 

@@ -23,6 +23,13 @@ struct SentenceHead {
   bool normalized = false;
 };
 
+// A model's program in which ops::Input number 0 [tokens, width] is added to the word embeddings.
+struct AddedToWords {
+  Program program;
+  TableId table;  // the word embeddings
+  int32_t width = 0;
+};
+
 class Trainee {
  public:
   // Parses config.json. `labels`, unless empty, replace those of config.json. If they only differ in their order, the rows of the
@@ -61,6 +68,7 @@ class Trainee {
   // Like ProgramFor(output), but the output `below` (a row per token) is given as ops::Input number 0 instead of being computed.
   Result<Program> ProgramFrom(OutputId below, OutputId output) const;
   Result<PerturbedProgram> Perturbed(OutputId output);
+  Result<AddedToWords> WithAddedToWords(OutputId output) const;
 
  private:
   Trainee() = default;
