@@ -16,6 +16,7 @@ const kOthers = {
   'worker/worker.ts': './peruse-worker.js',
   'tasks/patterns.ts': './peruse-redact.js',
   'search/kit.ts': './peruse-search.js',
+  'extras.ts': './peruse-extras.js',
 };
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
@@ -29,6 +30,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'engine/variant.ts',
     'env.ts',
     'errors.ts',
+    'pipeline_members.ts',
     'listener.ts',
     'load_options.ts',
     'pipeline.ts',
@@ -64,6 +66,7 @@ const kBundles = [
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
   { name: 'peruse-search', entry: 'search/kit.ts', others: {} },
+  { name: 'peruse-extras', entry: 'extras.ts', others: {} },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
 ];

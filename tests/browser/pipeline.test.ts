@@ -114,7 +114,7 @@ describe('errors leave the library usable', () => {
   });
 
   test('builds that are elsewhere', async () => {
-    await expect(classifier(tiny.files, { wasmPath: 'http://127.0.0.1:9/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
+    await expect(classifier(tiny.files, { wasm_path: 'http://127.0.0.1:9/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
   });
 
   test('loading that is cancelled', async () => {

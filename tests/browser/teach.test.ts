@@ -113,10 +113,12 @@ test('and by replaced tokens, with a generator that is saved beside the model', 
 });
 
 test('its settings are those of the page', async () => {
-  env.wasmPath = '/nowhere/';
+  env.filesPath = '/nowhere/';
   try {
-    await expect(teach('text-classification', kModel, kTexts)).rejects.toMatchObject({ code: 'no_wasm', message: /\/nowhere\// });
+    await expect(teach('text-classification', kModel, kTexts)).rejects.toMatchObject({ message: /\/nowhere\// });
   } finally {
-    env.wasmPath = undefined;
+    env.filesPath = undefined;
   }
+  const elsewhere = teach('text-classification', kModel, kTexts, { wasm_path: '/nowhere/' });
+  await expect(elsewhere).rejects.toMatchObject({ code: 'no_wasm', message: /\/nowhere\// });
 });

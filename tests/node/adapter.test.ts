@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
+import { type PipelineOptions, type PipelineOptionsOf, pipeline, type Source } from '../../web/dist/index_node.js';
 import { peruse } from './cli/run_in_test.js';
 import { startModelServer } from './support/model_server.js';
 import { type Files, tinyText } from './support/tiny.js';
@@ -83,7 +83,7 @@ test('merges embeddings and biases, and before weights become 8-bit integers', a
 
 test('an adapter brings the number of its labels, and id2label their names', async () => {
   const { base, adapter } = await readCase('labels', 'deberta-v2-bare');
-  const labelsWith = async (options: PipelineOptions) => {
+  const labelsWith = async (options: PipelineOptionsOf<'token-classification'>) => {
     const tag = await pipeline('token-classification', base, { variant: 'simd', adapter, ...options });
     try {
       return new Set((await tag(kTexts[2]!, { ignore_labels: [] })).map(({ entity }) => entity));

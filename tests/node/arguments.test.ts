@@ -92,7 +92,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
       'on_device_lost',
       'threads',
       'variant',
-      'wasmPath',
+      'wasm_path',
       'revision',
       'token',
     ];

@@ -128,7 +128,7 @@ describe('a model behind a URL', () => {
       code: 'network',
       message: expect.stringContaining('tokenizer_config.json'),
     });
-    expectWhole(await load(`${server.url}m`, { local_files_only: true }));
+    expectWhole(await load(`${server.url}m`, { offline: true }));
   });
 });
 

@@ -93,7 +93,7 @@ test('what has been loaded is cached', async () => {
       ['safetensors', true],
       ['onnx', false],
     ]);
-    expect((await describe(server.url, { local_files_only: true })).downloads.map(({ weights }) => weights)).toEqual([
+    expect((await describe(server.url, { offline: true })).downloads.map(({ weights }) => weights)).toEqual([
       'safetensors',
       'safetensors',
       'safetensors',

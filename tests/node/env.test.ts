@@ -32,7 +32,7 @@ describe('env', () => {
     ['cache', { match: () => undefined }],
     ['cache', 'x'],
     ['cacheFolder', 1],
-    ['wasmPath', 1],
+    ['filesPath', 1],
     ['threads', 0],
     ['threads', 'many'],
     ['threads', 17],
@@ -50,7 +50,7 @@ describe('env', () => {
 
   test('takes what is right', () => {
     const cache = { match: async () => undefined, put: async () => {} };
-    Object.assign(env, { token: null, cache, threads: '4', debug: () => {}, wasmPath: new URL('http://x/'), localModelPath: undefined });
+    Object.assign(env, { token: null, cache, threads: '4', debug: () => {}, filesPath: new URL('http://x/'), localModelPath: undefined });
     expect(env).toMatchObject({ token: undefined, cache, threads: 4 });
     expect(Object.keys(env)).toEqual(Object.keys(kDefaults));
   });
@@ -108,7 +108,7 @@ describe('names of transformers.js', () => {
     env.backends.onnx.wasm.wasmPaths = '/wasm/';
     Object.assign(env.backends.onnx, { logLevel: 'verbose', webgpu: { powerPreference: 'low-power' } });
     env.logLevel = 30;
-    expect(env.wasmPath).toBeUndefined();
+    expect(env.filesPath).toBeUndefined();
     expect(env.backends.onnx.webgpu.powerPreference).toBe('low-power');
     expect(noticesSince().map((sentence) => sentence.split(' ')[0])).toEqual([
       'env.backends.onnx.wasm.wasmPaths',

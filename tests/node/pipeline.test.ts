@@ -60,7 +60,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     expect(once).toMatchObject({ calls: 1, tokens: 5 });
     expect(once.milliseconds).toBeGreaterThan(0);
     // Windows of ten tokens leave eight to the context and share two, so they begin at its tokens 0 and 6.
-    await answer('t1 t2', Array.from({ length: 14 }, (_, i) => `t${i + 5}`).join(' '), { max_seq_len: 10, doc_stride: 2 });
+    await answer('t1 t2', Array.from({ length: 14 }, (_, i) => `t${i + 5}`).join(' '), { max_length: 10, stride: 2 });
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 5 + 2 * 10 });
     await expect(answer('', '')).rejects.toMatchObject({ code: 'empty_text' });
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 25 });
@@ -94,7 +94,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     expect(several[0]).toEqual(best);
     expect(await answer(['t1', 't2'], [context, 't9 t10 t11'])).toHaveLength(2);
     const long = Array.from({ length: 500 }, (_, i) => `t${i % 48}`).join(' ');
-    const far = await answer('t1', long, { max_seq_len: 24, doc_stride: 8 });
+    const far = await answer('t1', long, { max_length: 24, stride: 8 });
     expect(long.slice(far.start, far.end)).toBe(far.answer);
   });
 
@@ -330,8 +330,8 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
     ['an unknown dtype', () => classifier(tiny.files, { dtype: 'q3' as 'q8' }), 'invalid_argument'],
     ['a folder that is not there', () => classifier('./no/such/folder'), 'not_found'],
     ['a source of no sense', () => classifier('what is this?'), 'invalid_argument'],
-    ['builds that are elsewhere', () => classifier(tiny.files, { wasmPath: 'file:///nowhere/' }), 'no_wasm'],
-    ['builds that are elsewhere, in a worker', () => classifier(tiny.files, { wasmPath: 'file:///nowhere/', worker: true }), 'no_wasm'],
+    ['builds that are elsewhere', () => classifier(tiny.files, { wasm_path: 'file:///nowhere/' }), 'no_wasm'],
+    ['builds that are elsewhere, in a worker', () => classifier(tiny.files, { wasm_path: 'file:///nowhere/', worker: true }), 'no_wasm'],
   ] as [string, () => Promise<unknown>, string][])('%s', async (_, load, code) => {
     await expect(load()).rejects.toMatchObject({ name: 'PeruseError', code });
   });

@@ -29,7 +29,7 @@ test.each([undefined, 'text-classification'] as const)('a preloaded model loads 
   } finally {
     await server.close();
   }
-  const classify = await pipeline('text-classification', server.url, { local_files_only: true });
+  const classify = await pipeline('text-classification', server.url, { offline: true });
   expect(await classify('a')).toHaveLength(1);
   await classify.dispose();
 });

@@ -90,7 +90,7 @@ describe('a checkpoint from PyTorch is the one of the safetensors file', () => {
       env.cache = true;
       env.cacheFolder = await newFolder();
       const first = await vectors(server.url);
-      const offline = await vectors(server.url, { local_files_only: true });
+      const offline = await vectors(server.url, { offline: true });
       expect(offline.vectors).toEqual(first.vectors);
       expect(server.requests.filter((path) => path === 'pytorch_model.bin')).toHaveLength(1);
     } finally {

@@ -52,7 +52,7 @@ test('the second load reads the 8-bit weights, with the bits of quantising while
   expect(again.info.weights.file).toBe('model.safetensors');
   expect(again.info.bytes).toBeLessThan(kWeights.length);
   expect(fetched()).toBe(before);
-  expect((await scores(server.url, { local_files_only: true })).results).toEqual(results);
+  expect((await scores(server.url, { offline: true })).results).toEqual(results);
   const { downloads } = await describe(server.url);
   expect(downloads.map(({ dtype, cached }) => [dtype, cached])).toEqual([
     ['fp32', false],

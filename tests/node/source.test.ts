@@ -94,7 +94,7 @@ describe('on a page', () => {
     });
     Object.assign(env, kDefaults, { localModelPath: './models' });
     for (const [setting, options] of [
-      [false, { local_files_only: true }],
+      [false, { offline: true }],
       [true, {}],
     ] as const) {
       env.offline = setting;

@@ -201,7 +201,7 @@ describe('loading', () => {
       expect(seen[0]).toBe('initiate');
       expect(seen.at(-1)).toBe('ready');
       const asked = server.requests.length;
-      const second = await Tokenizer.from_pretrained('user/model', { local_files_only: true });
+      const second = await Tokenizer.from_pretrained('user/model', { offline: true });
       expect(second.encode('The bees')).toEqual(first.encode('The bees'));
       expect(server.requests.length).toBe(asked);
       first.dispose();
@@ -251,7 +251,7 @@ describe('loading', () => {
     await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'aborted',
     });
-    await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), { wasmPath: 'file:///nowhere/' })).rejects.toMatchObject({
+    await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), { wasm_path: 'file:///nowhere/' })).rejects.toMatchObject({
       code: 'no_wasm',
     });
     await expect(

@@ -1,9 +1,8 @@
 // describe(): what a model offers, before it is downloaded.
 import type { ModelDownload as Download, Refusal } from './engine/describe_model.js';
 import { chooseVariant } from './engine/variant.js';
-import { env } from './env.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
-import { checkLoadOptions, type OptionKind } from './load_options.js';
+import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import { startHost } from './sharing.js';
@@ -47,11 +46,11 @@ export interface ModelDescription {
   refused: Partial<Record<Task, Refusal>>;
 }
 
-const kOptionKinds: Record<keyof DescribeOptions, OptionKind> = {
+const kOptionKinds: Record<OptionName<DescribeOptions>, OptionKind> = {
   encoder: 'other',
   labels_encoder: 'other',
-  local_files_only: 'boolean',
   model_file_name: 'string',
+  offline: 'boolean',
   revision: 'string',
   signal: 'signal',
   subfolder: 'string',
@@ -82,8 +81,7 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
   const [encoder, labelsEncoder] = [await resolve(options.encoder), await resolve(options.labels_encoder)];
   const isLocal = [spec, encoder, labelsEncoder].some((one) => one !== undefined && staysHere(one));
   const wanted = !isLocal && (await platform().worksInWorker(spec));
-  const folder = env.wasmPath ?? (await platform().filesFolder?.());
-  const wasm = engineFiles({ wasmPath: folder }, platform().paths.baseUrl());
+  const wasm = engineFiles({ wasm_path: await platform().filesFolder?.() }, platform().paths.baseUrl());
   const { host, inWorker } = await startHost(wanted, isLocal ? false : undefined, 1, () => {});
   const stop = new AbortController();
   try {

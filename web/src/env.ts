@@ -29,12 +29,10 @@ export interface Env extends TransformersJsEnv {
   /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
   /**
-   * In a page: URL of a folder with the workers and builds, written by `npx peruse copy-files <folder>`. Required for bundlers
-   * that omit these files (esbuild, Rollup, Angular). Default: the location that the bundler chose.
+   * URL of a folder with the engine's files, its workers and builds, written by `npx peruse copy-files <folder>`. Required for bundlers that
+   * omit these files (esbuild, Rollup, Angular). Default: the location that the bundler chose, or the package's own files.
    */
   filesPath: string | URL | undefined;
-  /** The URL of a folder with the engine's builds, instead of the package's own. */
-  wasmPath: string | URL | undefined;
   /** The maximum number of threads, 1 to 16. Fewer run if the machine has fewer processors, or if the page lacks shared memory. */
   threads: number | 'auto';
   /**
@@ -52,7 +50,6 @@ const kDefaults: Settings = {
   cache: true,
   cacheFolder: undefined,
   filesPath: undefined,
-  wasmPath: undefined,
   threads: 'auto',
   debug: undefined,
 };
@@ -74,7 +71,6 @@ const kChecks: Record<keyof Settings, Check> = {
   ],
   cacheFolder: ['the path of a folder', isTextOrNothing],
   filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
-  wasmPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],
   debug: ['a function', (value) => value === undefined || typeof value === 'function'],
 };

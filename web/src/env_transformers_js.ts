@@ -63,6 +63,7 @@ export const kRefused: Record<string, string> = {
   remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
   fetch: "Pass the model's files to pipeline() instead.",
   cache_dir: 'Use cacheFolder.',
+  wasmPath: 'Use filesPath.',
 };
 
 const kIgnored: Record<string, string> = {

@@ -7,8 +7,16 @@ export { type CustomCache, type Env, env } from './env.js';
 export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';
 export { type ErrorCode, PeruseError } from './errors.js';
 export { type CachedFile, modelCache } from './model_cache.js';
-export { type Pipeline, type PipelineOptions, type PipelineOptionsOf, pipeline } from './pipeline.js';
+export { type Pipeline, pipeline } from './pipeline.js';
 export type { PipelineInfo } from './pipeline_info.js';
+export type {
+  LabelOptions,
+  LabelReaderOptions,
+  MaskOptions,
+  OptionsByTask,
+  PipelineOptions,
+  PipelineOptionsOf,
+} from './pipeline_options.js';
 export { type IsCachedOptions, isCached, isSupported, type PreloadOptions, preload } from './preload.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export type * from './search/search_types.js';
@@ -17,6 +25,7 @@ export type { Source, SourceOptions } from './sources/source.js';
 export { type DirectoryHandle, type FileContent, type FilesSource, filesOf } from './sources/source_files.js';
 export type { CallOptions } from './tasks/call.js';
 export { entityFinder, labelFinder } from './tasks/detail_finders.js';
+export type * from './tasks/explanations.js';
 export type * from './tasks/feature_extraction.js';
 export type * from './tasks/fill_mask.js';
 export type { AttentionTerms, InspectCall, InspectedToken, Inspection, InspectOptions } from './tasks/inspection.js';

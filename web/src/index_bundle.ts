@@ -12,6 +12,7 @@ export * from './errors.js';
 export * from './face.js';
 export { Listener } from './listener.js';
 export { checkLoadOptions } from './load_options.js';
+export { provideGradients } from './pipeline_members.js';
 export { platform } from './platform/current.js';
 export { sendable } from './sources/sendable.js';
 export { resolveSource } from './sources/source.js';

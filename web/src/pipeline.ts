@@ -1,28 +1,39 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { DtypeWish, LoadRequest } from './engine/load_request.js';
-import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
-import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
+import type { LoadRequest } from './engine/load_request.js';
+import type { MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
+import { chooseVariant, type VariantChoice } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
 import { asArgumentError, checkSignal, describeError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
-import { checkLoadOptions, type OptionKind } from './load_options.js';
-import { describeLoad, kDtypes, loadNotes, type PipelineInfo } from './pipeline_info.js';
+import { describeLoad, loadNotes, type PipelineInfo } from './pipeline_info.js';
+import { explaining, type LoadedFrom, streaming } from './pipeline_members.js';
+import {
+  type AnyPipelineOptions,
+  checkDevice,
+  checkDeviceLost,
+  checkPipelineOptions,
+  checkWorker,
+  deviceWish,
+  gpuVariant,
+  keepsSource,
+  labelNames,
+  type PipelineOptionsOf,
+} from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
-import type { ProgressCallback, ProgressInfo } from './progress.js';
+import type { ProgressInfo } from './progress.js';
 import { type HostLease, keyOfSource, leaseHost, startHost } from './sharing.js';
 import { kBesideTokenizer, kForms, kVocabularies } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
-import { type OnnxDtype, weightsWish } from './sources/onnx_files.js';
+import { weightsWish } from './sources/onnx_files.js';
 import { openFolder } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
-import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
+import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
-import type { RedactContext, RedactFinders, RedactPipelineOptions } from './tasks/redact.js';
-import { streaming } from './tasks/stream.js';
+import type { RedactContext, RedactFinders } from './tasks/redact.js';
 import {
   engineTask,
   kAliases,
@@ -35,85 +46,9 @@ import {
 } from './tasks/tasks.js';
 import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
-import type { WasmModule } from './web_types.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
 import { MovingHost } from './worker/moving_host.js';
 import { RemoteHost } from './worker/worker_host.js';
-
-/** How to load a model, and where to run it. */
-export interface PipelineOptions extends SourceOptions, VariantWish {
-  /** Receives each file's name and bytes during loading. */
-  progress_callback?: ProgressCallback;
-  /** Cancels loading. */
-  signal?: AbortSignal;
-  /**
-   * The device. 'cpu' (default) and 'wasm' load no GPU code. 'auto' times a few layers of the model's size on both devices, once per session
-   * and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or throws 'no_gpu'; in Node it needs
-   * the npm package `webgpu`. `info.device` is the result.
-   */
-  device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
-  /**
-   * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
-   * on the CPU (docs/precision.md has the accuracy). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps
-   * about three digits of others. Arithmetic is float32. Default 'auto': 'q8' for q8 checkpoints; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
-   *
-   * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
-   */
-  dtype?: 'auto' | OnnxDtype;
-  /**
-   * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
-   * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
-   * only the parameters of an ONNX file, and computes with its own engine.
-   */
-  weights?: 'auto' | 'safetensors' | 'onnx';
-  /**
-   * How a float checkpoint that is loaded as q8 is cached: 'auto', the default, stores the 8-bit weights, so that the next load reads a
-   * quarter. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
-   */
-  cache?: 'auto' | 'source';
-  /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
-  subfolder?: string;
-  /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
-  model_file_name?: string;
-  /** A LoRA adapter (a folder written by peft), merged into the weights. Its head replaces the model's; `id2label` names the labels. */
-  adapter?: Source;
-  /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
-  encoder?: Source;
-  /** For a bi-encoder (GLiNER, GLiClass) without a tokenizer for labels: its label encoder's folder. */
-  labels_encoder?: Source;
-  /**
-   * What a call does if the GPU device was lost before it (driver reset, sleep). 'recover' (default) loads the model again; bytes given as
-   * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
-   */
-  on_device_lost?: 'recover' | 'refuse';
-  /** For fill-mask with DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
-  enhanced_mask_decoder?: boolean;
-  /**
-   * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the
-   * number of labels; without this option they are LABEL_0, LABEL_1, ...
-   */
-  id2label?: readonly string[] | Readonly<Record<number, string>>;
-  /**
-   * Share weights, and the thread or GPU device, with a pipeline that has loaded the same checkpoint with the same options for another task.
-   * Default true. With false, the pipeline has its own engine and works in parallel.
-   */
-  share?: boolean;
-  /**
-   * Whether to compute in a worker. Default 'auto': in browsers yes. In Node yes for models from a server or with weights of more than 64 MB;
-   * other models begin in the calling thread, and move to a worker after a call that took longer than 50 ms.
-   */
-  worker?: boolean | 'auto';
-  /** The URL of a folder with the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
-  wasmPath?: string | URL;
-  /**
-   * The compiled build 'peruse-simd.wasm' or 'peruse-relaxed.wasm', for hosts that do not allow compilation at run time (Cloudflare's
-   * workers). Set `variant` to the same name.
-   */
-  wasmModule?: WasmModule;
-}
-
-/** Options of pipeline() for a task: loading options, and the task's own. */
-export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions & ('redact' extends T ? RedactPipelineOptions : unknown);
 
 /** A loaded model: a function with the signature of its task. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
@@ -155,56 +90,19 @@ export async function pipeline<T extends TaskOrAlias>(
 export async function pipeline(
   task: TaskOrAlias,
   source: Source | null,
-  settings: PipelineOptions & RedactPipelineOptions = {},
+  settings: AnyPipelineOptions = {},
 ): Promise<Pipeline | PatternRedactor> {
   try {
-    const isRedaction = task === 'redact';
-    const kinds = { ...kOptionKinds, ...(isRedaction ? kRedactOptionKinds : {}) };
-    const options: LoadOptions = checkLoadOptions(settings, kinds as Record<keyof LoadOptions, OptionKind>);
-    if (isRedaction && source === null) return patternRedactor(options, platform().patterns);
+    const options = checkPipelineOptions(resolveTask(task), settings);
+    if (task === 'redact' && source === null) return patternRedactor(options, platform().patterns);
     return await loadNamed(task, source as Source, options);
   } catch (error) {
     throw asArgumentError(error);
   }
 }
 
-const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
-  adapter: 'other',
-  cache: 'other',
-  device: 'other',
-  dtype: 'other',
-  encoder: 'other',
-  enhanced_mask_decoder: 'boolean',
-  id2label: 'other',
-  labels_encoder: 'other',
-  local_files_only: 'boolean',
-  model_file_name: 'string',
-  on_device_lost: 'other',
-  progress_callback: 'function',
-  revision: 'string',
-  share: 'boolean',
-  signal: 'signal',
-  subfolder: 'string',
-  threads: 'other',
-  token: 'string',
-  variant: 'other',
-  wasmModule: 'other',
-  wasmPath: 'other',
-  weights: 'other',
-  worker: 'other',
-};
-
-const kRedactOptionKinds: Record<keyof RedactPipelineOptions, OptionKind> = {
-  fail_closed: 'boolean',
-  finders: 'other',
-  labels: 'other',
-  patterns: 'other',
-};
-
-type LoadOptions = PipelineOptions & RedactPipelineOptions;
-
 /** Replaces a source that is an adapter's folder by the base model that the adapter names, with the adapter. */
-async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: LoadOptions): Promise<Pipeline<ResolvedTask<T>>> {
+async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: AnyPipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
   throwIfAborted(given.signal);
   checkNamed(resolveTask(task), source);
   const resolve = () => resolveSource(source, given, platform().paths);
@@ -225,11 +123,11 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
 async function load<T extends TaskOrAlias>(
   task: T,
   spec: SourceSpec,
-  given: LoadOptions,
+  given: AnyPipelineOptions,
   leading?: SourceSpec,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
-  const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath ?? (await platform().filesFolder?.()) };
+  const options = { ...given, wasm_path: given.wasm_path ?? (await platform().filesFolder?.()) };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
@@ -303,7 +201,8 @@ async function load<T extends TaskOrAlias>(
       await allowMoving(host, spec, request, info);
       Object.defineProperty(info, 'worker', { get: () => host.inWorker, enumerable: true });
     }
-    return assemble(resolvedTask, host, info, options, () => {
+    const model = { task: resolvedTask, spec, options: { ...options, ...(adapter && { adapter: name }) } };
+    return assemble(model, host, info, () => {
       loading.abort();
       lease.release();
     }) as unknown as Pipeline<ResolvedTask<T>>;
@@ -354,12 +253,6 @@ async function versionsOf(spec: SourceSpec, weights: string): Promise<string | u
   return JSON.stringify(files.map((file) => (file?.found ? file.version : null)));
 }
 
-function checkWorker({ worker }: PipelineOptions): boolean | undefined {
-  if (worker === undefined || worker === 'auto') return undefined;
-  if (typeof worker === 'boolean') return worker;
-  throw new PeruseError('invalid_argument', `worker must be true, false or 'auto', not ${show(worker)}.`);
-}
-
 function giveBack({ host, release }: HostLease): void {
   host.dispose();
   release();
@@ -367,7 +260,7 @@ function giveBack({ host, release }: HostLease): void {
 
 /** A key of everything that pipelines must have in common to share an engine; undefined if the pipeline must not share. */
 function sharingKey(
-  { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: PipelineOptions,
+  { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: AnyPipelineOptions,
   spec: SourceSpec | undefined,
   settings: unknown[],
 ): string | undefined {
@@ -414,53 +307,11 @@ function checkNamed(task: Task, source: unknown): void {
   );
 }
 
-/** Checks device and precision. Returns the engine's name of the precision. */
-function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
-  if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
-    throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
-  }
-  if (dtype === 'auto') return 'auto';
-  if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
-  throw new PeruseError(
-    'invalid_argument',
-    `dtype must be 'auto', ${Object.keys(kDtypes)
-      .map((name) => `'${name}'`)
-      .join(', ')}, not ${show(dtype)}.`,
-  );
-}
-
-function labelNames(labels: NonNullable<PipelineOptions['id2label']>): string[] {
-  const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
-  if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;
-  throw new PeruseError('invalid_argument', 'Option id2label must be a list of names, or an object with a name for each of 0, 1, ...');
-}
-
-function keepsSource({ cache = 'auto' }: PipelineOptions): boolean {
-  if (cache === 'auto' || cache === 'source') return cache === 'source';
-  throw new PeruseError('invalid_argument', `cache must be 'auto' or 'source', not ${show(cache)}. Settings of the cache are in env.`);
-}
-
-function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
-  return device === 'wasm' ? 'cpu' : device;
-}
-
-function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions): 'recover' | 'refuse' {
-  if (wish === 'recover' || wish === 'refuse') return wish;
-  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not ${show(wish)}.`);
-}
-
-/** Requests one thread: with a GPU, the CPU only records commands. */
-function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantWish {
-  if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
-    throw new PeruseError('invalid_argument', "variant and threads apply to the CPU only: omit them with device 'webgpu'.");
-  }
-  return { threads: 1 };
-}
-
 /** Results of the probe of `device: 'auto'`, kept for the session. */
 const kProbes: ProbeMemory = {};
 
-function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPipelineOptions, onDispose: () => void): Pipeline {
+function assemble(model: LoadedFrom, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
+  const { task, options: defaults } = model;
   let disposed = false;
   const ask = async <V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> => {
     if (disposed) throw new PeruseError('disposed', `This ${task} pipeline was disposed of; load it again.`);
@@ -474,6 +325,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
   const dispose = async () => {
     disposed = true;
     host.dispose();
+    explained.dispose();
     onDispose();
   };
   const members = {
@@ -496,7 +348,9 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
     loadPatterns: platform().patterns,
     tokenizer: members.tokenizer,
   });
-  return Object.assign(typed(call), { ...call }, streaming(task, typed(call)), members) as unknown as Pipeline;
+  const explained = explaining(model, call, members.tokenizer);
+  const explain = explained.members.explain && { explain: typed(explained.members.explain) };
+  return Object.assign(typed(call), { ...call }, streaming(task, typed(call)), explain, members) as unknown as Pipeline;
 }
 
 /** Wraps a call so that it throws only PeruseErrors, also if reading its arguments throws. */

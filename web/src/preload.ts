@@ -1,19 +1,22 @@
 // preload(), isCached() and isSupported(): what a program can do before a model is needed.
 import { type DescribeOptions, describe } from './describe.js';
 import { asArgumentError, PeruseError } from './errors.js';
-import { type PipelineOptions, pipeline } from './pipeline.js';
+import { pipeline } from './pipeline.js';
+import type { AnyPipelineOptions, PipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import type { Source } from './sources/source.js';
 import type { TaskOrAlias } from './tasks/tasks.js';
 
 /** Options of preload(): those that the later load has. */
-export interface PreloadOptions extends PipelineOptions {
+export interface PreloadOptions extends AnyPipelineOptions {
   /** The task of the later load. Default: the first task that the model offers. */
   task?: TaskOrAlias;
 }
 
 /** Options of isCached(): those of describe(), and the weights that the later load names. */
-export interface IsCachedOptions extends Omit<DescribeOptions, 'local_files_only'>, Pick<PipelineOptions, 'dtype' | 'weights'> {}
+export interface IsCachedOptions
+  extends Omit<DescribeOptions, 'offline' | 'local_files_only'>,
+    Pick<PipelineOptions, 'dtype' | 'weights'> {}
 
 /**
  * Downloads a model into the cache, so that a later pipeline() downloads nothing. Loads the model once and frees its memory.
@@ -25,7 +28,7 @@ export async function preload(source: Source, { task, ...options }: PreloadOptio
   await loaded.dispose();
 }
 
-async function firstTask(source: Source, options: PipelineOptions): Promise<TaskOrAlias> {
+async function firstTask(source: Source, options: AnyPipelineOptions): Promise<TaskOrAlias> {
   const { downloads, refused } = await describe(source, sourceOptions(options));
   const task = downloads.flatMap(({ tasks }) => tasks)[0];
   if (task !== undefined) return task;
@@ -33,17 +36,8 @@ async function firstTask(source: Source, options: PipelineOptions): Promise<Task
   throw new PeruseError('unsupported', `No task runs with this model: ${reason}`);
 }
 
-function sourceOptions({
-  revision,
-  token,
-  local_files_only,
-  signal,
-  subfolder,
-  model_file_name,
-  encoder,
-  labels_encoder,
-}: PipelineOptions) {
-  const all = { revision, token, local_files_only, signal, subfolder, model_file_name, encoder, labels_encoder };
+function sourceOptions({ revision, token, offline, signal, subfolder, model_file_name, encoder, labels_encoder }: AnyPipelineOptions) {
+  const all = { revision, token, offline, signal, subfolder, model_file_name, encoder, labels_encoder };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as DescribeOptions;
 }
 
@@ -54,7 +48,7 @@ function sourceOptions({
  */
 export async function isCached(source: Source, { dtype = 'auto', weights = 'auto', ...options }: IsCachedOptions = {}): Promise<boolean> {
   try {
-    const { downloads } = await describe(source, { ...options, local_files_only: true });
+    const { downloads } = await describe(source, { ...options, offline: true });
     const fits = (one: (typeof downloads)[number]) =>
       (dtype === 'auto' || one.dtype === dtype) && (weights === 'auto' || one.weights === weights);
     return downloads.find(fits)?.cached ?? false;

@@ -43,7 +43,7 @@ export function serveAModel(): void {
 
 export async function load(
   source: string,
-  options: { revision?: string; token?: string; local_files_only?: boolean } = {},
+  options: { revision?: string; token?: string; offline?: boolean } = {},
   signal?: AbortSignal,
 ): Promise<FakeRecord> {
   const { engine, record } = fakeEngine();

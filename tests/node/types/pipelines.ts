@@ -42,7 +42,7 @@ export async function textClassification(k: number, unsure: string | string[]) {
   // @ts-expect-error: no such function
   await classify('a', { function_to_apply: 'max' });
   // @ts-expect-error: question answering's
-  await classify('a', { doc_stride: 2 });
+  await classify('a', { max_answer_len: 2 });
 }
 
 export async function alias() {
@@ -54,7 +54,7 @@ export async function questionAnswering(k: number) {
   const answer = await pipeline('question-answering', { 'config.json': new Uint8Array() });
   const one = await answer('q', 'c');
   is<typeof one, Answer>(true);
-  const first = await answer('q', 'c', { top_k: 1, max_answer_len: 20, doc_stride: 64 });
+  const first = await answer('q', 'c', { top_k: 1, max_answer_len: 20, stride: 64 });
   is<typeof first, Answer>(true);
   const three = await answer('q', 'c', { top_k: 3, handle_impossible_answer: true });
   is<typeof three, Answer[]>(true);

@@ -23,7 +23,7 @@ export const inspect: Command = {
     const options = {
       revision: text(values, 'revision'),
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
-      local_files_only: flag(values, 'offline'),
+      offline: flag(values, 'offline'),
       encoder: text(values, 'encoder'),
       labels_encoder: text(values, 'labels-encoder'),
     };

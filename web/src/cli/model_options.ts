@@ -1,6 +1,7 @@
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { type Pipeline, type PipelineOptions, type PipelineOptionsOf, pipeline } from '../pipeline.js';
+import { type Pipeline, pipeline } from '../pipeline.js';
+import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
@@ -74,7 +75,7 @@ export async function loadModel<T extends TaskOrAlias>(
     device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
     threads: number(values, 'threads'),
     token: text(values, 'token') ?? io.environment.HF_TOKEN,
-    local_files_only: flag(values, 'offline'),
+    offline: flag(values, 'offline'),
     progress_callback: (progress) => bar?.show(progress),
     ...settings,
   };

@@ -78,7 +78,7 @@ function readOptions(values: Values, io: Io): PretrainOptions {
     threads: number(values, 'threads'),
     revision: text(values, 'revision'),
     token: text(values, 'token') ?? io.environment.HF_TOKEN,
-    local_files_only: flag(values, 'offline') || undefined,
+    offline: flag(values, 'offline') || undefined,
   });
 }
 

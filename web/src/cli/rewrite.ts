@@ -31,7 +31,7 @@ export async function withRewriting(
     const report = await rewrite(model, folder, {
       revision: text(values, 'revision'),
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
-      local_files_only: flag(values, 'offline'),
+      offline: flag(values, 'offline'),
       overwrite: flag(values, 'overwrite'),
       progress_callback: (progress) => bar?.show(progress),
     });

@@ -1,6 +1,7 @@
 // The browser platform of peruse/inline: the worker starts from a blob, and the engine is embedded.
 import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
+import { explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
@@ -31,6 +32,7 @@ export const inlineInBrowser: Platform = {
   build: embeddedBuild,
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
+  extras: async () => ({ explain, streamOf }),
   paths: webPaths,
   folderParts: {},
 };

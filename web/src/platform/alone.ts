@@ -1,6 +1,7 @@
 // The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
+import { explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { openStatic } from '../onnx/static_embeddings.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -16,6 +17,7 @@ export const alonePlatform: Platform = {
   startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx, openStatic }) }),
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
+  extras: async () => ({ explain, streamOf }),
   paths: webPaths,
   folderParts: {},
 };

@@ -1,15 +1,15 @@
 import { PeruseError, show } from '../errors.js';
 
 export interface EngineFiles {
-  wasmPath?: string | URL | undefined;
-  wasmModule?: WebAssembly.Module | undefined;
+  wasm_path?: string | URL | undefined;
+  wasm_module?: WebAssembly.Module | undefined;
 }
 
-/** The options wasmPath and wasmModule: a compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
-export function engineFiles({ wasmPath, wasmModule }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
-  if (wasmModule === undefined) return engineFolder(wasmPath, base);
-  if (wasmModule instanceof WebAssembly.Module) return wasmModule;
-  throw new PeruseError('invalid_argument', 'wasmModule must be a WebAssembly.Module.');
+/** The options wasm_path and wasm_module: a compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
+export function engineFiles({ wasm_path, wasm_module }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
+  if (wasm_module === undefined) return engineFolder(wasm_path, base);
+  if (wasm_module instanceof WebAssembly.Module) return wasm_module;
+  throw new PeruseError('invalid_argument', 'wasm_module must be a WebAssembly.Module.');
 }
 
 export function engineFolder(path: string | URL | undefined, base: string | undefined): string | undefined {
@@ -17,6 +17,6 @@ export function engineFolder(path: string | URL | undefined, base: string | unde
   try {
     return new URL(path, base).href;
   } catch (error) {
-    throw new PeruseError('invalid_argument', `wasmPath ${show(path)} is not a URL.`, { cause: error });
+    throw new PeruseError('invalid_argument', `wasm_path ${show(path)} is not a URL.`, { cause: error });
   }
 }

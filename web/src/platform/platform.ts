@@ -1,4 +1,5 @@
 import type { Features, Variant } from '../engine/variant.js';
+import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
 import type * as SearchKitModule from '../search/kit.js';
 import type { FolderParts } from '../sources/open_folder.js';
@@ -22,6 +23,8 @@ export interface Platform {
   patterns(): Promise<FindDetails>;
   /** Loads the parts of SemanticIndex. */
   search(): Promise<SearchKit>;
+  /** Loads members of pipelines. */
+  extras(): Promise<Pick<typeof Extras, 'explain' | 'streamOf'>>;
   paths: PathResolver;
   folderParts: FolderParts;
 }

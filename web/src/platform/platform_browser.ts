@@ -24,6 +24,7 @@ export const browserPlatform: Platform = {
   filesFolder: () => filesFolder(import.meta.url),
   patterns,
   search,
+  extras,
   paths: webPaths,
   folderParts: {},
 };
@@ -51,6 +52,10 @@ async function patterns(): Promise<FindDetails> {
 
 async function search(): Promise<SearchKit> {
   return import('../search/kit.js').catch(notLoaded('parts of SemanticIndex', 'peruse-search.js'));
+}
+
+async function extras(): ReturnType<Platform['extras']> {
+  return import('../extras.js').catch(notLoaded('parts of pipelines', 'peruse-extras.js'));
 }
 
 function notLoaded(what: string, file: string): (error: unknown) => never {

@@ -5,6 +5,8 @@ import { detectFeatures } from '../engine/features.js';
 import { embedWorker, isInstalled } from '../engine/installed_node.js';
 import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
+import { env } from '../env.js';
+import { explain, streamOf } from '../extras.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -31,9 +33,11 @@ export const nodePlatform: Platform = {
     await useEmbeddedWorker(); // enables threads, which run the same worker
     return new LocalHost(report, nodeHostParts);
   },
+  filesFolder: async () => env.filesPath?.toString(),
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
+  extras: async () => ({ explain, streamOf }),
   paths: nodePaths,
   folderParts: nodeFolderParts,
 };

@@ -111,11 +111,11 @@ async function read(folder: ModelFolder, name: string): Promise<Uint8Array | und
 }
 
 async function differenceOf(source: Source, folder: string, texts: readonly string[], options: ShrinkOptions): Promise<Difference> {
-  const { revision, token, local_files_only, weights, subfolder, model_file_name } = options;
+  const { revision, token, offline, weights, subfolder, model_file_name } = options;
   const how = {
     ...(revision === undefined ? {} : { revision }),
     ...(token === undefined ? {} : { token }),
-    ...(local_files_only === undefined ? {} : { local_files_only }),
+    ...(offline === undefined ? {} : { offline }),
     ...(weights === undefined ? {} : { weights }),
     ...(subfolder === undefined ? {} : { subfolder }),
     ...(model_file_name === undefined ? {} : { model_file_name }),

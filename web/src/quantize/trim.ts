@@ -123,11 +123,11 @@ function divided({ texts = [], heldOut }: TrimOptions): { texts: string[]; heldO
   return { texts: all.filter((_, i) => i % 10 !== 9), heldOut: all.filter((_, i) => i % 10 === 9) };
 }
 
-function tokenizerOptions({ revision, token, local_files_only }: TrimOptions) {
+function tokenizerOptions({ revision, token, offline }: TrimOptions) {
   return {
     ...(revision === undefined ? {} : { revision }),
     ...(token === undefined ? {} : { token }),
-    ...(local_files_only === undefined ? {} : { local_files_only }),
+    ...(offline === undefined ? {} : { offline }),
   };
 }
 

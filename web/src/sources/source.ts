@@ -123,6 +123,8 @@ export interface SourceOptions {
   /** An access token for the hub. Default: `env.token`. */
   token?: string;
   /** Send no request, even if `env.offline` is false. */
+  offline?: boolean;
+  /** transformers.js's name of `offline`. */
   local_files_only?: boolean;
 }
 
@@ -245,7 +247,7 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
     throw new PeruseError('invalid_argument', 'The token contains characters that are not allowed in tokens.');
   if (folder.origin === hubAddress().origin) spec.hub = true;
   if (spec.hub && token !== undefined && token !== '') spec.token = token;
-  if (options.local_files_only || env.offline) spec.offline = true;
+  if ((options.offline ?? options.local_files_only) || env.offline) spec.offline = true;
   if (http && env.cache !== false) spec.keep = keepPolicy(spec);
   return spec;
 }

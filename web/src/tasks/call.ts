@@ -20,6 +20,14 @@ export type Run = (inputs: EngineInput[], options: Record<string, unknown>, sign
 /** The names of a task's own options; the type requires every name. */
 export type OptionNames<O extends CallOptions> = Record<Exclude<keyof O, keyof CallOptions>, true>;
 
+const kOptionsByTask = new Map<string, Record<string, true>>();
+
+/** Declares a task's own options, of which messages to other tasks' callers tell. */
+export function taskOptions<O extends CallOptions>(task: string, names: OptionNames<O>): OptionNames<O> {
+  kOptionsByTask.set(task, names);
+  return names;
+}
+
 /** Returns the options for the engine. Checks their names; the engine checks their values. */
 export function engineOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
   return checkedOptions(task, { ...known, head_mask: true }, options);
@@ -34,8 +42,10 @@ export function checkedOptions(task: string, known: Record<string, true>, option
   for (const [name, value] of Object.entries(options)) {
     if (name === 'signal' || value === undefined) continue;
     if (!Object.hasOwn(known, name)) {
+      const owners = [...kOptionsByTask].filter(([, names]) => Object.hasOwn(names, name)).map(([owner]) => owner);
+      const owned = owners.length === 0 ? '' : `, which is an option of ${owners.join(', ')}`;
       const names = Object.keys(known).join(', ') || 'none';
-      throw new PeruseError('invalid_argument', `${task} has no option ${show(name)}; it has ${names}.`);
+      throw new PeruseError('invalid_argument', `${task} has no option ${show(name)}${owned}; it has ${names}.`);
     }
     given[name] = plain(name, value);
   }

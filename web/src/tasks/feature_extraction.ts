@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { asList, type CallOptions, checkString, engineOptions, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, engineOptions, type Run, taskOptions } from './call.js';
 import type { NumberArray } from './results.js';
 import { asRows, type BinaryPrecision, packBits, type Rows } from './vectors.js';
 
@@ -53,7 +53,7 @@ export type FeatureExtractionCall = <I extends string | readonly string[], O ext
   options?: O,
 ) => Promise<Result<I, FeaturesOf<O>>>;
 
-const kOptions: OptionNames<FeatureExtractionOptions> = {
+const kOptions = taskOptions<FeatureExtractionOptions>('feature-extraction', {
   pooling: true,
   prompt: true,
   prompt_name: true,
@@ -63,7 +63,7 @@ const kOptions: OptionNames<FeatureExtractionOptions> = {
   truncation: true,
   quantize: true,
   precision: true,
-};
+});
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 

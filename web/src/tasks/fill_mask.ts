@@ -1,4 +1,16 @@
-import { asList, type CallOptions, checkString, checkStrings, engineOptions, type OptionNames, type Run } from './call.js';
+import { PeruseError } from '../errors.js';
+import {
+  asList,
+  type CallOptions,
+  checkString,
+  checkStrings,
+  engineOptions,
+  type NoOptions,
+  nameOf,
+  type OneOrMany,
+  type Run,
+  taskOptions,
+} from './call.js';
 
 /** Options of fill-mask. */
 export interface FillMaskOptions extends CallOptions {
@@ -6,6 +18,8 @@ export interface FillMaskOptions extends CallOptions {
   top_k?: number;
   /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
   targets?: string | readonly string[];
+  /** Return a list of proposals for each mask of a text. By default a text has exactly one mask. */
+  all_masks?: boolean;
 }
 
 /** A token that fits at the mask. */
@@ -18,29 +32,44 @@ export interface MaskProposal {
   sequence: string;
 }
 
-/** A list of proposals for a text with one mask; with several masks, such a list for each. */
-export type FillMaskOutput = MaskProposal[] | MaskProposal[][];
+/** The proposals for a text's mask; with `all_masks`, a list for each mask. */
+export type FillMaskOutput<O = NoOptions> = O extends { all_masks: true }
+  ? MaskProposal[][]
+  : O extends { all_masks?: false }
+    ? MaskProposal[]
+    : MaskProposal[] | MaskProposal[][];
 
 /**
- * `fill('The [MASK] barked.')`, with the mask token of the model's tokenizer. Several masks are filled independently, and their sequences
- * contain special tokens. A text above the model's limit throws 'text_too_long', because cutting could remove the mask.
+ * `fill('The [MASK] barked.')`, with the mask token of the model's tokenizer. Several masks need `all_masks`, are filled independently, and
+ * their sequences contain special tokens. A text above the model's limit throws 'text_too_long', because cutting could remove the mask.
  */
-export type FillMaskCall = <I extends string | readonly string[]>(
+export type FillMaskCall = <I extends string | readonly string[], const O extends FillMaskOptions = NoOptions>(
   texts: I,
-  options?: FillMaskOptions,
-) => Promise<I extends readonly unknown[] ? FillMaskOutput[] : FillMaskOutput>;
+  options?: O,
+) => Promise<OneOrMany<I, FillMaskOutput<O>>>;
 
-const kOptions: OptionNames<FillMaskOptions> = { top_k: true, targets: true };
+const kOptions = taskOptions<FillMaskOptions>('fill-mask', { top_k: true, targets: true, all_masks: true });
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function fillMask(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
-    const settings = engineOptions('fill-mask', kOptions, options);
+    const { all_masks = false, ...settings } = engineOptions('fill-mask', kOptions, options);
+    if (typeof all_masks !== 'boolean') {
+      throw new PeruseError('invalid_argument', `all_masks must be true or false, not ${nameOf(all_masks)}.`);
+    }
     if (settings.targets !== undefined) settings.targets = checkStrings(asList(settings.targets), 'targets');
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const results = (await run(inputs, settings, options.signal)) as MaskProposal[][][];
-    const outputs = results.map((masks) => (masks.length === 1 ? masks[0]! : masks));
+    const outputs = all_masks ? results : results.map(onlyMask);
     return Array.isArray(texts) ? outputs : outputs[0];
   };
   return call as FillMaskCall;
+}
+
+function onlyMask(masks: MaskProposal[][], index: number): MaskProposal[] {
+  if (masks.length === 1) return masks[0]!;
+  throw new PeruseError(
+    'invalid_argument',
+    `Input ${index} has ${masks.length} masks: pass all_masks: true, which returns a list for each.`,
+  );
 }

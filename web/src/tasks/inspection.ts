@@ -13,6 +13,8 @@ export interface InspectOptions extends CallOptions {
   layers?: readonly number[];
   /** Return the convolution kernels of ConvBERT and DynamicConv. 'unsupported' for other models. */
   output_span_kernels?: boolean;
+  /** Return the head's output before any activation. 'unsupported' for models that read labels, and for feature-extraction. */
+  output_logits?: boolean;
   /** Return the embedding output and the output of every layer. */
   output_hidden_states?: boolean;
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
@@ -69,6 +71,11 @@ export interface Inspection {
   attention_terms?: AttentionTerms[];
   /** With `output_hidden_states`: [tokens, hidden_size] for the embedding output and each layer's output. */
   hidden_states?: NumberArray[];
+  /**
+   * With `output_logits`: [labels] if the head reads whole texts (multiple choice: of the one pair), [tokens, labels] if it reads tokens;
+   * the columns are start and end for question answering, the vocabulary for fill-mask.
+   */
+  logits?: NumberArray;
 }
 
 /** `inspect(text, options)`, `inspect({ text, text_pair }, options)`. */
@@ -76,6 +83,7 @@ export type InspectCall = (input: string | TextPair, options?: InspectOptions) =
 
 const kOptions: OptionNames<InspectOptions> = {
   output_attentions: true,
+  output_logits: true,
   output_span_kernels: true,
   output_hidden_states: true,
   output_attention_terms: true,

@@ -1,16 +1,16 @@
 import { PeruseError } from '../errors.js';
-import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type Run, taskOptions } from './call.js';
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {
   /** Number of answers, best first. Default 1, which returns an object; other numbers return a list. */
   top_k?: number;
-  /** Number of tokens that neighbouring windows of a long context share. Default min(max_seq_len / 2, 128). */
-  doc_stride?: number;
+  /** Number of tokens that neighbouring windows of a long context share. Default min(max_length / 2, 128). */
+  stride?: number;
   /** Maximum length of an answer, in tokens. Default 15. */
   max_answer_len?: number;
   /** Number of tokens in a window, with the question. Default: the model's limit, at most 384. */
-  max_seq_len?: number;
+  max_length?: number;
   /** Whether "no answer" (an empty string) competes with the answers. Default false. */
   handle_impossible_answer?: boolean;
   /** Extend answers to whole words. Default true. */
@@ -52,19 +52,20 @@ export interface QuestionAnsweringCall {
 }
 
 const kTask = 'question-answering';
-const kOptions: OptionNames<QuestionAnsweringOptions> = {
+const kOptions = taskOptions<QuestionAnsweringOptions>(kTask, {
   top_k: true,
-  doc_stride: true,
+  stride: true,
   max_answer_len: true,
-  max_seq_len: true,
+  max_length: true,
   handle_impossible_answer: true,
   align_to_words: true,
-};
+});
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function questionAnswering(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
-    const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    const { stride: doc_stride, max_length: max_seq_len, ...others } = engineOptions(kTask, kOptions, options);
+    const settings = { top_k: 1, ...others, ...defined({ doc_stride, max_seq_len }) };
     const inputs = questionInputs(question, context);
     const results = (await run(inputs, settings, options.signal)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));
@@ -72,6 +73,10 @@ export function questionAnswering(run: Run): QuestionAnsweringCall {
     return Array.isArray(question) ? answers : answers[0];
   };
   return call as QuestionAnsweringCall;
+}
+
+function defined(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** Cuts the answer from the caller's context, in which the engine has replaced lone surrogates. */

@@ -9,8 +9,8 @@ import {
   labelList,
   nameOf,
   type OneOrMany,
-  type OptionNames,
   type Run,
+  taskOptions,
 } from './call.js';
 import { kChecksums } from './checksums.js';
 import { isPersonType, recased } from './letter_case.js';
@@ -139,7 +139,7 @@ export interface RedactionSession {
 }
 
 const kModelOptions = { recall: true, aggregation_strategy: true, stride: true, max_length: true } as const;
-const kOptions: OptionNames<RedactOptions> = {
+const kOptions = taskOptions<RedactOptions>('redact', {
   types: true,
   threshold: true,
   replacer: true,
@@ -149,7 +149,7 @@ const kOptions: OptionNames<RedactOptions> = {
   finders: true,
   fail_closed: true,
   ...kModelOptions,
-};
+});
 
 /** An internal option, which replaces `mapping`: the placeholders of a session's earlier calls. */
 export const kPlaceholders = Symbol('placeholders');

@@ -107,15 +107,8 @@ function endsAll({ code }: PeruseError): boolean {
 
 type Call = (...given: unknown[]) => Promise<unknown>;
 
-/** Tasks whose input is one query or prompt. */
-const kAlone = ['text-ranking', 'multiple-choice'];
-
 /** The member `stream` of a task's pipeline: like the call, but with many inputs instead of one. */
-export function streaming(task: string, call: Call): { stream?: ReturnType<typeof streamOf> } {
-  return kAlone.includes(task) ? {} : { stream: streamOf(task, call) };
-}
-
-function streamOf(task: string, call: Call): (inputs: unknown, ...rest: unknown[]) => AsyncGenerator<unknown, void, undefined> {
+export function streamOf(task: string, call: Call): (inputs: unknown, ...rest: unknown[]) => AsyncGenerator<unknown, void, undefined> {
   return async function* stream(inputs, ...rest) {
     if (typeof inputs !== 'object' || inputs === null || !(Symbol.iterator in inputs || Symbol.asyncIterator in inputs)) {
       throw new PeruseError('invalid_argument', `stream() takes a list or an iterable of inputs, not ${nameOf(inputs)}.`);

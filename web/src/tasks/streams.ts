@@ -48,7 +48,10 @@ export interface Streams {
     labels: string | readonly string[],
     options?: ZeroShotTokenClassificationOptions & StreamOptions,
   ) => ResultStream<LabelledSpan[]>;
-  'fill-mask': TextStream<FillMaskOptions, FillMaskOutput>;
+  'fill-mask': <const O extends FillMaskOptions = NoOptions>(
+    texts: StreamInputs<string>,
+    options?: O & StreamOptions,
+  ) => ResultStream<FillMaskOutput<O>>;
   'feature-extraction': <O extends FeatureExtractionOptions = NoOptions>(
     texts: StreamInputs<string>,
     options?: O & StreamOptions,

@@ -1,4 +1,5 @@
 // Maps the name of each task to the function that creates its call. All types of pipelines are derived from this map.
+import type { Explaining } from './explanations.js';
 import { featureExtraction } from './feature_extraction.js';
 import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
@@ -60,4 +61,4 @@ export type TaskOrAlias = Task | keyof typeof kAliases;
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
 /** The signature of a task's pipeline. */
-export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]> & Streaming<T>;
+export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]> & Streaming<T> & Explaining<T>;

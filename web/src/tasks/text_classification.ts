@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type Run, taskOptions } from './call.js';
 
 /** A pair of texts, for models trained on pairs. */
 export interface TextPair {
@@ -59,7 +59,7 @@ export type TextClassificationCall = <
 ) => Promise<TextClassificationOutput<I, O>>;
 
 const kTask = 'text-classification';
-const kOptions: OptionNames<TextClassificationOptions> = {
+const kOptions = taskOptions<TextClassificationOptions>(kTask, {
   top_k: true,
   function_to_apply: true,
   truncation: true,
@@ -68,7 +68,7 @@ const kOptions: OptionNames<TextClassificationOptions> = {
   max_length: true,
   windows: true,
   window_label: true,
-};
+});
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function textClassification(run: Run): TextClassificationCall {

@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type OptionNames, type Run } from './call.js';
+import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type Run, taskOptions } from './call.js';
 
 /** Options of ranking. */
 export interface TextRankingOptions extends CallOptions {
@@ -28,13 +28,13 @@ export interface RankedDocument {
 /** `rank(query, documents)` returns the documents, best first. A document that is too long is cut. */
 export type TextRankingCall = (query: string, documents: readonly string[], options?: TextRankingOptions) => Promise<RankedDocument[]>;
 
-const kOptions: OptionNames<TextRankingOptions> = {
+const kOptions = taskOptions<TextRankingOptions>('text-ranking', {
   top_k: true,
   return_documents: true,
   function_to_apply: true,
   label: true,
   max_length: true,
-};
+});
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function textRanking(run: Run): TextRankingCall {

@@ -1,4 +1,4 @@
-import { type CallOptions, type NoOptions, type OneOrMany, type OptionNames, type Run, textsCall } from './call.js';
+import { type CallOptions, type NoOptions, type OneOrMany, type Run, taskOptions, textsCall } from './call.js';
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {
@@ -46,12 +46,12 @@ export type TokenClassificationCall = <I extends string | readonly string[], con
   options?: O,
 ) => Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
 
-const kOptions: OptionNames<TokenClassificationOptions> = {
+const kOptions = taskOptions<TokenClassificationOptions>('token-classification', {
   aggregation_strategy: true,
   ignore_labels: true,
   stride: true,
   max_length: true,
-};
+});
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function tokenClassification(run: Run): TokenClassificationCall {

@@ -1,5 +1,5 @@
 // zero-shot-classification: scores labels of the caller's choice, with a model for natural-language inference.
-import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type Run, taskOptions } from './call.js';
 
 /** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {
@@ -24,7 +24,7 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
   options?: ZeroShotClassificationOptions,
 ) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
 
-const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
+const kOptions = taskOptions<ZeroShotClassificationOptions>('zero-shot-classification', { hypothesis_template: true, multi_label: true });
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {

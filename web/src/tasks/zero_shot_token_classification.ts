@@ -7,8 +7,8 @@ import {
   engineOptions,
   labelList,
   type OneOrMany,
-  type OptionNames,
   type Run,
+  taskOptions,
 } from './call.js';
 
 /** Options of zero-shot token classification. */
@@ -38,7 +38,11 @@ export type ZeroShotTokenClassificationCall = <I extends string | readonly strin
   options?: ZeroShotTokenClassificationOptions,
 ) => Promise<OneOrMany<I, LabelledSpan[]>>;
 
-const kOptions: OptionNames<ZeroShotTokenClassificationOptions> = { threshold: true, flat_ner: true, multi_label: true };
+const kOptions = taskOptions<ZeroShotTokenClassificationOptions>('zero-shot-token-classification', {
+  threshold: true,
+  flat_ner: true,
+  multi_label: true,
+});
 
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function zeroShotTokenClassification(run: Run): ZeroShotTokenClassificationCall {

@@ -1,5 +1,5 @@
 import type { InstalledFile } from '../engine/installed_node.js';
-import type { TeachBuild } from './lesson.js';
+import type { TeachBuild } from './open_trainer.js';
 
 export const kTeachWorker: InstalledFile = {
   path: 'dist/node/teach_worker.mjs',

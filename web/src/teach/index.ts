@@ -1,8 +1,10 @@
 import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
+import { provideGradients } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
 import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { TeachExample, TeachTask } from './examples.js';
+import { openGradients } from './gradients.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachOptions, TeachProgress } from './options.js';
 import { pretrainWith } from './pretrain.js';
@@ -23,6 +25,8 @@ const kParts: TeachParts = {
     return startBrowserWorker<TeachVerbs, TeachProgress>(script, threads);
   },
 };
+
+provideGradients((model) => openGradients(kParts, model));
 
 /**
  * Trains a model on examples, on this machine, in a worker of its own.

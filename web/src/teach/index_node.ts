@@ -1,6 +1,8 @@
 import '../index_node.js';
+import { provideGradients } from '../pipeline_members.js';
 import { startNodeWorker } from '../worker/start_node.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
+import { openGradients } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
 import { saveToDisk } from './save_node.js';
@@ -12,6 +14,8 @@ const kParts: TeachParts = {
   startWorker: async () => startNodeWorker(kTeachWorker, Object.values(kTeachBuilds)),
   saveToDisk,
 };
+
+provideGradients((model) => openGradients(kParts, model));
 
 /** Trains a model on examples; see index.ts. */
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>

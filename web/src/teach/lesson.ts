@@ -1,26 +1,21 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
-import createPlain from '../../wasm/glue-teach.mjs';
-import createThreaded from '../../wasm/glue-teach-threads.mjs';
-import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
 import { letEventsIn } from '../engine/events.js';
 import { readModules } from '../engine/load.js';
-import { startModule } from '../engine/start_build.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import { ByteReporter, Totals } from '../progress.js';
-import { feedShards } from '../sources/feed_shards.js';
-import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
-import { type FolderParts, openFolder } from '../sources/open_folder.js';
-import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
+import type { GradientResult } from '../explain/gradient.js';
+import { Totals } from '../progress.js';
+import { kForms } from '../sources/model_files.js';
+import { openFolder } from '../sources/open_folder.js';
+import { locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { HostOf } from '../worker/host.js';
 import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
+import { Explainer, type ExplainerRequest } from './explainer.js';
+import { feedTrainer, type LessonParts, startTrainer } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
-import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
-
-/** The builds for training, with one thread or several. Their results are bit-identical. */
-export type TeachBuild = 'teach' | 'teach-threads';
+import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
 
 export interface LessonRequest {
   task: TeachTask | PretrainTask;
@@ -43,26 +38,28 @@ export interface LessonRequest {
 
 export interface TeachVerbs {
   teach: { takes: LessonRequest; gives: LessonResult };
-}
-
-export interface LessonParts extends FolderParts {
-  compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
-  startHelper(): HelperWorker;
+  explain: { takes: ExplainerRequest; gives: GradientResult };
 }
 
 export class TeachHost implements HostOf<TeachVerbs> {
   private readonly stop_ = new AbortController();
+  private explainer_: Explainer | undefined;
 
   constructor(
     private readonly report_: (progress: TeachProgress) => void,
     private readonly parts_: LessonParts,
   ) {}
 
-  async call<V extends keyof TeachVerbs>(_: V, request: LessonRequest, signal?: AbortSignal): Promise<LessonResult> {
+  async call<V extends keyof TeachVerbs>(verb: V, request: TeachVerbs[V]['takes'], signal?: AbortSignal): Promise<TeachVerbs[V]['gives']> {
     const unfollow = signal && onAbort(signal, () => this.stop_.abort());
     try {
       throwIfAborted(signal);
-      return await new Lesson(request, this.report_, this.parts_, this.stop_.signal).run();
+      if (verb === 'explain') {
+        const { model, wish } = request as ExplainerRequest;
+        if (model !== undefined) this.explainer_ = new Explainer(model, this.parts_, this.stop_.signal);
+        return await this.explainer_!.explain(wish);
+      }
+      return await new Lesson(request as LessonRequest, this.report_, this.parts_, this.stop_.signal).run();
     } finally {
       unfollow?.();
     }
@@ -85,7 +82,7 @@ class Lesson {
   ) {}
 
   async run(): Promise<LessonResult> {
-    const starting = this.start();
+    const starting = startTrainer(this.request_, this.parts_);
     starting.catch(() => {}); // awaited later; errors in the files have priority
     try {
       return await this.teach(starting);
@@ -107,9 +104,8 @@ class Lesson {
     if (beside) trainer.addFile('generator/config.json', beside.config.content);
     trainer.open(this.openRequest(texts));
     const keeps = this.request_.method?.method === 'lora';
-    const { weights, base } = await this.feedWeights(job, trainer, keeps);
-    if (beside)
-      weights.fresh.push(...(await this.feedWeights(beside.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
+    const { weights, base } = await feedTrainer(job, trainer, keeps);
+    if (beside) weights.fresh.push(...(await feedTrainer(beside.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
     trainer.addExamples('training', this.request_.examples);
     trainer.addExamples('validation', this.request_.validation);
     const plan = trainer.begin();
@@ -124,18 +120,6 @@ class Lesson {
       texts: new Map(texts.map(({ name, content }) => [name, content as Uint8Array<ArrayBuffer>])),
     };
     return base === undefined ? result : { ...result, base };
-  }
-
-  private async start(): Promise<Trainer> {
-    const { choice, wasm } = this.request_;
-    const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
-    const glue = choice.threads > 1 ? createThreaded : createPlain;
-    const factory = glue as unknown as ModuleFactory<TeachModule>; // the loaders' types are declared as those of the engine's build
-    const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
-      compile: (folder) => this.parts_.compile(build, folder),
-      startHelper: () => this.parts_.startHelper(),
-    });
-    return new Trainer(module, lastWords);
   }
 
   private async open(source: SourceSpec): Promise<Reading> {
@@ -177,47 +161,6 @@ class Lesson {
     if (task === 'zero-shot-classification') return named;
     const known_ = new Set(task === 'token-classification' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
     return named.every((label) => known_.has(label)) ? undefined : named;
-  }
-
-  private async feedWeights(job: Reading, trainer: Trainer, keeps: boolean): Promise<{ weights: WeightsTaken; base?: Map<string, Blob> }> {
-    const found = await findWeights(job.folder, this.signal_);
-    if (!found.found) throw await explainMissing(job.folder, found.missing, this.signal_);
-    const base = new Map<string, Blob>();
-    let parts: Blob[] = [];
-    const feed = (chunk: Uint8Array) => {
-      trainer.feedWeights(chunk);
-      if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
-    };
-    const keep = (name: string) => {
-      base.set(name, new Blob(parts));
-      parts = [];
-    };
-    if (found.sharded) {
-      await feedShards(
-        job,
-        {
-          setShardIndex: (index) => {
-            base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
-            return trainer.setShardIndex(index);
-          },
-          feedWeights: feed,
-          endShard: (name) => {
-            trainer.endShard();
-            keep(name);
-          },
-        },
-        found,
-      );
-    } else {
-      const { name, file } = found;
-      const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-      reporter.start();
-      await eachChunk(job, file, reporter, feed);
-      reporter.finish();
-      keep(name);
-    }
-    const weights = trainer.finishWeights();
-    return keeps ? { weights, base } : { weights };
   }
 
   private async work(trainer: Trainer, plan: Plan): Promise<void> {

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { checkLoadOptions, type OptionKind } from '../load_options.js';
+import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { ProblemType, TeachExample, TeachTask } from './examples.js';
@@ -105,11 +105,13 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   max_length?: number;
   /** Number of threads, 1 to 16. Default 'auto', at most `env.threads`. It does not change the result. */
   threads?: number | 'auto';
-  /** The URL of a folder with peruse-teach.wasm and peruse-teach-threads.wasm. Default: `env.wasmPath`, or the package's own. */
+  /** The URL of a folder with peruse-teach.wasm and peruse-teach-threads.wasm. Default: `env.filesPath`, or the package's own. */
+  wasm_path?: string | URL;
+  /** The same as `wasm_path`, by its earlier name. */
   wasmPath?: string | URL;
 }
 
-export const kKinds: Record<keyof TeachOptions, OptionKind> = {
+export const kKinds: Record<OptionName<TeachOptions>, OptionKind> = {
   attention_dropout: 'number',
   batch_size: 'number',
   batch_tokens: 'number',
@@ -122,12 +124,12 @@ export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   labels: 'other',
   layer_decay: 'number',
   learning_rate: 'number',
-  local_files_only: 'boolean',
   lora_alpha: 'number',
   lora_rank: 'number',
   lora_targets: 'other',
   max_length: 'number',
   method: 'other',
+  offline: 'boolean',
   patience: 'number',
   problem_type: 'other',
   progress_callback: 'function',
@@ -139,7 +141,7 @@ export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   token: 'string',
   validation: 'other',
   warmup: 'number',
-  wasmPath: 'other',
+  wasm_path: 'other',
   weight_decay: 'number',
 };
 
@@ -170,7 +172,7 @@ const kSift = 4;
 const kProblems: readonly ProblemType[] = ['single_label_classification', 'multi_label_classification', 'regression'];
 
 export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): TeachOptions<T> {
-  const options = checkLoadOptions(given, kKinds as Record<keyof TeachOptions<T>, OptionKind>, 'teaching');
+  const options = checkLoadOptions(given, kKinds as Record<OptionName<TeachOptions<T>>, OptionKind>, 'teaching');
   const { labels, lora_targets: targets, problem_type: problem, class_weights: weights } = options;
   for (const [name, list] of [
     ['labels', labels],

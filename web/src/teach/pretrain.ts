@@ -1,6 +1,5 @@
-import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
-import { checkLoadOptions, type OptionKind } from '../load_options.js';
+import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import type { Source } from '../sources/source.js';
@@ -30,7 +29,7 @@ export async function pretrainWith<O extends PretrainObjective>(
     if (!Object.hasOwn(kTasks, objective)) {
       throw new PeruseError('invalid_argument', `The objective must be 'mlm' or 'rtd', not ${show(objective)}.`);
     }
-    options = checkLoadOptions(settings, kPretrainKinds as Record<keyof PretrainOptions, OptionKind>, 'pre-training');
+    options = checkLoadOptions(settings, kPretrainKinds as Record<OptionName<PretrainOptions>, OptionKind>, 'pre-training');
     for (const name of ['generator', 'detection_weight'] as const) {
       if (objective === 'mlm' && options[name] !== undefined) throw new PeruseError('invalid_argument', `${name} is for 'rtd'.`);
     }
@@ -55,7 +54,7 @@ function prepare(task: PretrainTask, lines: readonly string[], options: Pretrain
   }
   return {
     task,
-    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().paths.baseUrl()),
+    wasm: engineFolder(options.wasm_path, platform().paths.baseUrl()),
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },

@@ -1,5 +1,6 @@
 import { PeruseError, toPeruseError } from '../errors.js';
-import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
+import { type Pipeline, pipeline } from '../pipeline.js';
+import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
 import type { FileContent } from '../sources/source_files.js';
 import type { TeachExample, TeachTask } from './examples.js';
 import type { TeachOptions } from './options.js';
@@ -75,7 +76,8 @@ export function assembleTaught<T extends TaughtTask>(
     },
     async pipeline(options: PipelineOptions = {}) {
       const { source, adapter } = sourcesOf(held());
-      return pipeline(task, source, adapter === undefined ? options : { ...options, adapter }) as unknown as Promise<Pipeline<T>>;
+      const all = adapter === undefined ? options : { ...options, adapter };
+      return pipeline(task, source, all as PipelineOptionsOf<T>) as unknown as Promise<Pipeline<T>>;
     },
     async save(to: WritableDirectory | string) {
       const files = filesOf(held());

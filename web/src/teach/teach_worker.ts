@@ -5,7 +5,8 @@ import { compileFetched } from '../engine/fetch_wasm.js';
 import { startHelper } from '../engine/helper_browser.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
 import { serveHosts, type WorkerRequest } from '../worker/worker_host.js';
-import { type LessonParts, type TeachBuild, TeachHost, type TeachVerbs } from './lesson.js';
+import { TeachHost, type TeachVerbs } from './lesson.js';
+import type { LessonParts, TeachBuild } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 
 /** Written out so that bundlers find the files. */

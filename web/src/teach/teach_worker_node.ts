@@ -7,7 +7,8 @@ import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import { serveHosts } from '../worker/worker_host.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
-import { type LessonParts, TeachHost, type TeachVerbs } from './lesson.js';
+import { TeachHost, type TeachVerbs } from './lesson.js';
+import type { LessonParts } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 
 const kParts: LessonParts = {

@@ -2,6 +2,7 @@
 
 import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
 import { PeruseError } from '../errors.js';
+import type { GradientRequest, GradientResult } from '../explain/gradient.js';
 import type { PlainExample } from './examples.js';
 import type { TeachMetrics } from './options.js';
 import type { AccuracyReport, MethodScore } from './report.js';
@@ -16,6 +17,7 @@ interface Teacher extends Staged {
   finishWeights(): string;
   addExamples(bytes: number): string;
   begin(): string;
+  explain(bytes: number): string;
   step(): string;
   report(): string;
   files(): string;
@@ -128,6 +130,12 @@ export class Trainer extends ModuleCalls<TeachModule> {
 
   begin(): Plan {
     return this.call(() => this.teacher_.begin()).plan as Plan;
+  }
+
+  /** Of a trainer that was opened to explain. */
+  explain(wish: GradientRequest): GradientResult {
+    const bytes = this.stageJson(this.teacher_, wish);
+    return this.call(() => this.teacher_.explain(bytes)).explanation as GradientResult;
   }
 
   step(): StepMade {

@@ -5,7 +5,7 @@ import { startModule } from '../engine/start_build.js';
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
-import { checkLoadOptions, type OptionKind } from '../load_options.js';
+import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
 import { engineFiles } from '../platform/engine_folder.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { openFolder } from '../sources/open_folder.js';
@@ -31,9 +31,13 @@ export interface TokenizerOptions extends SourceOptions {
   progress_callback?: ProgressCallback;
   /** Cancels loading. */
   signal?: AbortSignal;
-  /** The URL of a folder with peruse-tokenizer.wasm, instead of the package's own. Default: `env.wasmPath`. */
-  wasmPath?: string | URL;
+  /** The URL of a folder with peruse-tokenizer.wasm, instead of the package's own. Default: `env.filesPath`. */
+  wasm_path?: string | URL;
   /** The compiled peruse-tokenizer.wasm, for hosts that do not allow compilation at run time (Cloudflare's workers). */
+  wasm_module?: WasmModule;
+  /** The same as `wasm_path`, by its earlier name. */
+  wasmPath?: string | URL;
+  /** The same as `wasm_module`, by its earlier name. */
   wasmModule?: WasmModule;
 }
 
@@ -41,14 +45,14 @@ export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOption
 
 const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // the loaders' types are declared as those of the engine's build
 
-const kLoadOptions: Record<keyof TokenizerOptions, OptionKind> = {
-  local_files_only: 'boolean',
+const kLoadOptions: Record<OptionName<TokenizerOptions>, OptionKind> = {
+  offline: 'boolean',
   progress_callback: 'function',
   revision: 'string',
   signal: 'signal',
   token: 'string',
-  wasmModule: 'other',
-  wasmPath: 'other',
+  wasm_module: 'other',
+  wasm_path: 'other',
 };
 
 /** A model's tokenizer, without the model. Its calls are synchronous. */
@@ -128,7 +132,7 @@ export class Tokenizer {
 
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
   const { paths, folders, compile } = tokenizerParts();
-  const wasm = engineFiles({ ...options, wasmPath: options.wasmPath ?? env.wasmPath }, paths.baseUrl());
+  const wasm = engineFiles({ ...options, wasm_path: options.wasm_path ?? env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);

@@ -1,0 +1,11 @@
+import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
+import type { ExplainGradient } from './gradient.js';
+
+/** What an explanation needs of its pipeline. */
+export interface ExplainContext {
+  task: string;
+  call: (...given: unknown[]) => Promise<unknown>;
+  tokenizer: PipelineTokenizer;
+  /** Absent without the training engine. */
+  gradient?: ExplainGradient | undefined;
+}

@@ -1,0 +1,100 @@
+// The explanations of pipelines, which load on use (web/bundle/peruse-explain.js in pages).
+import { PeruseError, show } from '../errors.js';
+import { checkString, nameOf } from '../tasks/call.js';
+import type { ExplainedWord, ExplainOptions, Explanation } from '../tasks/explanations.js';
+import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
+import type { ExplainContext } from './context.js';
+import { type Explained, explainedOf } from './explained.js';
+import type { GradientRequest } from './gradient.js';
+import { scoresByWord, wordsOf } from './words.js';
+
+/** Inputs of one call: few, so that an abort takes effect soon. */
+const kAtOnce = 32;
+
+/** Runs `explain` of a pipeline with the caller's arguments. */
+export async function explain(context: ExplainContext, given: readonly unknown[]): Promise<Explanation> {
+  const last = given.at(-1);
+  const hasOptions = given.length > textsOf(context.task) && last !== undefined;
+  if (hasOptions && (typeof last !== 'object' || last === null || Array.isArray(last))) {
+    throw new PeruseError('invalid_argument', `Options must be an object, not ${nameOf(last)}.`);
+  }
+  const options = (hasOptions ? last : {}) as ExplainOptions;
+  const { method = 'occlusion', replacement, steps = 50, ...others } = options;
+  if (method !== 'occlusion' && method !== 'gradient') {
+    throw new PeruseError('invalid_argument', `method must be 'occlusion' or 'gradient', not ${show(method)}.`);
+  }
+  if (replacement !== undefined) checkString(replacement, 'replacement');
+  if (!Number.isSafeInteger(steps) || steps < 1) {
+    throw new PeruseError('invalid_argument', `steps must be a whole number from 1 on, not ${show(steps)}.`);
+  }
+  const explained = await explainedOf(context, given.slice(0, textsOf(context.task)), others);
+  if (method === 'gradient') return byGradient(context, explained, steps, options.signal);
+  return byOcclusion(explained, replacement ?? (await maskOf(context.tokenizer)), options.signal);
+}
+
+/** The arguments of a task's call, without options. */
+function textsOf(task: string): number {
+  return task === 'text-classification' ? 1 : 2;
+}
+
+async function byOcclusion(explained: Explained, replacement: string, signal: AbortSignal | undefined): Promise<Explanation> {
+  const words = explained.texts.map(({ text }) => wordsOf(text));
+  const variants = words.flatMap((places, index) =>
+    places.map((place) => {
+      const { text } = explained.texts[index]!;
+      const occluded = text.slice(0, place.start) + replacement + text.slice(place.end);
+      return { index, place, texts: explained.texts.map((one, at) => (at === index ? occluded : one.text)) };
+    }),
+  );
+  const scores: number[] = [];
+  for (let at = 0; at < variants.length; at += kAtOnce) {
+    const part = variants.slice(at, at + kAtOnce);
+    scores.push(
+      ...(await explained.scoresOf(
+        part.map((one) => ({ ...one, length: replacement.length })),
+        signal,
+      )),
+    );
+  }
+  let next = 0;
+  const named = words.map((places, index) =>
+    places.map((place) => namedWord(explained.texts[index]!.text, place, explained.score - scores[next++]!)),
+  );
+  return { method: 'occlusion', score: explained.score, ...explained.result, ...membersOf(explained, named) };
+}
+
+async function byGradient(
+  { gradient }: ExplainContext,
+  explained: Explained,
+  steps: number,
+  signal: AbortSignal | undefined,
+): Promise<Explanation> {
+  if (gradient === undefined) {
+    throw new PeruseError('unsupported', "method 'gradient' needs the training engine: import 'peruse/teach' before pipeline() is called.");
+  }
+  const request: GradientRequest = { ...explained.gradientRequest(), steps };
+  const { value, baseline_value, tokens } = await gradient(request, signal);
+  const named = explained.texts.map(({ text }, index) => {
+    const places = wordsOf(text);
+    const own = tokens.filter(({ sequence }) => sequence === index);
+    return scoresByWord(places, own).map((score, word) => namedWord(text, places[word]!, score));
+  });
+  return { method: 'gradient', score: value, baseline_score: baseline_value, ...explained.result, ...membersOf(explained, named) };
+}
+
+function namedWord(text: string, { start, end }: { start: number; end: number }, score: number): ExplainedWord {
+  return { word: text.slice(start, end), score, start, end };
+}
+
+function membersOf({ texts }: Explained, words: readonly ExplainedWord[][]): Record<string, ExplainedWord[]> {
+  return Object.fromEntries(texts.flatMap(({ member }, index) => (member === undefined ? [] : [[member, words[index]!]])));
+}
+
+/** How tokenizers write their mask. */
+const kMasks = ['[MASK]', '<mask>'];
+
+/** The text that the tokenizer reads as its mask, or '' if it has none. */
+async function maskOf(tokenizer: PipelineTokenizer): Promise<string> {
+  const ids = await tokenizer.convert_tokens_to_ids(kMasks);
+  return kMasks.find((_, index) => ids[index] !== undefined) ?? '';
+}

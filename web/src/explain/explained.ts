@@ -1,0 +1,148 @@
+// What each task explains: the score of one result, for the texts as they are and with a word replaced.
+import { PeruseError, show } from '../errors.js';
+import { checkString, labelList, nameOf } from '../tasks/call.js';
+import type { Answer } from '../tasks/question_answering.js';
+import type { LabelScore } from '../tasks/text_classification.js';
+import type { RankedDocument } from '../tasks/text_ranking.js';
+import type { ZeroShotClassificationOutput } from '../tasks/zero_shot_classification.js';
+import type { ExplainContext } from './context.js';
+import type { GradientRequest } from './gradient.js';
+
+/** The texts with one place of text number `index` replaced by `length` characters. */
+export interface Variant {
+  texts: string[];
+  index: number;
+  place: { start: number; end: number };
+  length: number;
+}
+
+export interface Explained {
+  /** `member` is the result's member for the words of the text; absent: they are not explained. */
+  texts: { text: string; member?: string }[];
+  score: number;
+  /** Further members of the result. */
+  result: Record<string, unknown>;
+  scoresOf(variants: readonly Variant[], signal?: AbortSignal): Promise<number[]>;
+  gradientRequest(): GradientRequest;
+}
+
+type Options = Record<string, unknown>;
+type Call = ExplainContext['call'];
+
+/** Answers among which the explained one is looked up after a replacement. */
+const kAnswers = 100;
+
+export async function explainedOf({ task, call }: ExplainContext, [first, second]: unknown[], options: Options): Promise<Explained> {
+  if (task === 'text-classification') return classification(call, first, options);
+  if (task === 'zero-shot-classification') return zeroShot(call, checkString(first, 'The text'), second, options);
+  if (task === 'text-ranking') return ranking(call, checkString(first, 'The query'), checkString(second, 'The document'), options);
+  return answering(call, checkString(first, 'The question'), checkString(second, 'The context'), options);
+}
+
+async function classification(call: Call, input: unknown, { label, ...options }: Options): Promise<Explained> {
+  const isPair = typeof input === 'object' && input !== null && !Array.isArray(input);
+  if (!isPair) checkString(input, 'The text');
+  const { text, text_pair } = (isPair ? input : { text: input }) as { text: string; text_pair?: string };
+  const all = { ...options, top_k: null };
+  const found = (await call(input, all)) as LabelScore[];
+  const best = label === undefined ? found[0]! : found.find((one) => one.label === label);
+  if (best === undefined)
+    throw unknownLabel(
+      label,
+      found.map((one) => one.label),
+    );
+  const scoreIn = (scores: LabelScore[]) => scores.find((one) => one.label === best.label)!.score;
+  return {
+    texts: [{ text, member: 'words' }, ...(isPair ? [{ text: text_pair!, member: 'text_pair_words' }] : [])],
+    score: best.score,
+    result: { label: best.label },
+    scoresOf: async (variants, signal) => {
+      const inputs = variants.map(({ texts }) => (isPair ? { text: texts[0], text_pair: texts[1] } : texts[0]));
+      return ((await call(inputs, { ...all, signal })) as LabelScore[][]).map(scoreIn);
+    },
+    gradientRequest: () => ({ text, ...(isPair ? { pair: text_pair! } : {}), label: best.label }),
+  };
+}
+
+async function zeroShot(call: Call, text: string, candidates: unknown, { label, ...options }: Options): Promise<Explained> {
+  const labels = labelList(candidates, 'candidate_labels');
+  const found = (await call(text, labels, options)) as ZeroShotClassificationOutput;
+  const scoreIn = (one: ZeroShotClassificationOutput, of: string) => one.scores[one.labels.indexOf(of)]!;
+  const chosen = label === undefined ? found.labels[0]! : found.labels.find((one) => one === label);
+  if (chosen === undefined) throw unknownLabel(label, labels);
+  const { hypothesis_template: template = 'This example is {}.' } = options as { hypothesis_template?: string };
+  return {
+    texts: [{ text, member: 'words' }],
+    score: scoreIn(found, chosen),
+    result: { label: chosen },
+    scoresOf: async (variants, signal) => {
+      const outputs = (await call(
+        variants.map(({ texts }) => texts[0]!),
+        labels,
+        { ...options, signal },
+      )) as ZeroShotClassificationOutput[];
+      return outputs.map((one) => scoreIn(one, chosen));
+    },
+    gradientRequest: () => ({ text, pair: template.replace('{}', () => chosen), entailment: true }),
+  };
+}
+
+async function ranking(call: Call, query: string, document: string, options: Options): Promise<Explained> {
+  const scores = async (of: string, documents: string[], signal?: AbortSignal) => {
+    const ranked = (await call(of, documents, { ...options, ...(signal === undefined ? {} : { signal }) })) as RankedDocument[];
+    return ranked.sort((a, b) => a.corpus_id - b.corpus_id).map(({ score }) => score);
+  };
+  const { label } = options as { label?: string };
+  return {
+    texts: [
+      { text: query, member: 'query_words' },
+      { text: document, member: 'words' },
+    ],
+    score: (await scores(query, [document]))[0]!,
+    result: {},
+    scoresOf: async (variants, signal) => {
+      const ofDocument = variants.filter(({ index }) => index === 1).map(({ texts }) => texts[1]!);
+      const others = ofDocument.length > 0 ? await scores(query, ofDocument, signal) : [];
+      const ofQuery: number[] = [];
+      for (const { texts } of variants.filter(({ index }) => index === 0)) ofQuery.push(...(await scores(texts[0]!, [document], signal)));
+      return [...ofQuery, ...others]; // the query's words come first
+    },
+    gradientRequest: () => ({ text: query, pair: document, ...(label === undefined ? {} : { label }) }),
+  };
+}
+
+async function answering(call: Call, question: string, context: string, options: Options): Promise<Explained> {
+  const answer = (await call(question, context, options)) as Answer;
+  const many = { ...options, top_k: kAnswers };
+  return {
+    texts: [
+      { text: question, member: 'question_words' },
+      { text: context, member: 'words' },
+    ],
+    score: answer.score,
+    result: { answer },
+    scoresOf: async (variants, signal) => {
+      const [questions, contexts] = [variants.map(({ texts }) => texts[0]!), variants.map(({ texts }) => texts[1]!)];
+      const lists = (await call(questions, contexts, { ...many, signal })) as Answer[][];
+      return lists.map((list, index) => {
+        const { start, end } = movedAnswer(answer, variants[index]!);
+        return list.find((one) => one.start === start && one.end === end)?.score ?? 0;
+      });
+    },
+    gradientRequest: () => ({ question, context, answer: { start: answer.start, end: answer.end } }),
+  };
+}
+
+/** Where the answer is after the replacement. */
+function movedAnswer(answer: Answer, { index, place, length }: Variant): { start: number; end: number } {
+  const more = index === 1 ? length - (place.end - place.start) : 0;
+  return {
+    start: place.end <= answer.start ? answer.start + more : answer.start,
+    end: place.start < answer.end ? answer.end + more : answer.end,
+  };
+}
+
+function unknownLabel(label: unknown, labels: readonly string[]): PeruseError {
+  const shown = typeof label === 'string' ? show(label) : nameOf(label);
+  return new PeruseError('invalid_argument', `label must be one of ${labels.slice(0, 20).join(', ')}, not ${shown}.`);
+}

@@ -1,0 +1,3 @@
+// Members of pipelines that load on use (web/bundle/peruse-extras.js in pages).
+export { explain } from './explain/explain.js';
+export { streamOf } from './tasks/stream.js';

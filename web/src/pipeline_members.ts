@@ -1,0 +1,58 @@
+// The members `explain` and `stream` of pipelines, whose work is done in extras.ts, which loads on use, and for gradients in peruse/teach.
+import type { ExplainGradient } from './explain/gradient.js';
+import type { AnyPipelineOptions } from './pipeline_options.js';
+import { platform } from './platform/current.js';
+import type { SourceSpec } from './sources/source.js';
+import type { Task } from './tasks/tasks.js';
+import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
+
+/** The model of a pipeline, to be read again. */
+export interface LoadedFrom {
+  task: Task;
+  spec: SourceSpec;
+  options: AnyPipelineOptions;
+}
+
+export interface Gradients {
+  explain: ExplainGradient;
+  dispose(): void;
+}
+
+let provided: ((model: LoadedFrom) => Gradients) | undefined;
+
+/** Called by peruse/teach when it is imported. */
+export function provideGradients(open: (model: LoadedFrom) => Gradients): void {
+  provided = open;
+}
+
+const kExplained: readonly Task[] = ['text-classification', 'zero-shot-classification', 'text-ranking', 'question-answering'];
+
+type Call = (...given: unknown[]) => Promise<unknown>;
+
+/** The member `explain`, for tasks that have it, and what frees its memory. */
+export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTokenizer): { members: { explain?: Call }; dispose(): void } {
+  const { task } = model;
+  let gradients: Gradients | undefined;
+  const dispose = () => gradients?.dispose();
+  if (!kExplained.includes(task)) return { members: {}, dispose };
+  const gradient: ExplainGradient = (request, signal) => {
+    gradients ??= provided!(model);
+    return gradients.explain(request, signal);
+  };
+  const explain: Call = async (...given) =>
+    (await platform().extras()).explain({ task, call, tokenizer, gradient: provided && gradient }, given);
+  return { members: { explain }, dispose };
+}
+
+/** Tasks whose input is one query or prompt. */
+const kAlone: readonly Task[] = ['text-ranking', 'multiple-choice'];
+
+/** The member `stream`, for tasks that have it. */
+export function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => AsyncGenerator<unknown, void, undefined> } {
+  if (kAlone.includes(task)) return {};
+  return {
+    async *stream(inputs, ...rest) {
+      yield* (await platform().extras()).streamOf(task, call)(inputs, ...rest);
+    },
+  };
+}

@@ -1,0 +1,220 @@
+// The options of pipeline(): types, and checks of names and values.
+import type { DtypeWish } from './engine/load_request.js';
+import type { DeviceWish } from './engine/reports.js';
+import type { VariantWish } from './engine/variant.js';
+import { PeruseError, show } from './errors.js';
+import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
+import { kDtypes } from './pipeline_info.js';
+import type { ProgressCallback } from './progress.js';
+import type { OnnxDtype } from './sources/onnx_files.js';
+import type { Source, SourceOptions } from './sources/source.js';
+import type { RedactPipelineOptions } from './tasks/redact.js';
+import type { ResolvedTask, Task, TaskOrAlias } from './tasks/tasks.js';
+import type { WasmModule } from './web_types.js';
+
+/** How to load a model, and where to run it. */
+export interface PipelineOptions extends SourceOptions, VariantWish {
+  /** Receives each file's name and bytes during loading. */
+  progress_callback?: ProgressCallback;
+  /** Cancels loading. */
+  signal?: AbortSignal;
+  /**
+   * The device. 'cpu' (default) loads no GPU code; 'wasm' is transformers.js's name of it. 'auto' times a few layers of the model's size on both devices, once per session
+   * and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or throws 'no_gpu'; in Node it needs
+   * the npm package `webgpu`. `info.device` is the result.
+   */
+  device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
+  /**
+   * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
+   * on the CPU (docs/precision.md has the accuracy). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps
+   * about three digits of others. Arithmetic is float32. Default 'auto': 'q8' for q8 checkpoints; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
+   *
+   * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
+   */
+  dtype?: 'auto' | OnnxDtype;
+  /**
+   * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
+   * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
+   * only the parameters of an ONNX file, and computes with its own engine.
+   */
+  weights?: 'auto' | 'safetensors' | 'onnx';
+  /**
+   * How a float checkpoint that is loaded as q8 is cached: 'auto', the default, stores the 8-bit weights, so that the next load reads a
+   * quarter. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
+   */
+  cache?: 'auto' | 'source';
+  /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
+  subfolder?: string;
+  /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
+  model_file_name?: string;
+  /** A LoRA adapter (a folder written by peft), merged into the weights. Its head replaces the model's; `id2label` names the labels. */
+  adapter?: Source;
+  /**
+   * What a call does if the GPU device was lost before it (driver reset, sleep). 'recover' (default) loads the model again; bytes given as
+   * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
+   */
+  on_device_lost?: 'recover' | 'refuse';
+  /**
+   * Share weights, and the thread or GPU device, with a pipeline that has loaded the same checkpoint with the same options for another task.
+   * Default true. With false, the pipeline has its own engine and works in parallel.
+   */
+  share?: boolean;
+  /**
+   * Whether to compute in a worker. Default 'auto': in browsers yes. In Node yes for models from a server or with weights of more than 64 MB;
+   * other models begin in the calling thread, and move to a worker after a call that took longer than 50 ms.
+   */
+  worker?: boolean | 'auto';
+  /** The URL of a folder with the engine's builds (peruse-*.wasm). Default: `env.filesPath`, or the package's own. */
+  wasm_path?: string | URL;
+  /**
+   * The compiled build 'peruse-simd.wasm' or 'peruse-relaxed.wasm', for hosts that do not allow compilation at run time (Cloudflare's
+   * workers). Set `variant` to the same name.
+   */
+  wasm_module?: WasmModule;
+  /** The same as `wasm_path`, by its earlier name. */
+  wasmPath?: string | URL;
+  /** The same as `wasm_module`, by its earlier name. */
+  wasmModule?: WasmModule;
+}
+
+/** For tasks whose results have the model's labels. */
+export interface LabelOptions {
+  /**
+   * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the
+   * number of labels; without this option they are LABEL_0, LABEL_1, ...
+   */
+  id2label?: readonly string[] | Readonly<Record<number, string>>;
+}
+
+/** For models that read labels with the text. */
+export interface LabelReaderOptions {
+  /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
+  encoder?: Source;
+  /** For a bi-encoder (GLiNER, GLiClass) without a tokenizer for labels: its label encoder's folder. */
+  labels_encoder?: Source;
+}
+
+/** For fill-mask. */
+export interface MaskOptions {
+  /** With DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
+  enhanced_mask_decoder?: boolean;
+}
+
+/** Loading options that only some tasks have, by task. */
+export interface OptionsByTask {
+  'text-classification': LabelOptions;
+  'token-classification': LabelOptions;
+  'text-ranking': LabelOptions;
+  'zero-shot-classification': LabelOptions & LabelReaderOptions;
+  'zero-shot-token-classification': LabelReaderOptions;
+  'fill-mask': MaskOptions;
+  redact: LabelOptions & LabelReaderOptions & RedactPipelineOptions;
+}
+
+/** Options of pipeline() for a task: those of every load, and the task's own. */
+export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions &
+  (ResolvedTask<T> extends keyof OptionsByTask ? OptionsByTask[ResolvedTask<T>] : unknown);
+
+/** The options of all tasks. */
+export type AnyPipelineOptions = PipelineOptions & LabelOptions & LabelReaderOptions & MaskOptions & RedactPipelineOptions;
+
+const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
+  adapter: 'other',
+  cache: 'other',
+  device: 'other',
+  dtype: 'other',
+  encoder: 'other',
+  enhanced_mask_decoder: 'boolean',
+  fail_closed: 'boolean',
+  finders: 'other',
+  id2label: 'other',
+  labels: 'other',
+  labels_encoder: 'other',
+  model_file_name: 'string',
+  offline: 'boolean',
+  on_device_lost: 'other',
+  patterns: 'other',
+  progress_callback: 'function',
+  revision: 'string',
+  share: 'boolean',
+  signal: 'signal',
+  subfolder: 'string',
+  threads: 'other',
+  token: 'string',
+  variant: 'other',
+  wasm_module: 'other',
+  wasm_path: 'other',
+  weights: 'other',
+  worker: 'other',
+};
+
+const kLabelled: readonly Task[] = ['text-classification', 'token-classification', 'zero-shot-classification', 'text-ranking', 'redact'];
+const kLabelReaders: readonly Task[] = ['zero-shot-classification', 'zero-shot-token-classification', 'redact'];
+
+/** The tasks that have an option, if not all have it. */
+const kTasksWith: Partial<Record<keyof AnyPipelineOptions, readonly Task[]>> = {
+  encoder: kLabelReaders,
+  enhanced_mask_decoder: ['fill-mask'],
+  fail_closed: ['redact'],
+  finders: ['redact'],
+  id2label: kLabelled,
+  labels: ['redact'],
+  labels_encoder: kLabelReaders,
+  patterns: ['redact'],
+};
+
+/** Returns a copy of the options of pipeline(task), after checking names and types. */
+export function checkPipelineOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
+  const whose = `pipeline('${task}')`;
+  const kinds = Object.entries(kOptionKinds).filter(([name]) => kTasksWith[name as keyof AnyPipelineOptions]?.includes(task) ?? true);
+  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, kTasksWith);
+}
+
+export function checkWorker({ worker }: PipelineOptions): boolean | undefined {
+  if (worker === undefined || worker === 'auto') return undefined;
+  if (typeof worker === 'boolean') return worker;
+  throw new PeruseError('invalid_argument', `worker must be true, false or 'auto', not ${show(worker)}.`);
+}
+
+/** Checks device and precision. Returns the engine's name of the precision. */
+export function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
+  if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
+    throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
+  }
+  if (dtype === 'auto') return 'auto';
+  if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
+  throw new PeruseError(
+    'invalid_argument',
+    `dtype must be 'auto', ${Object.keys(kDtypes)
+      .map((name) => `'${name}'`)
+      .join(', ')}, not ${show(dtype)}.`,
+  );
+}
+
+export function labelNames(labels: NonNullable<LabelOptions['id2label']>): string[] {
+  const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
+  if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;
+  throw new PeruseError('invalid_argument', 'Option id2label must be a list of names, or an object with a name for each of 0, 1, ...');
+}
+
+export function keepsSource({ cache = 'auto' }: PipelineOptions): boolean {
+  if (cache === 'auto' || cache === 'source') return cache === 'source';
+  throw new PeruseError('invalid_argument', `cache must be 'auto' or 'source', not ${show(cache)}. Settings of the cache are in env.`);
+}
+
+export function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
+  return device === 'wasm' ? 'cpu' : device;
+}
+
+export function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions): 'recover' | 'refuse' {
+  if (wish === 'recover' || wish === 'refuse') return wish;
+  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not ${show(wish)}.`);
+}
+
+/** Requests one thread: with a GPU, the CPU only records commands. */
+export function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantWish {
+  if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
+    throw new PeruseError('invalid_argument', "variant and threads apply to the CPU only: omit them with device 'webgpu'.");
+  }
+  return { threads: 1 };
+}

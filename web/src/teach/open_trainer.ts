@@ -1,0 +1,81 @@
+// Starts the trainer's engine, and feeds it a model's weights.
+import createPlain from '../../wasm/glue-teach.mjs';
+import createThreaded from '../../wasm/glue-teach-threads.mjs';
+import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
+import { startModule } from '../engine/start_build.js';
+import { ByteReporter } from '../progress.js';
+import { feedShards } from '../sources/feed_shards.js';
+import { explainMissing, findWeights } from '../sources/model_files.js';
+import type { FolderParts } from '../sources/open_folder.js';
+import { eachChunk, type Reading } from '../sources/read_files.js';
+import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
+
+/** The builds for training, with one thread or several. Their results are bit-identical. */
+export type TeachBuild = 'teach' | 'teach-threads';
+
+export interface LessonParts extends FolderParts {
+  compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
+  startHelper(): HelperWorker;
+}
+
+export interface TrainerRequest {
+  choice: { threads: number };
+  wasm?: string | undefined;
+}
+
+export async function startTrainer({ choice, wasm }: TrainerRequest, parts: LessonParts): Promise<Trainer> {
+  const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
+  const glue = choice.threads > 1 ? createThreaded : createPlain;
+  const factory = glue as unknown as ModuleFactory<TeachModule>; // all loaders are declared as the engine's
+  const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
+    compile: (folder) => parts.compile(build, folder),
+    startHelper: () => parts.startHelper(),
+  });
+  return new Trainer(module, lastWords);
+}
+
+/** With `keeps`, also returns the weights' files. */
+export async function feedTrainer(
+  job: Reading,
+  trainer: Trainer,
+  keeps: boolean,
+): Promise<{ weights: WeightsTaken; base?: Map<string, Blob> }> {
+  const found = await findWeights(job.folder, job.signal);
+  if (!found.found) throw await explainMissing(job.folder, found.missing, job.signal);
+  const base = new Map<string, Blob>();
+  let parts: Blob[] = [];
+  const feed = (chunk: Uint8Array) => {
+    trainer.feedWeights(chunk);
+    if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+  };
+  const keep = (name: string) => {
+    base.set(name, new Blob(parts));
+    parts = [];
+  };
+  if (found.sharded) {
+    await feedShards(
+      job,
+      {
+        setShardIndex: (index) => {
+          base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
+          return trainer.setShardIndex(index);
+        },
+        feedWeights: feed,
+        endShard: (name) => {
+          trainer.endShard();
+          keep(name);
+        },
+      },
+      found,
+    );
+  } else {
+    const { name, file } = found;
+    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
+    reporter.start();
+    await eachChunk(job, file, reporter, feed);
+    reporter.finish();
+    keep(name);
+  }
+  const weights = trainer.finishWeights();
+  return keeps ? { weights, base } : { weights };
+}
