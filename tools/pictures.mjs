@@ -30,7 +30,7 @@ async function tour(page) {
   await page.locator('#tab-teach').click();
   await shoot();
   await page.locator('#teach .primary').click();
-  await page.locator('#teach .learnt').waitFor({ timeout: 120_000 });
+  await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
   await shoot();
   await page.locator('#tab-inside').click();
   await page.locator('#inside .steps button', { hasText: 'Attention' }).click();

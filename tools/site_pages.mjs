@@ -27,6 +27,7 @@ export function writePages(site, { url, source, published, docs = true } = {}) {
     ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
+    icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
     links: linksOf(source, published, docs),
   };
   const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);

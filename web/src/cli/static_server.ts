@@ -30,7 +30,7 @@ const kPolicy = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; " +
     "connect-src 'self' https: http://localhost:* http://127.0.0.1:*; style-src 'self'; " +
-    "img-src 'self'; base-uri 'none'; form-action 'none'",
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'",
   'X-Content-Type-Options': 'nosniff',
 };
 
