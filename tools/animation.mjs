@@ -72,7 +72,6 @@ function palette(pictures) {
   return { bytes: Buffer.from(chosen.flat()), indices: new Map(all.map((colour) => [colour, nearest(colour)])) };
 }
 
-/** The smallest rectangle in which two pictures differ; one pixel if they are equal. */
 function difference(before, after, width) {
   let [left, top, right, bottom] = [Infinity, Infinity, 0, 0];
   for (let at = 0; at < after.length; at++) {
@@ -83,7 +82,6 @@ function difference(before, after, width) {
   return left > right ? { left: 0, top: 0, width: 1, height: 1 } : { left, top, width: right - left + 1, height: bottom - top + 1 };
 }
 
-/** The rectangle's rows, each without a filter, compressed. */
 function encode(indices, { left, top, width, height }, stride) {
   const rows = Array.from({ length: height }, (_, y) => {
     const from = (top + y) * stride + left;
@@ -92,7 +90,6 @@ function encode(indices, { left, top, width, height }, stride) {
   return deflateSync(Buffer.concat(rows), { level: 9 });
 }
 
-/** Shows each picture for `milliseconds`, and repeats. */
 export function animation(files, milliseconds) {
   const pictures = files.map(decode);
   const [{ width, height }] = pictures;

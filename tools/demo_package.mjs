@@ -27,7 +27,6 @@ export function demoModels() {
   return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));
 }
 
-/** Time of the newest change of models, quantiser or this file. */
 function newestSource() {
   const files = demoModels().flatMap((name) => readdirSync(join(kModels, name)).map((file) => join(kModels, name, file)));
   const ours = ['tools/demo_package.mjs', 'tools/demo_package.md', 'package.json', 'web/dist/quantize/quantize.js'];

@@ -45,7 +45,6 @@ function versionsOf(name) {
   return versions.length > 0 ? versions : [''];
 }
 
-/** Chooses `count` hosts by the commit's hash. */
 export function chooseHosts(commit, hosts = kHosts, count = kSome) {
   const rank = ({ host }) => createHash('sha256').update(`${commit} ${host}`).digest('hex');
   return [...hosts].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, count);
@@ -67,7 +66,6 @@ export function hostsAreConcerned(base = process.env.PERUSE_BASE || 'HEAD~1') {
   return paths.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
 }
 
-/** Copies a host's package.json and lock file to its app's folder. Returns the folder, or [] without a lock file. */
 function prepare({ host, name, version }) {
   const from = join(kFolder, name, version);
   if (!existsSync(join(from, 'package-lock.json'))) return [];

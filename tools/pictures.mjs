@@ -18,7 +18,6 @@ async function answered(page, tab) {
   await page.locator(`#${tab} [type=submit][aria-disabled=false]`).waitFor();
 }
 
-/** Takes a picture of each tab. */
 async function tour(page) {
   const shots = [];
   const shoot = async () => shots.push(await page.screenshot());

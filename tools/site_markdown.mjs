@@ -4,12 +4,10 @@
 const kEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text) => text.replace(/[&<>"]/g, (character) => kEscapes[character]);
 
-/** The page of a Markdown file. */
 function pageOf(link) {
   return link.startsWith('https:') ? link : link.replace(/README\.md/, 'index.html').replace(/\.md/, '.html');
 }
 
-/** The anchor of a heading, as on GitHub. */
 function anchorOf(heading) {
   return heading
     .toLowerCase()

@@ -40,7 +40,6 @@ export function writePages(site, { url, source, published, docs = true } = {}) {
   }
 }
 
-/** Writes the guides of docs/ as pages. */
 function writeDocs(folder) {
   const guides = join(root, 'docs');
   for (const file of readdirSync(guides, { recursive: true }).filter((name) => name.endsWith('.md'))) {

@@ -1,6 +1,5 @@
 // The models next to the page.
 
-/** A model next to the page. */
 export interface BundledModel {
   readonly name: string;
   readonly folder: string;
@@ -20,7 +19,6 @@ export const kOpinions: BundledModel = {
 };
 export const kReader: BundledModel = { name: 'Reader, DeBERTa', folder: 'peruse-reader-deberta-tiny', task: 'question-answering' };
 
-/** The model that a tab opens with. */
 export const kFirstModels: Readonly<Record<string, BundledModel>> = { redact: kTagger, sort: kSorter, ask: kReader };
 
 /** The files that Peruse reads of such a model. */
@@ -35,7 +33,6 @@ export function addressOf({ folder }: BundledModel): string {
 /** Responses by address; those of the page's script may still be under way. */
 export type Requested = ReadonlyMap<string, Promise<Response>>;
 
-/** Requests a model's files in parallel. */
 export function request(folder: string, signal?: AbortSignal): Requested {
   const get = (name: string) => fetch(folder + name, { priority: kLow.test(name) ? 'low' : 'auto', ...(signal ? { signal } : {}) });
   const requested = new Map(kFiles.map((name) => [folder + name, get(name)]));

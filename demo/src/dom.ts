@@ -1,4 +1,4 @@
-/** Returns the one element in `root` that matches. Throws if there is none: the page and its script are always published together. */
+/** Returns the one element in `root` that matches. Throws if no element matches: the page and its script are always published together. */
 export function find<E extends Element>(root: ParentNode, selector: string, type: new () => E): E {
   const element = root.querySelector(selector);
   if (!(element instanceof type)) throw new Error(`the page has no ${selector}`);

@@ -63,7 +63,6 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     this.controller_.abort();
   }
 
-  /** Cancels a load or frees a loaded model; the next call loads it again. */
   async drop(): Promise<void> {
     this.cancel();
     const model = this.model_;

@@ -7,11 +7,9 @@ const kLeast = 0.1; // Share of the best answer's score below which an answer is
 
 export interface Passage extends Span {
   readonly text: string;
-  /** The answer within the sentence. */
   readonly span: Span;
 }
 
-/** Returns the sentences that contain the best answers. `answers` are in descending order. */
 export function passagesOf(document_: string, answers: readonly Answer[]): Passage[] {
   const sentences = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(document_)];
   const passages = new Map<number, Passage>();

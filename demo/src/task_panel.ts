@@ -192,7 +192,6 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     void this.run();
   }
 
-  /** Adds buttons that fill the form with an example. */
   offer<E>(examples: readonly E[], nameOf: (example: E) => string, take: (example: E) => void): void {
     const place = find(this.panel_, '.examples', HTMLElement); // The first place, above the fields.
     const buttons = examples.map((example) =>

@@ -328,7 +328,7 @@ async function teachNew(examples: readonly TextExample[], run: TeachOptions<'tex
   return teach('text-classification', await floatWeights(kModel, run.signal), examples, run);
 }
 
-/** Returns the new examples. Undefined if there are none, or if earlier examples are missing, because then training starts again. */
+/** Returns the new examples. Undefined without new examples, or if earlier examples are missing, because training then starts again. */
 function addedTo(earlier: readonly TextExample[], now: readonly TextExample[]): TextExample[] | undefined {
   const keyOf = ({ text, label }: TextExample) => JSON.stringify([text, label]);
   const known = new Set(earlier.map(keyOf));

@@ -28,7 +28,6 @@ const kTypes = {
 const kIsolation = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 const kChunk = 8192; // bytes of a file that are sent before other files have their turn
 
-/** A certificate for this machine, valid for a day. */
 function certificate() {
   const folder = mkdtempSync(join(tmpdir(), 'peruse-certificate-'));
   try {
@@ -113,7 +112,6 @@ async function slowPort(site, rtt, mbit) {
   return port;
 }
 
-/** Collects the requests of the page, its workers and its service worker. Times are milliseconds from now. */
 function noteRequests(context, root) {
   const rows = [];
   const begun = performance.timeOrigin + performance.now();

@@ -14,7 +14,6 @@ const kSources = join(kRoot, 'web/src');
 const { config } = ts.readConfigFile(join(kRoot, 'tsconfig.build.json'), ts.sys.readFile) as { config: { compilerOptions: object } };
 const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, kRoot);
 
-/** Compiles one file of web/src to web/dist, without its types. */
 function compile(file: string): void {
   const out = file.replace(kSources, join(kRoot, 'web/dist')).replace(/ts$/, 'js');
   mkdirSync(dirname(out), { recursive: true });

@@ -61,7 +61,6 @@ export function debianMirror() {
   throw new Error(`no Debian mirror for ${codename} in /etc/apt/sources.list or ${parts}`);
 }
 
-/** Downloads a file of the mirror's pool with apt, which knows proxies and credentials. */
 export function downloadFromPool(poolPath, file, pin) {
   const quoted = poolPath.replaceAll('~', '%7e').replaceAll('+', '%2b');
   capture('/usr/lib/apt/apt-helper', ['download-file', `${debianMirror()}/pool/main/${quoted}`, file, `SHA256:${pin}`]);

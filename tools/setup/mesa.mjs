@@ -31,7 +31,6 @@ const kPrefix = join(cacheDir, 'mesa');
 const kLibraries = 'usr/lib/x86_64-linux-gnu';
 const kManifests = 'usr/share/vulkan/icd.d';
 
-/** Writes the drivers' current paths into the manifests. */
 function placeDrivers(prefix) {
   const folder = join(prefix, kManifests);
   for (const file of readdirSync(folder)) {
@@ -55,7 +54,6 @@ function fill(partial, known) {
   placeDrivers(partial);
 }
 
-/** Fills the folder if Debian has the packages. Returns a note. */
 export function unpackMesa(release) {
   const known = kPackages[release];
   if (!known) return 'for Debian 12 and 13 only: the suite gpu-stats will fail';

@@ -10,10 +10,8 @@ export const kResults = join(root, 'build/test-results');
 /** Seed of all random cases, fixed so that the commit causes a failure. test:kernels, test:attack and PERUSE_TEST_SEED set others. */
 export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
 
-/** Number of processes for the tests of a GoogleTest program. */
 const kAtOnce = 2;
 
-/** Runs a row of the table. `environment` is set-up's result. */
 export function runSuite(suite, environment) {
   mkdirSync(kResults, { recursive: true });
   if (suite.googletest) return runGoogleTest(suite);
@@ -42,7 +40,6 @@ function sum(values) {
   return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0);
 }
 
-/** Runs the program twice in parallel, half of the tests in each process. */
 async function runGoogleTest(suite) {
   const parts = await Promise.all(Array.from({ length: kAtOnce }, (_, part) => runPart(suite, part)));
   const tests = parts.flatMap((part) => part.tests);
@@ -88,7 +85,6 @@ function testsOf({ name: path, assertionResults, status, message }) {
   }));
 }
 
-/** Runs projects of vitest.config.ts, all files or those of the row. */
 async function runVitest({ name, vitest, files = [], names, within = [] }, environment) {
   const report = join(kResults, `${name}.json`);
   rmSync(report, { force: true });

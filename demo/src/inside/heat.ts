@@ -1,5 +1,3 @@
-// Draws maps as pictures, one pixel for each cell, from the page's background colour (weight zero) to its accent colour (largest weight).
-
 /** The value of a colour variable of the style sheet, [red, green, blue]. */
 function colour(name: string): [number, number, number] {
   const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -20,7 +20,7 @@ export class PeruseEmbeddings {
   }
 }
 
-/** What a reranker needs of a document of LangChain. */
+/** The members of a LangChain document that a reranker needs. */
 export interface RankableDocument {
   pageContent: string;
   metadata: Record<string, unknown>;

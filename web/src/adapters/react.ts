@@ -18,7 +18,7 @@ export type UsePipelineOptions<T extends TaskOrAlias> = Omit<PipelineOptionsOf<T
  * Loads a pipeline when the component is mounted, and disposes it when the component is unmounted or `task` or `source` change. A later change
  * of `options` alone has no effect. A source that is an object must stay the same object between renders.
  *
- * @param source The model, or null or undefined: nothing is loaded.
+ * @param source The model; with null or undefined, nothing is loaded.
  */
 export function usePipeline<T extends TaskOrAlias>(
   task: T,

@@ -16,7 +16,6 @@ const kAtOnce = 32;
 // Names of this cache's files. It never removes others.
 const kEntry = /^[0-9a-f]{40}\.json$/;
 const kBody = /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/;
-/** Incomplete bodies and entries, and locks. */
 const kPassing = /^[0-9a-f]{40}(-[0-9a-f-]{36}\.body\.part|\.json\.[0-9a-f]{40}-[0-9a-f-]{36}\.body|\.lock)$/;
 
 interface Entry {

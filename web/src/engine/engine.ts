@@ -186,7 +186,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.endShard());
   }
 
-  /** Runs `layers` typical layers (0: all) of the model in config.json, for timing; returns their number. The engine is unusable then. */
+  /** Runs `layers` typical layers of the model in config.json, for timing; 0 means all. Returns their number. Makes the engine unusable. */
   probe(layers: number, dtype: string): number | Promise<number> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;
   }

@@ -305,7 +305,6 @@ async function readConfig(job: Job): Promise<NamedFile> {
   return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
 }
 
-/** Reads a bi-encoder's tokenizer for labels, from its own or its label encoder's folder. */
 async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
   if (!job.task.startsWith('zero-shot-')) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
@@ -346,7 +345,6 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-/** Feeds the weights and reports bytes to `count`. Returns name and version of the file. */
 async function feedWeights(
   job: Job,
   engine: Engine,

@@ -44,7 +44,6 @@ export class Constants {
     return name === undefined || name === '' ? undefined : this.graph.tensors.get(name);
   }
 
-  /** Returns the constant of a value; undefined if the value depends on the input. */
   find(name: string | undefined): Stored | undefined {
     let transposed = false;
     for (let at = name, steps = 0; at !== undefined && at !== '' && steps < kMostSteps; ++steps) {

@@ -48,7 +48,6 @@ function outputOf(name: string, claim: Claim, staysInteger: boolean): Output {
   return { name, claim, dtype: isEncoded ? 'I8' : coding.kind === 'floats' ? floatType(tensor) : 'F32', members: [tensor, ...sides] };
 }
 
-/** Whether each row of the parameter has one scale and zero point. */
 function scalesFitRows({ coding, shape, transposed }: Claim): boolean {
   if (coding.kind !== 'integers') return false;
   const rowAxis = transposed ? shape.length - 1 : 0;

@@ -12,7 +12,6 @@ function floatsOf(claim: Claim, bytes: BytesOf): Float32Array<ArrayBuffer> {
   return oriented(claim, stored);
 }
 
-/** Reorders floats to the parameter's order, without changing their type. */
 function reorderedBytes(claim: Claim, bytes: Uint8Array): Uint8Array {
   if (!claim.transposed && !claim.columns) return bytes;
   const own = bytes.slice(); // a copy whose start is aligned

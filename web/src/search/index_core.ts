@@ -162,7 +162,6 @@ export class IndexCore {
     return pairs.sort((a, b) => b.score - a.score || a.first.index - b.first.index || a.second.index - b.second.index);
   }
 
-  /** All chunks whose product with a vector is `threshold` or more. */
   private async above(vector: Float32Array, threshold: number): Promise<{ chunk: IndexedChunk; score: number }[]> {
     for (let count = 16; ; count *= 4) {
       const found = await this.nearest(vector, count);

@@ -99,7 +99,6 @@ export class Rows {
     return kept;
   }
 
-  /** Replaces all rows by stored ones: floats, or scales and codes. */
   restore(floats: Float32Array, codes: Int8Array): void {
     this.count = this.storage === 'float32' ? floats.length / this.width : floats.length;
     this.reserve(this.count);

@@ -131,7 +131,6 @@ export interface SourceOptions {
 /** Interprets strings that are not hub ids. */
 export interface PathResolver {
   baseUrl(): string | undefined;
-  /** Returns the folder on disk that the string names, if any. */
   findFolder(text: string): Promise<string | undefined>;
 }
 

@@ -43,7 +43,6 @@ export class BatchProgress {
     this.io_.err(`\r\u001b[K${this.rows} rows, ${errors} errors, ${round(rate)} rows/s${rest}`.slice(0, this.io_.columns + 3));
   }
 
-  /** Estimates the remaining time from the share of the input's bytes that has been read. */
   private secondsLeft(): number | undefined {
     const read = this.read - (this.readSkipped_ ?? 0);
     if (this.bytes_ === undefined || read <= 0) return undefined;

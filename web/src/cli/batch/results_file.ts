@@ -33,7 +33,6 @@ export class ResultFormat {
     private readonly resultColumns_: readonly string[],
   ) {}
 
-  /** Returns the results' records. CSV gets a header line unless rows were written before. */
   lines(results: readonly RowResult[], isFirst: boolean): string {
     if (this.format === 'jsonl') return results.map((one) => `${JSON.stringify(one)}\n`).join('');
     if (this.columns_ === undefined) {
