@@ -34,6 +34,7 @@ function open({ href = 'https://a.example/app/', scope = 'https://a.example/app/
     removeItem: (key: string) => void kept.delete(key),
     ...page.storage,
   };
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')));
   vi.stubGlobal('crossOriginIsolated', page.isolated ?? false);
   vi.stubGlobal('isSecureContext', true);
   vi.stubGlobal('document', { baseURI: href });
@@ -69,6 +70,18 @@ test('a page that can be isolated is loaded once more, and is not tried a third 
   expect(await result()).toMatchObject({ isolated: false, reason: expect.stringContaining('still not isolated') });
   open({ isolated: true });
   expect(await result()).toEqual({ isolated: true });
+});
+
+test.each([
+  [{ 'Document-Isolation-Policy': 'isolate-and-require-corp' }, 'document-isolation-policy'],
+  [{ 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }, 'opener-and-embedder-policy'],
+  [{}, undefined],
+])('of a page with the headers %j it reports %s', async (headers, by) => {
+  open({ isolated: true });
+  const asked = vi.fn(async (_url: string, _options: object) => new Response(null, { headers }));
+  vi.stubGlobal('fetch', asked);
+  expect((await result()) as object).toEqual(by === undefined ? { isolated: true } : { isolated: true, by });
+  expect(asked.mock.calls).toEqual([['https://a.example/app/', { method: 'HEAD', cache: 'force-cache' }]]);
 });
 
 describe('resolves with the reason', () => {

@@ -33,7 +33,8 @@ describe('recipes for Node', () => {
 });
 
 describe('recipes that other tests run', () => {
-  const quotes = [...recipes.matchAll(/<!-- lines of (\S+) -->\n\n```[^\n]*\n([\s\S]*?)```/g)];
+  const tools = readFileSync(join(root, 'docs/guides/in-a-command-line-tool.md'), 'utf8');
+  const quotes = [...(recipes + tools).matchAll(/<!-- lines of (\S+) -->\n\n```[^\n]*\n([\s\S]*?)```/g)];
   test.each(quotes.map(([, file, code]) => [file!, code!] as const))('%s has these lines', (file, code) => {
     const lines = readFileSync(join(root, file), 'utf8')
       .split('\n')
@@ -44,5 +45,5 @@ describe('recipes that other tests run', () => {
       expect(at, line).toBeGreaterThan(0);
     }
   });
-  test('are five', () => expect(quotes).toHaveLength(5));
+  test('are eight', () => expect(quotes).toHaveLength(8));
 });

@@ -4,6 +4,11 @@
 /** The result of isolate(). */
 export interface Isolation {
   isolated: boolean;
+  /**
+   * The headers that isolate the page: one (Document-Isolation-Policy) or two (Cross-Origin-Opener-Policy and Cross-Origin-Embedder-Policy, from
+   * the host or the service worker). Undefined if the page is not isolated, or if its headers cannot be read.
+   */
+  by?: 'document-isolation-policy' | 'opener-and-embedder-policy';
   /** The reason if the page is not isolated. */
   reason?: string;
 }
@@ -32,7 +37,8 @@ export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 
   try {
     if (globalThis.crossOriginIsolated) {
       forgetTry();
-      return { isolated: true };
+      const by = await isolator();
+      return by === undefined ? { isolated: true } : { isolated: true, by };
     }
     if (!kEmbedders.includes(embedder))
       throw new Error(`embedder must be 'require-corp' or 'credentialless', not ${JSON.stringify(embedder)}`);
@@ -49,6 +55,15 @@ function forgetTry(): void {
   try {
     sessionStorage.removeItem(kTried);
   } catch {}
+}
+
+/** Reads the headers of the page, from the browser's cache if they are there. */
+async function isolator(): Promise<Isolation['by']> {
+  const response = await fetch(location.href, { method: 'HEAD', cache: 'force-cache' }).catch(() => undefined);
+  if (response === undefined) return undefined;
+  const two = ['Cross-Origin-Opener-Policy', 'Cross-Origin-Embedder-Policy'];
+  if (two.every((name) => response.headers.has(name))) return 'opener-and-embedder-policy';
+  return response.headers.has('Document-Isolation-Policy') ? 'document-isolation-policy' : undefined;
 }
 
 function whyNot(): string | undefined {

@@ -8,6 +8,8 @@ import { kIsolation, readFolder, type Site, tinyModels, visit } from './visit.js
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";
 
+const kOneHeader = { 'Document-Isolation-Policy': 'isolate-and-require-corp' };
+
 async function staticSite(): Promise<Site> {
   const read = (name: string) => readFile(new URL(name, import.meta.url));
   return {
@@ -22,6 +24,7 @@ async function staticSite(): Promise<Site> {
 
 test.each([
   ['an isolated', kIsolation, availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed'],
+  ['a one-header isolated', kOneHeader, availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed'],
   ['a plain', {}, 'relaxed'],
 ])('%s page works under a strict policy and asks for nothing else', async (_, headers, variant) => {
   const { result, requests, elsewhere, complaints } = await visit(await staticSite(), { ...headers, 'Content-Security-Policy': kPolicy });

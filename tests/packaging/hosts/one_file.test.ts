@@ -1,12 +1,13 @@
-// Programs of one file, each in an empty folder: bundled by esbuild, a Node single executable, compiled by Bun, and peruse/inline in Deno.
+// Programs of one file, each in an empty folder: bundled by esbuild, a Node single executable, compiled by Bun, and peruse/inline in Deno; some
+// with their model or engine in the file. And an archive as AWS Lambda runs it.
 
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runProgram, type Stage, stage } from './stage.js';
+import { kNode, runProgram, type Stage, stage } from './stage.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const installed = (path: string) => here(`../node_modules/${path}`);
@@ -36,9 +37,22 @@ async function expectAnswers(program: string, ...args: string[]): Promise<void> 
   expect(JSON.parse(await run({ threads: 1 }))).toMatchObject({ ...good, variant: 'simd', threads: 1 });
 }
 
-async function bundled(tool: string, format: string, name: string, platform = 'node'): Promise<string> {
+/** Runs a tool that contains its model. */
+async function expectOwnModel(program: string, ...args: string[]): Promise<void> {
+  const run = async (options: object) =>
+    JSON.parse(await runProgram(place, program, [...args, 't1 t2', JSON.stringify(options)], { HOME: place })) as object;
+  const good = { label: expect.stringMatching(/^LABEL_/), variant: expect.stringMatching(/^simd/) };
+  expect(await run({})).toMatchObject({ ...good, worker: false });
+  expect(await run({ worker: true, threads: 2 })).toMatchObject({ ...good, worker: true, threads: availableParallelism() > 1 ? 2 : 1 });
+}
+
+const kModelFiles = ['config.json', 'tokenizer.json', 'model.safetensors'];
+/** Without a target, esbuild writes Uint8Array.fromBase64, which Node 20 lacks. */
+const kBinary = ['--target=node20', ...['json', 'safetensors', 'wasm'].map((ending) => `--loader:.${ending}=binary`)];
+
+async function bundled(tool: string, format: string, name: string, platform = 'node', more: string[] = []): Promise<string> {
   const out = join(place, name);
-  const settings = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--log-level=error', `--outfile=${out}`];
+  const settings = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--log-level=error', `--outfile=${out}`, ...more];
   await runProgram(app.folder, kEsbuild, [tool, ...settings]);
   return out;
 }
@@ -52,19 +66,62 @@ test.each([
   await expectAnswers(process.execPath, await bundled(tool, format, name, platform));
 });
 
-test('a single executable of Node', async () => {
-  const script = await bundled('tool.js', 'cjs', 'sea.cjs');
-  await writeFile(
-    join(place, 'sea.json'),
-    JSON.stringify({ main: script, output: join(place, 'sea.blob'), disableExperimentalSEAWarning: true }),
-  );
-  await runProgram(place, process.execPath, ['--experimental-sea-config', 'sea.json']);
-  const program = join(place, 'sea');
-  await copyFile(process.execPath, program);
+test.each(['esm', 'cjs'])('esbuild with the model in the file, %s', async (format) => {
+  const folder = join(app.folder, 'public/models/classifier');
+  const out = await bundled('embedded_tool.js', format, `embedded.${format === 'esm' ? 'mjs' : 'cjs'}`, 'node', [
+    ...kBinary,
+    `--alias:model=${folder}`,
+  ]);
+  await expectOwnModel(process.execPath, out);
+});
+
+test('esbuild with a build of the engine in the file', async () => {
+  const engine = join(app.folder, 'node_modules/peruse/web/bundle');
+  const out = await bundled('module_tool.js', 'cjs', 'module.cjs', 'node', [...kBinary, `--alias:engine=${engine}`]);
+  const model = join(app.folder, 'public/models/classifier');
+  const found = JSON.parse(await runProgram(place, process.execPath, [out, model, 't1 t2'])) as object;
+  expect(found).toEqual({ label: expect.stringMatching(/^LABEL_/), variant: 'simd' });
+});
+
+/** A Node single executable. */
+async function singleExecutable(node: string, tool: string, assets: Record<string, string> = {}): Promise<string> {
+  const name = tool.replace('.js', '');
+  const main = await bundled(tool, 'cjs', `${name}.cjs`);
+  const blob = join(place, `${name}.blob`);
+  await writeFile(join(place, `${name}.json`), JSON.stringify({ main, output: blob, assets, disableExperimentalSEAWarning: true }));
+  await runProgram(place, node, ['--experimental-sea-config', `${name}.json`]);
+  const program = join(place, name);
+  await copyFile(node, program);
   await chmod(program, 0o755);
   const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-  await app.run('postject/dist/cli.js', program, 'NODE_SEA_BLOB', join(place, 'sea.blob'), '--sentinel-fuse', fuse);
-  await expectAnswers(program);
+  await app.run('postject/dist/cli.js', program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse);
+  return program;
+}
+
+test('a single executable of Node', async () => {
+  await expectAnswers(await singleExecutable(process.execPath, 'tool.js'));
+});
+
+test('a single executable of Node with the model as assets', async () => {
+  const folder = join(app.folder, 'public/models/classifier');
+  const assets = Object.fromEntries(kModelFiles.map((name) => [name, join(folder, name)]));
+  await expectOwnModel(await singleExecutable(kNode, 'assets_tool.js', assets));
+});
+
+test('an archive as AWS Lambda runs it: read-only, without a home', async () => {
+  const made = join(place, 'archive');
+  await cp(await bundled('lambda.js', 'cjs', 'index.js'), join(made, 'index.js'));
+  await cp(join(app.folder, 'public/models/classifier'), join(made, 'model'), { recursive: true });
+  const python = (...args: string[]) => runProgram(made, 'python3', ['-m', 'zipfile', ...args]);
+  await python('-c', '../function.zip', 'index.js', 'model');
+  const task = join(place, 'var/task');
+  await python('-e', '../function.zip', task);
+  await runProgram(place, 'chmod', ['-R', 'a-w', task]);
+  const call = `const { handler } = require('./index.js');
+    handler({ text: 't1' }).then(() => handler({ text: 't1 t2' })).then(({ statusCode, body }) => console.log(statusCode, body));`;
+  const output = await runProgram(task, process.execPath, ['-e', call], { HOME: '/nonexistent', LAMBDA_TASK_ROOT: task });
+  await runProgram(place, 'chmod', ['-R', 'u+w', task]);
+  expect(output).toMatch(/^200 \[\{"label":"LABEL_\d","score":[\d.]+\}\]\n$/);
 });
 
 // npm installs Bun and Deno only on some machines.
