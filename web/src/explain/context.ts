@@ -1,7 +1,7 @@
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
 import type { ExplainGradient } from './gradient.js';
 
-/** What an explanation needs of its pipeline. */
+/** The members of a pipeline that explanations use. */
 export interface ExplainContext {
   task: string;
   call: (...given: unknown[]) => Promise<unknown>;

@@ -132,7 +132,7 @@ export class Trainer extends ModuleCalls<TeachModule> {
     return this.call(() => this.teacher_.begin()).plan as Plan;
   }
 
-  /** Of a trainer that was opened to explain. */
+  /** Computes gradients. Requires a trainer that was opened for explanations. */
   explain(wish: GradientRequest): GradientResult {
     const bytes = this.stageJson(this.teacher_, wish);
     return this.call(() => this.teacher_.explain(bytes)).explanation as GradientResult;
