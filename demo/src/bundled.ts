@@ -1,5 +1,3 @@
-// The models next to the page.
-
 export interface BundledModel {
   readonly name: string;
   readonly folder: string;

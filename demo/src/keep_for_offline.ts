@@ -1,4 +1,3 @@
-// Stores the site's files for use without a connection, by the service worker.
 import type { Proof } from './proof.js';
 
 const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Undefined on plain http.

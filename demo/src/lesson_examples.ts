@@ -1,4 +1,3 @@
-// Lines and labels for teaching, and a line to try afterwards.
 export interface LessonExample {
   readonly name: string;
   readonly labels: readonly { readonly label: string; readonly lines: readonly string[] }[];

@@ -1,4 +1,3 @@
-// The demo page: a tab for each task, and "Look inside".
 import { startAsk } from './ask.js';
 import { find } from './dom.js';
 import { InsidePlace } from './inside/inside_place.js';

@@ -157,7 +157,6 @@ export class ModelPicker {
     this.chooseModel();
   }
 
-  /** Moves the focus to the field for the model. */
   askForModel(): void {
     this.openDrawer();
     (this.elsewhere_.hidden ? find(this.own_, 'input', HTMLInputElement) : this.address_).focus();

@@ -1,4 +1,3 @@
-// The sentences of a document that contain the answers.
 import type { Answer } from '../peruse/peruse.js';
 import type { Span } from './marked_text.js';
 

@@ -1,5 +1,4 @@
 // The strip below the title: the page's requests, and how long the last answer took.
-//
 // There are up to three records of a request: the page's own timeline (without workers), the service worker (all requests, once it is
 // active), and the progress of a load (for workers before that). An address that two records contain is one request; an address that one
 // record contains twice is two requests.

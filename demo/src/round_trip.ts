@@ -1,4 +1,3 @@
-// Restores the details in a chatbot's answer that the visitor pastes.
 import { type RedactedEntity, restoreAll } from '../peruse/peruse.js';
 import { copyOnClick } from './copy.js';
 import { find } from './dom.js';
@@ -44,7 +43,6 @@ export class RoundTrip {
     this.show();
   }
 
-  /** Fills in the answer that belongs to an example. */
   offer(answer: string): void {
     this.offered_ = answer;
     this.answer_.value = answer;

@@ -23,9 +23,7 @@ export interface Task<Model, Output> {
   readonly curated: readonly HubModel[];
   /** Loads a model. `task` is known for models next to the page. */
   load(source: Settings['source'], options: LoadOptions, task: string | undefined): Promise<Model>;
-  /** Called after another model was chosen. */
   onModel?(task: string | undefined): void;
-  /** Calls the model with the contents of the form. */
   ask(model: Model, signal: AbortSignal): Promise<Output>;
   askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
   /** Shows an output. Returns a one-line summary, which screen readers read. */
@@ -51,7 +49,6 @@ export interface Tab {
 
 /** A tab whose model "Look inside" can inspect. */
 export interface Inspectable extends Tab {
-  /** Displays "Look inside" for the tab's last answer in `place`. */
   lookInto(place: HTMLElement): void;
   /** Another tab uses the place now. */
   leave(): void;

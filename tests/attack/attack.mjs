@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 // Attacks the built package on this machine: npm run test:attack -- [--minutes N] [--seed S] [--parts files,calls,...]
-//
 //   files    broken files of every kind         aborts   aborts at random times, load and dispose, memory
 //   calls    hostile arguments and options      kill     processes killed while they download and store
 //   server   a server with faults               nth      every n-th fetch, cache call and message fails once
 //   cache    caches with faults                 soak     long work in Node; browser: the same in Chromium
 //   onnx     the reader of ONNX files alone
 //   levels   300 loads in every build, in Node and in Chromium
-//
 // A call must end with finite numbers or a PeruseError other than 'internal'. Nothing else may throw, hang or crash, memory must not rise, and
 // the next call must work.
 import { fork } from 'node:child_process';

@@ -1,8 +1,6 @@
 #!/usr/bin/env node
 // What dtype q8 costs: drift of logits and of task metrics against fp32, as the table of docs/internals/precision.md.
-//
 //   node tests/bench/precision.mjs [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
-//
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
 // folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';

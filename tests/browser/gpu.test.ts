@@ -1,4 +1,3 @@
-// Device 'webgpu' in Chromium on SwiftShader, in a worker and in the page.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/bundle/peruse.js';
 import { tinyText } from '../node/support/tiny.js';

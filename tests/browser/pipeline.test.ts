@@ -1,4 +1,3 @@
-// Pipelines in Chromium, on an isolated page (threads) and on an ordinary one.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type PipelineOptions, type ProgressInfo, pipeline, type Source } from '../../web/bundle/peruse.js';
 import { checkLogits, readSharded } from '../node/support/sharded.js';

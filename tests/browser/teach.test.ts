@@ -1,4 +1,3 @@
-// teach() and pretrain() in Chromium, on an isolated page (threads) and on an ordinary one.
 import { expect, test } from 'vitest';
 import { env, PeruseError, pipeline } from '../../web/bundle/peruse.js';
 import { pretrain, type TeachProgress, teach } from '../../web/bundle/peruse-teach.js';
@@ -80,7 +79,7 @@ test('a page that is isolated teaches by threads, and the same to the bit', asyn
   } else {
     expect(report.threads).toBe(1);
     expect(report.reason).toMatch(/^one thread, because the page is not cross-origin isolated/);
-    await expect(lesson(2)).rejects.toMatchObject({ code: 'unsupported', message: /2 threads were asked for, but the page is not/ });
+    await expect(lesson(2)).rejects.toMatchObject({ code: 'unsupported', message: /2 threads were requested, but the page is not/ });
   }
   expect(report.losses).toEqual(alone.report.losses);
 });

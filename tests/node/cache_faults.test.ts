@@ -276,7 +276,7 @@ describe('an entry that was damaged where it lies', () => {
     env.offline = true;
     await expect(loadFake('user/model')).rejects.toMatchObject({
       code: 'offline',
-      message: expect.stringMatching(/What was stored of .* is damaged .* and was removed; Peruse is offline/),
+      message: expect.stringMatching(/The cached copy of .* is damaged .* and was removed; Peruse is offline/),
     });
   });
 

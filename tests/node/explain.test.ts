@@ -1,4 +1,3 @@
-// Explanations by occlusion: words, offsets and scores, of a made model and of the demo's.
 import { afterEach, describe, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { explain } from '../../web/src/explain/explain.js';

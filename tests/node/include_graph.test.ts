@@ -1,4 +1,3 @@
-// The layers of the C++ core.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,3 @@
-// The demo page's service worker in a stub of a browser.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 

@@ -358,7 +358,7 @@ describe('refusals', () => {
       [{ weights: 'tf' }, /weights must be/],
       [{ subfolder: '../secret' }, /subfolder must be/],
       [{ model_file_name: '' }, /model_file_name must be/],
-      [{ weights: 'safetensors', dtype: 'q4' }, /is one of ONNX files/],
+      [{ weights: 'safetensors', dtype: 'q4' }, /exists only as an ONNX file/],
       [{ dtype: 'q4' }, /model_q4\.onnx/],
     ] as [PipelineOptions, RegExp][]) {
       await expect(logits(files, options)).rejects.toThrow(message);

@@ -118,7 +118,7 @@ describe('chooseThreads, where plain SIMD is all there is', () => {
 
   test('refuses what chooseVariant refuses', () => {
     expect(() => chooseThreads({ ...kAll, simd: false }, 'auto')).toThrow(/no SIMD here/);
-    expect(() => chooseThreads({ ...kAll, sharedMemory: false }, 2)).toThrow(/2 threads were asked for, but the page is not/);
+    expect(() => chooseThreads({ ...kAll, sharedMemory: false }, 2)).toThrow(/2 threads were requested, but the page is not/);
     expect(() => chooseThreads(kAll, 17)).toThrow(/threads must be 'auto' or a whole number from 1 to 16, not 17/);
   });
 });

@@ -1,4 +1,3 @@
-// The worker's protocol, on a message port.
 import { describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';

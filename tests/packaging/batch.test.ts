@@ -1,4 +1,3 @@
-// peruse --in and --out from the installed package.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

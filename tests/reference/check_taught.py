@@ -158,7 +158,6 @@ def spans(out, encoding, context, is_modernbert):
 
 
 def compare(job, result):
-    """The largest difference, and other errors."""
     model, wrong = load(job)
     tokenizer = tokenizers.Tokenizer.from_file(job["out"] + "/tokenizer.json")
     worst, wrong = 0.0, ([f"loading: {wrong}"] if wrong else [])

@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 // Holds Peruse to transformers on random checkpoints of base size, at every hidden state. Not part of `npm test`: it takes some
 // minutes and 1 GB. Needs `npm run build` and a Python with tests/reference/requirements.txt.
-//
 //   node tests/reference/compare_base_models.mjs [--python PATH] [--models a,b] [--dtype fp32] [--variant auto] [--write]
-//
 // For each model make_base_model.py writes a checkpoint to a temporary folder, which is then loaded as a caller would and
 // looked into (inspect()). A difference is |ours - theirs| / max(1, |theirs|), the worst over all cells. --write puts the models'
 // rows into the table of docs/internals/base-size-accuracy.md. Exit code 1 when a difference exceeds 1e-4 in fp32.

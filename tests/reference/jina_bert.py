@@ -67,7 +67,6 @@ def norm_twice(layer):
 
 
 def change(bert):
-    """Makes a BertModel a JinaBertModel."""
     config = bert.config
     has_norms = "qk-post-norm" in str(getattr(config, "auto_map", ""))
     del bert.embeddings.position_embeddings

@@ -132,7 +132,6 @@ def sources(root):
 
 
 def saved_folders(root):
-    """(name, path, files)"""
     for name, tokenizer, change, model_type in sources(os.path.join(root, "sources")):
         path = os.path.join(root, name)
         CHANGES[change](tokenizer()).save_pretrained(path)

@@ -18,7 +18,6 @@ def open_text(path):
 
 
 def strings_of(value):
-    """All strings inside of a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

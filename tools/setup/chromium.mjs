@@ -1,4 +1,3 @@
-// Chromium, and SwiftShader, its software GPU.
 import { existsSync } from 'node:fs';
 import { which } from './exec.mjs';
 

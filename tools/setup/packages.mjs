@@ -1,4 +1,3 @@
-// Installs system packages of this machine's Debian release.
 import { asRoot, capture, tryCapture } from './exec.mjs';
 
 const kPackages = [

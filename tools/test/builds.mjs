@@ -1,4 +1,3 @@
-// Builds for suites, all made before the first suite runs.
 import { join } from 'node:path';
 import { buildLibrary, buildPreset } from '../build.mjs';
 import { kTargets } from '../fuzz.mjs';

@@ -1,4 +1,3 @@
-// Selects suites by tier, by name, or by changed paths.
 import { parseArgs } from 'node:util';
 import { capture } from '../setup/exec.mjs';
 import { root } from '../setup/root.mjs';

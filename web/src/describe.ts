@@ -1,4 +1,3 @@
-// describe(): what a model offers, before it is downloaded.
 import type { ModelDownload as Download, Refusal } from './engine/describe_model.js';
 import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';

@@ -112,7 +112,6 @@ export function asArgumentError(error: unknown): PeruseError {
   return new PeruseError('invalid_argument', `The arguments can't be read: ${describeError(error)}`, { cause: error });
 }
 
-/** Returns a PeruseError unchanged, and wraps any other error as 'internal'. */
 export function toPeruseError(error: unknown): PeruseError {
   return error instanceof PeruseError ? error : new PeruseError('internal', describeError(error), { cause: error });
 }

@@ -68,7 +68,7 @@ async function isolator(): Promise<Isolation['by']> {
 
 function whyNot(): string | undefined {
   if (!globalThis.isSecureContext) return 'Service workers exist on secure pages only.';
-  if (!('serviceWorker' in navigator)) return 'There are no service workers here.';
+  if (!('serviceWorker' in navigator)) return 'This browser or page does not support service workers.';
   if (sessionStorage.getItem(kTried) === null) return undefined;
   sessionStorage.removeItem(kTried);
   return 'The page was reloaded through the service worker, but is still not isolated.';
@@ -80,7 +80,7 @@ async function takeOver(script: string | URL, embedder: string): Promise<string 
   url.searchParams.set('embedder', embedder);
   const registration = await register(url);
   if (!location.href.startsWith(registration.scope)) {
-    return `The service worker ${url.href} covers ${registration.scope} and not this page: serve it from the page's folder or from one above.`;
+    return `The service worker ${url.href} covers ${registration.scope} and not this page. Serve it from the page's folder or from a folder above it.`;
   }
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<string>((resolve) => {

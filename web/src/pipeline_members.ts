@@ -29,7 +29,6 @@ const kExplained: readonly Task[] = ['text-classification', 'zero-shot-classific
 
 type Call = (...given: unknown[]) => Promise<unknown>;
 
-/** The member `explain`, for tasks that have it, and what frees its memory. */
 export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTokenizer): { members: { explain?: Call }; dispose(): void } {
   const { task } = model;
   let gradients: Gradients | undefined;
@@ -47,7 +46,6 @@ export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTok
 /** Tasks whose input is one query or prompt. */
 const kAlone: readonly Task[] = ['text-ranking', 'multiple-choice'];
 
-/** The member `stream`, for tasks that have it. */
 export function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => AsyncGenerator<unknown, void, undefined> } {
   if (kAlone.includes(task)) return {};
   return {

@@ -1,4 +1,3 @@
-// preload(), isCached() and isSupported(): what a program can do before a model is needed.
 import { type DescribeOptions, describe } from './describe.js';
 import { asArgumentError, PeruseError } from './errors.js';
 import { pipeline } from './pipeline.js';

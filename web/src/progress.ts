@@ -52,7 +52,6 @@ export class Totals {
 
   constructor(private readonly last_?: readonly string[]) {}
 
-  /** Records a file's bytes. Returns the progress of all files. */
   with(file: string, loaded: number, total: number): Bytes {
     this.files_.set(file, { loaded, total });
     const files = [...this.files_.values()];

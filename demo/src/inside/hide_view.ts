@@ -11,7 +11,6 @@ export class HideView {
   private readonly words_: readonly { start: number; end: number }[];
   private asked_ = 0;
 
-  /** `answer` describes the model's answer about a text. */
   constructor(
     private readonly text_: string,
     private readonly answer_: (text: string) => Promise<string>,

@@ -30,7 +30,6 @@ export type Say = (text: string, heads?: { head_mask?: HeadMask }) => Promise<st
 export interface LastStep {
   readonly sentence: string;
   readonly element: HTMLElement;
-  /** The text that is displayed. */
   readonly text: string;
   readonly say: Say;
 }

@@ -1,4 +1,3 @@
-// The place for "Look inside" on the page: shows the last answer of the chosen tab.
 import { find, makeButton } from '../dom.js';
 import type { Inspectable, Tab } from '../task_panel.js';
 
@@ -33,7 +32,6 @@ export class InsidePlace implements Tab {
     this.choose(this.chosen_);
   }
 
-  /** Chooses a tab when it is shown. */
   shown(id: string): void {
     if (id in this.subjects_) this.chosen_ = id;
   }

@@ -1,4 +1,3 @@
-// An isolated page in Chromium with the built package and a model.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';

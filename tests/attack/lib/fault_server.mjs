@@ -1,4 +1,3 @@
-// A server on 127.0.0.1 with a random fault for each request.
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 

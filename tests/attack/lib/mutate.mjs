@@ -1,5 +1,3 @@
-// Breaks files by bits, bytes or structure.
-
 const kNumbers = [0, 1, -1, 2, 255, 256, 65536, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 31), 0.5, 1e308, 1e-308];
 const kValues = [null, true, false, '', 'x', '\ud800', '\u0000', [], {}, [[]], [null], { a: 1 }, 'a'.repeat(10_000), ...kNumbers];
 

@@ -1,4 +1,3 @@
-// Loads broken files of every kind, and calls the pipelines that load.
 import { pipeline } from '../../../web/dist/index_node.js';
 import { onnxModels, tinyModels, tokenizerFiles } from '../lib/models.mjs';
 import { mutate } from '../lib/mutate.mjs';

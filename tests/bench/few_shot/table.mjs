@@ -1,5 +1,3 @@
-// The table of docs/internals/teaching.md, from the lines of tests/bench/few_shot.mjs.
-
 const kColumns = ['teach', 'tfidf', 'logistic', 'setfit', 'full'];
 
 const meanOf = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;

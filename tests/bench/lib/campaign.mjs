@@ -1,4 +1,3 @@
-// Measures everything, shape by shape.
 import { join, resolve } from 'node:path';
 import { compareOutputs } from './compare.mjs';
 import { measureBatch, speedQuartiles, speedRatio, summary } from './measure.mjs';

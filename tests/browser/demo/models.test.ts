@@ -1,5 +1,3 @@
-// Choosing another model (hub, address, files, folder), device or precision.
-
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { file, type NamedFile, tinyClassifier, tinyNli, tinyTagger } from './checkpoints.js';

@@ -24,7 +24,6 @@ afterEach(async () => {
   }
 });
 
-/** Opens a tab and waits for the answer to its example. */
 async function openTab(tab: string): Promise<Locator> {
   visit = await demo.visit({ at: tab });
   visits.push(visit);

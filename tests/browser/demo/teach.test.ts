@@ -1,4 +1,3 @@
-// The teaching tab: trains a model, uses it immediately, and downloads it.
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

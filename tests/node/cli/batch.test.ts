@@ -1,4 +1,3 @@
-// Commands over the rows of a file: order, errors by row, CSV, resuming after a kill, and evaluation.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';

@@ -62,5 +62,5 @@ test.each([
 test('a line that is no JSON is named', async () => {
   const bad = join(folder, 'bad.jsonl');
   await writeFile(bad, `${JSON.stringify(kTexts[0])}\n{"text"\n`);
-  expect((await peruse(['teach', 'text-classification', kModel, bad, '-o', out])).err).toMatch(/bad\.jsonl, line 2: it is no JSON/);
+  expect((await peruse(['teach', 'text-classification', kModel, bad, '-o', out])).err).toMatch(/bad\.jsonl, line 2: it is not JSON/);
 });

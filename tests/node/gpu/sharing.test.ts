@@ -56,7 +56,6 @@ test('the second brings no weights; calls at once, an abort and a fault of one l
   await expect(long).rejects.toMatchObject({ code: 'aborted' });
   expect(await meanwhile).toEqual(expected.answer);
 
-  // Disposes during calls of both pipelines.
   const dying = expect(embed(Array.from({ length: 40 }, () => kPassage))).rejects.toMatchObject({ code: 'aborted' });
   const living = answer(kQuestion, kPassage);
   await embed.dispose();

@@ -1,4 +1,3 @@
-// Training data: sentences that follow a rule, and held-out sentences.
 import type { AnswerExample, EntitiesExample, TextExample } from '../../../web/dist/teach/face.js';
 
 const kPlants = ['rose', 'tulip', 'daisy', 'lily', 'fern', 'oak', 'pine', 'moss'];
@@ -54,5 +53,4 @@ export const kAnswers: AnswerExample[] = ['Anna', 'Peter', 'Maria', 'John'].flat
   }),
 );
 
-/** Plain text: 40 lines. */
 export const kLines: string[] = [...kPlants, ...kTools].flatMap((thing) => kFrames.map((frame) => frame(thing))).slice(0, 40);

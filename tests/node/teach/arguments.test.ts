@@ -20,7 +20,7 @@ test.each([
   ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not a string/],
   ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],
   ['a number', ['text-classification', kModel, [kTwo[0], 7]], 'invalid_argument', /^Example 1: it is a number, not an object/],
-  ['no text', ['text-classification', kModel, [kTwo[0], { label: 'a' }]], 'invalid_argument', /^Example 1: its text is no string/],
+  ['no text', ['text-classification', kModel, [kTwo[0], { label: 'a' }]], 'invalid_argument', /^Example 1: its text is not a string/],
   ['no label', ['text-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^Example 0: it has no label/],
   [
     'a label that is none',
@@ -28,18 +28,18 @@ test.each([
     'invalid_argument',
     /^Example 0: its label is neither/,
   ],
-  ['no entities', ['token-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^Example 0: its entities is no list/],
+  ['no entities', ['token-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^Example 0: its entities is not a list/],
   [
     'an entity without a place',
     ['token-classification', kModel, [{ text: 'A', entities: [{ label: 'X' }] }]],
     'invalid_argument',
-    /^Example 0: its entities holds an entity that has no whole numbers/,
+    /^Example 0: its entities holds an entity that lacks start and end as whole numbers/,
   ],
   [
     'no context, of a question without an answer',
     ['question-answering', kModel, [{ question: 'A', answer: null }]],
     'invalid_argument',
-    /^Example 0: its context is no string/,
+    /^Example 0: its context is not a string/,
   ],
   [
     'no answer',
@@ -107,13 +107,13 @@ test.each([
       { labels: ['a', 'b'] },
     ],
     'invalid_argument',
-    /^Example 1: its label 2 is no class id: there are 2 labels/,
+    /^Example 1: its label 2 is not a class id: there are 2 labels/,
   ],
   [
     'labels of two kinds',
     ['text-classification', kModel, [...kTwo, { text: 'C', label: ['a'] }]],
     'invalid_argument',
-    /^Example 2: its label is a list of strings, and that of example 0 a string/,
+    /^Example 2: its label is a list of strings, but that of example 0 is a string/,
   ],
   [
     'names for numbers',

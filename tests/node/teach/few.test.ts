@@ -1,4 +1,3 @@
-// teach() with few examples: choice of the method, accuracy, warnings, and suggestions.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

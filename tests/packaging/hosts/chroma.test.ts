@@ -1,4 +1,3 @@
-// peruse/chroma with Chroma's client and the server that comes with it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

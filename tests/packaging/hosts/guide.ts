@@ -12,7 +12,6 @@ import { kNode, runProgram, type Stage, stage } from './stage.js';
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kGuide = readFileSync(join(kRoot, 'docs/guides/with-other-libraries.md'), 'utf8');
 
-/** Models in place of the guide's. */
 const kLocal: Record<string, string> = {
   'sentence-transformers/all-MiniLM-L6-v2': './models/sentences',
   'cross-encoder/ms-marco-MiniLM-L6-v2': './models/ranker',

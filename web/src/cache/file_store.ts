@@ -94,7 +94,6 @@ export class FileStore {
     };
   }
 
-  /** Begins to store a file, whose bytes are written to the returned stream. */
   save(url: string, { size, bytes, etag, lastModified }: ServerHeaders): Saving {
     const headers = new Headers({
       [kStoredAt]: String(Date.now()),

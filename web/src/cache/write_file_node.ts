@@ -26,7 +26,6 @@ export async function writeWhole(folder: string, name: string, content: Uint8Arr
 
 const kPartials = new Set<string>();
 
-/** Removes incomplete files before the process ends. */
 export function removePartialFiles(): void {
   for (const path of kPartials) rmSync(path, { force: true });
 }

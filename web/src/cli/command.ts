@@ -1,4 +1,3 @@
-// The interface of a subcommand of `peruse`. commands.ts lists all of them.
 import type { ParseArgsConfig } from 'node:util';
 import type { Io } from './io.js';
 

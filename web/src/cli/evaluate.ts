@@ -1,4 +1,3 @@
-// peruse evaluate: compares results with a column of right answers.
 import { createReadStream } from 'node:fs';
 import { describeError, PeruseError } from '../errors.js';
 import { formatOf, type Row, RowParser, recordsOf } from './batch/records.js';

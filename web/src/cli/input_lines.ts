@@ -1,4 +1,3 @@
-// Splits a stream into lines, at \n, \r\n or \r.
 import { PeruseError } from '../errors.js';
 
 /** Maximum line length; Node's strings are limited to 512 MB. */

@@ -1,4 +1,3 @@
-// peruse inspect: describes a checkpoint, whether and how Peruse runs it, what it downloads, and how much memory it needs.
 import { describe, type ModelDescription } from '../describe.js';
 import { labelsOf } from '../engine/describe_model.js';
 import { withModel } from '../quantize/stand_in_engine.js';

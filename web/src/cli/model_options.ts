@@ -88,7 +88,6 @@ export async function loadModel<T extends TaskOrAlias>(
   }
 }
 
-/** Loads the model, calls `use`, and disposes of the model. */
 export async function withModel<T extends TaskOrAlias>(
   task: T,
   model: string,

@@ -16,7 +16,6 @@ export const kRewriteOptions: Options = {
   overwrite: { type: 'boolean', help: 'replace a model in the folder' },
 };
 
-/** Runs `rewrite` on <model> and <folder>, and prints its report as JSON. */
 export async function withRewriting(
   rewrite: (model: string, folder: string, options: RewriteOptions) => Promise<object>,
   positionals: string[],

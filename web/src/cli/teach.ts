@@ -111,7 +111,7 @@ async function readExamples(file: string): Promise<TeachExample[]> {
     try {
       return [JSON.parse(line) as TeachExample];
     } catch (error) {
-      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is no JSON: ${describeError(error)}`, { cause: error });
+      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is not JSON: ${describeError(error)}`, { cause: error });
     }
   });
 }

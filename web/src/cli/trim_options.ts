@@ -1,4 +1,3 @@
-// The options of trim and shrink that say which part of a vocabulary to keep.
 import { createReadStream } from 'node:fs';
 import { describeError, PeruseError } from '../errors.js';
 import type { TrimOptions } from '../quantize/trim.js';

@@ -1,5 +1,4 @@
-// Describes a model before it is downloaded: the weights that there are, and the tasks that run. Reads configuration, headers of weights
-// and sizes of files.
+// Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { Totals } from '../progress.js';
 import { naming } from '../sources/feed_shards.js';
@@ -266,7 +265,7 @@ class Description {
     if (this.lack_ !== undefined) return { code: 'not_found', message: this.lack_ };
     if (!hasTokenizer) {
       const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
-      return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
+      return { code: 'not_found', message: `the tokenizer is missing: none of the files ${names} exists` };
     }
     const labels = task.startsWith('zero-shot-') ? labelsEncoderOf(this.parsed_) : undefined;
     if (labels === undefined) return undefined;

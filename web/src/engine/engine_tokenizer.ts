@@ -44,7 +44,6 @@ export class EngineTokenizer extends ModuleCalls<WasmModule> implements Tokenize
     return this.call(() => this.tokenizer_.open()).about as TokenizerReport;
   }
 
-  /** Returns one array per window: kCells integers for each token. */
   encode(request: object): Int32Array[] {
     const bytes = this.stageJson(this.tokenizer_, request);
     const windows = this.call(() => this.tokenizer_.encode(bytes)).windows as number[];

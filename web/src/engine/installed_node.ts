@@ -55,7 +55,7 @@ export function installedFile(file: InstalledFile): URL {
     }
   }
   throw new Error(
-    `The package's file web/${path} is not there (${[...new Set(tried)].join('; ')}): put node_modules/peruse next to the program.`,
+    `The package's file web/${path} is missing. Searched: ${[...new Set(tried)].join('; ')}. Put node_modules/peruse next to the program.`,
   );
 }
 

@@ -56,7 +56,7 @@ export class QuantizedCopy {
     if (header && this.entries_ === undefined) await this.give(this.layOut(header));
     for (const { tensor, bytes } of pieces) {
       if (tensor !== this.tensor_ && this.entries_![tensor]?.begin !== this.position_) {
-        throw new PeruseError('internal', 'The tensors of the weights arrived in another order than the header has.');
+        throw new PeruseError('internal', 'The tensors arrived in a different order than the header of the weights lists.');
       }
       this.tensor_ = tensor;
       this.position_ += bytes.length;

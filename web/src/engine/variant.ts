@@ -63,14 +63,14 @@ export function chooseThreads(features: Features, wish: VariantWish['threads'], 
 }
 
 function checkWasm(features: Features): void {
-  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here.');
-  if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
+  if (!features.wasm) throw new PeruseError('no_wasm', 'This browser or runtime has no WebAssembly.');
+  if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, which every build of Peruse requires.');
 }
 
 function countThreads(features: Features, wished: VariantWish['threads'] = 'auto', most?: number): Omit<VariantChoice, 'variant'> {
   const noThreads = whyNoThreads(features);
   if (typeof wished === 'number' && wished > 1 && noThreads) {
-    throw new PeruseError('unsupported', `${wished} threads were asked for, but ${noThreads}.`);
+    throw new PeruseError('unsupported', `${wished} threads were requested, but ${noThreads}.`);
   }
   const threads = noThreads ? 1 : threadCount(features, wished, most);
   return { threads, reason: threadReason(threads, wished, noThreads, features, most) };
@@ -95,15 +95,15 @@ function chosenByCaller(
   noThreads: string | undefined,
 ): VariantChoice {
   if (variant.startsWith('relaxed') && !features.relaxedSimd) {
-    throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${whyPlain(features)}.`);
+    throw new PeruseError('unsupported', `The variant '${variant}' was requested, but ${whyPlain(features)}.`);
   }
   if (!variant.endsWith('-threads')) {
     if (typeof threads === 'number' && threads > 1) {
-      throw new PeruseError('invalid_argument', `The variant '${variant}' has one thread, but ${threads} were asked for.`);
+      throw new PeruseError('invalid_argument', `The variant '${variant}' has one thread, but ${threads} were requested.`);
     }
     return { variant, threads: 1, reason: 'asked for by the caller.' };
   }
-  if (noThreads) throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${noThreads}.`);
+  if (noThreads) throw new PeruseError('unsupported', `The variant '${variant}' was requested, but ${noThreads}.`);
   return { variant, threads: threadCount(features, threads ?? 'auto', mostThreads), reason: 'asked for by the caller.' };
 }
 

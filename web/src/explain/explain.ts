@@ -11,7 +11,6 @@ import { scoresByWord, wordsOf } from './words.js';
 /** Inputs of one call: few, so that an abort takes effect soon. */
 const kAtOnce = 32;
 
-/** Runs `explain` of a pipeline with the caller's arguments. */
 export async function explain(context: ExplainContext, given: readonly unknown[]): Promise<Explanation> {
   const last = given.at(-1);
   const hasOptions = given.length > textsOf(context.task) && last !== undefined;
@@ -32,7 +31,7 @@ export async function explain(context: ExplainContext, given: readonly unknown[]
   return byOcclusion(explained, replacement ?? (await maskOf(context.tokenizer)), options.signal);
 }
 
-/** The arguments of a task's call, without options. */
+/** Number of arguments of a task's call before its options. */
 function textsOf(task: string): number {
   return task === 'text-classification' ? 1 : 2;
 }
@@ -90,7 +89,6 @@ function membersOf({ texts }: Explained, words: readonly ExplainedWord[][]): Rec
   return Object.fromEntries(texts.flatMap(({ member }, index) => (member === undefined ? [] : [[member, words[index]!]])));
 }
 
-/** How tokenizers write their mask. */
 const kMasks = ['[MASK]', '<mask>'];
 
 /** The text that the tokenizer reads as its mask, or '' if it has none. */

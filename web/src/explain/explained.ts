@@ -17,10 +17,9 @@ export interface Variant {
 }
 
 export interface Explained {
-  /** `member` is the result's member for the words of the text; absent: they are not explained. */
+  /** `member` names the property of the result that lists the text's words. Without it, the words are not explained. */
   texts: { text: string; member?: string }[];
   score: number;
-  /** Further members of the result. */
   result: Record<string, unknown>;
   scoresOf(variants: readonly Variant[], signal?: AbortSignal): Promise<number[]>;
   gradientRequest(): GradientRequest;

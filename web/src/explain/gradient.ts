@@ -1,6 +1,5 @@
 // What the training engine computes for an explanation (core/train/teach_session.h).
 
-/** The texts, and the value to explain. */
 export type GradientRequest = (
   | { text: string; pair?: string; label?: string; entailment?: boolean }
   | { question: string; context: string; answer: { start: number; end: number } }

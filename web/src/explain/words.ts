@@ -1,6 +1,5 @@
 // Splits texts into the words of an explanation.
 
-/** A part of a text. */
 export interface Place {
   start: number;
   end: number;

@@ -1,5 +1,4 @@
-// Chooses between CPU and GPU and starts the engine there. 'webgpu' requires the GPU; 'auto' takes the faster one by a timed probe, or the
-// CPU without a working GPU.
+// Chooses between CPU and GPU, for `auto` by a timed probe, and starts the engine there.
 
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
@@ -56,7 +55,7 @@ async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
     },
     () => undefined,
   );
-  throw new PeruseError('no_gpu', `WebGPU gave no device within ${kOpenLimit / 1000} s.`);
+  throw new PeruseError('no_gpu', `WebGPU returned no device within ${kOpenLimit / 1000} s.`);
 }
 
 async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {

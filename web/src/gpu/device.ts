@@ -36,7 +36,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
     };
   } catch (error) {
     if (error instanceof PeruseError) throw error;
-    throw new PeruseError('no_gpu', `WebGPU gave no device: ${describeError(error)}`, { cause: error });
+    throw new PeruseError('no_gpu', `WebGPU returned no device: ${describeError(error)}`, { cause: error });
   }
 }
 

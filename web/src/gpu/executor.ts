@@ -1,5 +1,4 @@
 // Replays the engine's command streams on a GPUDevice, in a browser or, with Dawn, in Node.
-//
 // A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached. Pipelines compile in parallel
 // as soon as the stream names them; a run waits for those that it needs.
 import { describeError, PeruseError } from '../errors.js';
@@ -265,7 +264,7 @@ export class GpuExecutor {
     ]);
     if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
-    return new PeruseError('gpu_failed', `The GPU refused its work: ${describeError(error)}.`, { cause: error });
+    return new PeruseError('gpu_failed', `The GPU's driver rejected a shader or a command: ${describeError(error)}.`, { cause: error });
   }
 }
 

@@ -42,8 +42,8 @@ export class PipelineCache {
 export function gpuFailure(error: GPUError, held?: number): PeruseError {
   // GPUOutOfMemoryError is not a global in Node.
   if (error.constructor.name === 'GPUOutOfMemoryError') {
-    const size = held === undefined ? '' : ` with ${Math.round(held / 2 ** 20)} MiB asked for`;
-    return new PeruseError('out_of_memory', `The GPU has no memory left${size}.`, { cause: error });
+    const size = held === undefined ? '' : ` for the ${Math.round(held / 2 ** 20)} MiB that the model requested`;
+    return new PeruseError('out_of_memory', `The GPU has too little memory${size}.`, { cause: error });
   }
-  return new PeruseError('gpu_failed', `The GPU refused its work: ${error.message}`, { cause: error });
+  return new PeruseError('gpu_failed', `The GPU's driver rejected a shader or a command: ${error.message}`, { cause: error });
 }

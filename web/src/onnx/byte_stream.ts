@@ -61,7 +61,6 @@ export class ByteStream {
     return byte;
   }
 
-  /** Returns the next byte without consuming it; undefined at the end of the file. */
   async peek(): Promise<number | undefined> {
     return (await this.ended()) ? undefined : this.chunk_[this.at_];
   }

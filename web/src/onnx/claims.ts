@@ -1,5 +1,4 @@
 // Determines which parameter each constant of an ONNX graph is, from the node that uses it and the module of that node.
-//
 // A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
 // Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
@@ -21,7 +20,6 @@ export interface Claims {
   copies: { name: string; first: Tensor; second: Tensor }[];
   /** Parameters that are zeros, because tools remove additions of zeros. */
   zeros: Map<string, number[]>;
-  /** Why parameters were omitted. */
   conflicts: string[];
 }
 

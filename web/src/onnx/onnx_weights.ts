@@ -1,5 +1,4 @@
 // The weights of an .onnx file as the bytes of a safetensors file.
-//
 // The file is read twice: first its graph, then the bytes of the parameters. One tensor at a time is in memory; embedding tables are
 // streamed.
 import { PeruseError, throwIfAborted } from '../errors.js';

@@ -16,7 +16,6 @@ interface Tensor {
   end: number;
 }
 
-/** A folder of static embeddings. */
 interface Static {
   /** The folder of the weights and the tokenizer. */
   folder: ModelFolder;

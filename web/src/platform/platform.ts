@@ -8,7 +8,6 @@ import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
-/** The module that SemanticIndex works with. */
 export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 
 export interface Platform {
@@ -21,9 +20,7 @@ export interface Platform {
   filesFolder?(): Promise<string | undefined>;
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
   patterns(): Promise<FindDetails>;
-  /** Loads the parts of SemanticIndex. */
   search(): Promise<SearchKit>;
-  /** Loads members of pipelines. */
   extras(): Promise<Pick<typeof Extras, 'explain' | 'streamOf'>>;
   paths: PathResolver;
   folderParts: FolderParts;

@@ -1,4 +1,3 @@
-// The rows of a tensor that a smaller vocabulary keeps.
 import type { TensorInfo } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import { tensorBytes } from '../sources/safetensors.js';
@@ -12,7 +11,7 @@ export function isOfTokens({ name, shape }: TensorInfo, { rows }: { rows: number
   if (kOfTokens.test(name)) return true;
   throw new PeruseError(
     'unsupported',
-    `The tensor '${name}' has ${rows} rows, as many as the vocabulary, and it is unclear what they are.`,
+    `The tensor '${name}' has as many rows as the vocabulary (${rows}), but its name does not say whether they belong to tokens.`,
   );
 }
 

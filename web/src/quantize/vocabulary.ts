@@ -147,20 +147,20 @@ function pieces(model: Json): [string, number][] {
   const { vocab: list } = model;
   if (Array.isArray(list) && list.every((one) => Array.isArray(one) && typeof one[0] === 'string' && typeof one[1] === 'number'))
     return list;
-  throw new PeruseError('malformed_file', 'tokenizer.json: model.vocab is no list of pieces and scores.');
+  throw new PeruseError('malformed_file', 'tokenizer.json: model.vocab must be a list of pieces with scores.');
 }
 
 function vocab(model: Json): Record<string, number> {
   const { vocab: map } = model;
   if (isObject(map) && Object.values(map).every((id) => Number.isSafeInteger(id))) return map as Record<string, number>;
-  throw new PeruseError('malformed_file', 'tokenizer.json: model.vocab is no object of ids.');
+  throw new PeruseError('malformed_file', 'tokenizer.json: model.vocab must be an object from pieces to ids.');
 }
 
 function added(json: Json): { content: string; id: number }[] {
   const { added_tokens: list = [] } = json;
   if (Array.isArray(list) && list.every((one) => isObject(one) && typeof one.content === 'string' && Number.isSafeInteger(one.id)))
     return list;
-  throw new PeruseError('malformed_file', 'tokenizer.json: added_tokens is no list of tokens.');
+  throw new PeruseError('malformed_file', 'tokenizer.json: added_tokens must be a list of tokens with ids.');
 }
 
 function mergesOf(model: Json): Merge[] {
@@ -168,10 +168,10 @@ function mergesOf(model: Json): Merge[] {
   const parse = (raw: unknown): Merge => {
     const [left, right, ...more] = typeof raw === 'string' ? raw.split(' ') : Array.isArray(raw) ? raw : [];
     if (typeof left === 'string' && typeof right === 'string' && more.length === 0) return { left, right, raw };
-    throw new PeruseError('malformed_file', `tokenizer.json: model.merges holds ${show(raw)}.`);
+    throw new PeruseError('malformed_file', `tokenizer.json: model.merges must hold pairs of pieces, not ${show(raw)}.`);
   };
   if (Array.isArray(list)) return list.map(parse);
-  throw new PeruseError('malformed_file', 'tokenizer.json: model.merges is no list.');
+  throw new PeruseError('malformed_file', 'tokenizer.json: model.merges must be a list.');
 }
 
 /** Ids in a post-processor: [token, id] pairs, and `ids` of special tokens. */

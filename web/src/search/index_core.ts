@@ -21,7 +21,6 @@ import type {
   TextId,
 } from './search_types.js';
 
-/** A text, and the rows of its chunks. */
 export interface IndexedDocument {
   id: TextId;
   index: number;
@@ -77,7 +76,6 @@ export class IndexCore {
     return this.rows_?.floats() ?? new Float32Array(0);
   }
 
-  /** The rows that are not removed, with their chunks. */
   contents(): { rows: Rows | undefined; chunks: IndexedChunk[] } {
     this.compact();
     return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
@@ -103,7 +101,7 @@ export class IndexCore {
     const refuseKnown = () => {
       const known = documents.find(({ id }) => this.documents_.has(id));
       if (known !== undefined)
-        throw new PeruseError('invalid_argument', `There is a text with id ${show(known.id)}; update() replaces it.`);
+        throw new PeruseError('invalid_argument', `The index already has a text with id ${show(known.id)}. Use update() to replace it.`);
     };
     refuseKnown();
     const chunks = await this.embedded(documents, options);

@@ -1,4 +1,3 @@
-// Checks of the options of a SemanticIndex and of its searches.
 import { PeruseError, show } from '../errors.js';
 import { checkedOptions } from '../tasks/call.js';
 import type { TextRankingCall } from '../tasks/text_ranking.js';

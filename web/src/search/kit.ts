@@ -8,7 +8,6 @@ import type { Embedder, SemanticIndexOptions } from './search_types.js';
 export { IndexCore } from './index_core.js';
 export { loadIndex, saveIndex } from './index_file.js';
 
-/** Creates an empty index, or one with stored vectors. */
 export async function newIndex(embedder: Embedder, options: SemanticIndexOptions): Promise<IndexCore> {
   const { vectors, ...others } = options;
   checkIndexOptions(others);

@@ -1,4 +1,3 @@
-// The public types of semantic search.
 import type { CallOptions } from '../tasks/call.js';
 import type { FeatureExtractionCall, FeatureExtractionOptions } from '../tasks/feature_extraction.js';
 import type { TextRankingCall } from '../tasks/text_ranking.js';

@@ -1,6 +1,5 @@
 import { describeError, onAbort } from '../errors.js';
 
-/** A response, and headers of redirects before it. */
 export interface Fetched {
   response: Response;
   /** The hub's hash of a large file, which it sends with its first redirect. Only Node sees it. */

@@ -92,7 +92,7 @@ export class CachedFolder implements ModelFolder {
       await this.store_.remove(url);
       throw new PeruseError(
         'truncated_file',
-        `What was stored of ${url} is damaged (${error.message}) and was removed; load the model again to download it.`,
+        `The cached copy of ${url} is damaged (${error.message}) and was removed; load the model again to download it.`,
       );
     }
   }
@@ -143,10 +143,10 @@ export class CachedFolder implements ModelFolder {
     }
     const url = this.remote_.address(file);
     await this.store_.remove(url);
-    const what = `What was stored of ${url} is damaged (${damage.message}) and was removed`;
+    const what = `The cached copy of ${url} is damaged (${damage.message}) and was removed`;
     if (this.options_.offline) throw new PeruseError('offline', `${what}; Peruse is offline and can't fetch it again.`);
     const remote = await this.remote_.open(file, signal);
-    if (!remote.found) throw new PeruseError('not_found', `${what}; to fetch it again failed: ${remote.why}.`);
+    if (!remote.found) throw new PeruseError('not_found', `${what}; downloading it again failed: ${remote.why}.`);
     if (given > 0 && !(damage.soundSoFar && isSame(remote, stored))) {
       await remote.close();
       throw new PeruseError('truncated_file', `${what}; load the model again to download it.`);

@@ -20,7 +20,6 @@ export interface MissingRemoteFile extends MissingFile {
   certain: boolean;
 }
 
-/** A response whose body may still be arriving. */
 interface Answer extends Fetched {
   stop(): void;
   done(): void;

@@ -13,7 +13,6 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
 export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
 export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 
-/** sentence-transformers' list of modules. */
 export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
 export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);

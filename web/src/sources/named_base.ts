@@ -27,7 +27,7 @@ export async function namedBase(
   if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
     throw new PeruseError(
       'not_found',
-      `${adapter.name} is an adapter, and ${kAdapterConfig} names no model that can be found here: load that model with the option adapter.`,
+      `${adapter.name} is an adapter, but the model that ${kAdapterConfig} names was not found. Load its model with the option adapter.`,
     );
   }
   // A downloaded file must not name a folder of this machine.

@@ -25,9 +25,7 @@ const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8'];
 export interface WeightsWish {
   weights: 'auto' | 'safetensors' | 'onnx';
   dtype: 'auto' | OnnxDtype;
-  /** Folder of .onnx files within the model's folder. */
   subfolder: string;
-  /** Name of .onnx files, without suffix and extension. */
   modelFileName: string;
 }
 
@@ -59,7 +57,7 @@ export function weightsWish({ weights = 'auto', dtype = 'auto', subfolder, model
     throw new PeruseError('invalid_argument', `model_file_name must be a file's name without '.onnx', not ${show(model_file_name)}.`);
   }
   if (weights === 'safetensors' && !['auto', 'fp32', 'fp16', 'q8'].includes(dtype)) {
-    throw new PeruseError('invalid_argument', `dtype ${show(dtype)} is one of ONNX files: omit weights: 'safetensors'.`);
+    throw new PeruseError('invalid_argument', `dtype ${show(dtype)} exists only as an ONNX file: omit weights: 'safetensors'.`);
   }
   return wish;
 }

@@ -1,7 +1,6 @@
 // Types of the .onnx reader, which is loaded only when such a file is opened.
 import type { ModelFolder } from './source.js';
 
-/** A parameter of the engine's model. */
 export interface ParameterInfo {
   name: string;
   dtype: string;

@@ -14,7 +14,6 @@ export function checkLength(where: string, bytes: number): void {
   );
 }
 
-/** A folder to read, and callbacks for progress. */
 export interface Reading {
   name: string;
   folder: ModelFolder;

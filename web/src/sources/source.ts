@@ -55,7 +55,7 @@ export interface ModelFile {
   chunks(): AsyncIterable<Uint8Array>;
   /** Closes a file without reading all of its bytes. */
   close(): Promise<void>;
-  /** Stores another form of the file in its place. Call it instead of chunks(). Absent if the file is not stored at all. */
+  /** Reads the file to store a quantised form of it. Replaces a call of chunks(). Absent if the file is not cached. */
   inForm?(form: string): FileInForm;
 }
 
@@ -71,7 +71,6 @@ export interface FormSink {
   finish(whole: boolean): Promise<void>;
 }
 
-/** A file that does not exist, and the evidence. */
 export interface MissingFile {
   found: false;
   where: string;
@@ -80,7 +79,6 @@ export interface MissingFile {
   offline?: boolean;
 }
 
-/** What is known of a file that was not read. */
 export interface FileFacts {
   found: true;
   /** Its length in bytes; 0 if unknown. */
@@ -98,7 +96,6 @@ export interface ModelFolder {
   openInForm?(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined>;
 }
 
-/** Finds out about a file in any folder. */
 export async function lookAt(folder: ModelFolder, file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
   if (folder.look) return folder.look(file, signal);
   const found = await folder.open(file, signal);

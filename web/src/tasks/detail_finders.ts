@@ -1,4 +1,3 @@
-// Finders for `redact`: further models that find details in the same texts.
 import type { DetailFinder } from './redact.js';
 import type { TokenClassificationCall, TokenClassificationOptions } from './token_classification.js';
 import type { ZeroShotTokenClassificationCall, ZeroShotTokenClassificationOptions } from './zero_shot_token_classification.js';

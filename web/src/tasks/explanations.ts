@@ -1,4 +1,3 @@
-// The types of `explain` by task.
 import type { CallOptions } from './call.js';
 import type { Answer, QuestionAnsweringOptions } from './question_answering.js';
 import type { TextClassificationOptions, TextPair } from './text_classification.js';

@@ -97,7 +97,7 @@ function checkPrecision(quantize: unknown, precision: unknown = 'binary'): Binar
 function asMatrix<F extends Features | PackedFeatures>(list: F[], isPooled: boolean): FeaturesList<F> {
   const dims = () => {
     if (isPooled) return [list.length, list[0]?.dims[1] ?? 0];
-    throw new PeruseError('unsupported', 'Without pooling texts have different numbers of tokens: read the dims of each one.');
+    throw new PeruseError('unsupported', 'Without pooling, texts have different numbers of tokens. Read the dims of each result.');
   };
   const tolist = () => (isPooled ? list.map((one) => one.tolist()[0]!) : list.map((one) => one.tolist()));
   return Object.defineProperties(list, { dims: { get: dims }, tolist: { value: tolist } }) as unknown as FeaturesList<F>;

@@ -12,7 +12,7 @@ export type PatternName = (typeof kPatternNames)[number];
 
 /** A pattern of the caller's. It reads a normalised copy of the text (docs/tasks/redact.md, "Unusual spelling"). */
 export interface PatternFinder {
-  /** The type of the details that it finds. */
+  /** The type of the private details that the pattern finds, for example 'ORDER'. */
   type: string;
   find(text: string): readonly TextRange[];
 }

@@ -1,5 +1,3 @@
-// Messages for searching vectors in the engine.
-
 /** A found vector: its row, and its dot product with the query. */
 export interface VectorHit {
   row: number;

@@ -1,4 +1,3 @@
-// zero-shot-classification: scores labels of the caller's choice, with a model for natural-language inference.
 import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type Run, taskOptions } from './call.js';
 
 /** Options of zero-shot classification. */

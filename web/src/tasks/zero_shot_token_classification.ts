@@ -1,4 +1,3 @@
-// zero-shot-token-classification: finds entities with labels of the caller's choice, with a GLiNER model.
 import {
   asList,
   type CallOptions,

@@ -62,7 +62,7 @@ export type PlainExample = Record<string, unknown>;
 
 type Fields = Record<string, (value: unknown) => string | undefined>;
 
-const aString = (value: unknown) => (typeof value === 'string' ? undefined : 'is no string');
+const aString = (value: unknown) => (typeof value === 'string' ? undefined : 'is not a string');
 const aStringIfAny = (value: unknown) => (value === undefined ? undefined : aString(value));
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value);
 const isListOf = (value: unknown, is: (item: unknown) => boolean) => Array.isArray(value) && value.every(is);
@@ -81,17 +81,17 @@ function checkText(label: unknown, which: string): void {
     throw new PeruseError('invalid_argument', `${which}: its label holds half a character: ${JSON.stringify(broken)}.`);
 }
 
-const numbersIfAny = (value: unknown) => (value === undefined || isListOf(value, isNumber) ? undefined : 'is no list of numbers');
+const numbersIfAny = (value: unknown) => (value === undefined || isListOf(value, isNumber) ? undefined : 'is not a list of numbers');
 
 function aSpan(value: unknown): string | undefined {
   const { start, end } = (value ?? {}) as { start?: unknown; end?: unknown };
-  return Number.isInteger(start) && Number.isInteger(end) ? undefined : 'has no whole numbers start and end';
+  return Number.isInteger(start) && Number.isInteger(end) ? undefined : 'lacks start and end as whole numbers';
 }
 
 const aSpanOrNull = (value: unknown) => (value === null ? undefined : aSpan(value));
 
 function entities(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return 'is no list';
+  if (!Array.isArray(value)) return 'is not a list';
   for (const entity of value as unknown[]) {
     const why = aSpan(entity);
     if (why !== undefined) return `holds an entity that ${why}`;
@@ -144,7 +144,7 @@ function plainExample(task: TeachTask, example: unknown, which: string): PlainEx
 /** Checks a kind of entity. The labels O, B-... and I-... of its tokens are created by the engine. */
 export function checkKind(kind: string, what: string): void {
   if (kind !== 'O' && !/^[BI]-/.test(kind)) return;
-  const remedy = kind === 'O' ? 'leave out what is no entity' : `use '${kind.slice(2)}' and mark a whole entity by its start and end`;
+  const remedy = kind === 'O' ? 'omit tokens outside of entities' : `use '${kind.slice(2)}' and mark a whole entity by its start and end`;
   throw new PeruseError('invalid_argument', `${what} has the label '${kind}', a label of tokens instead of entities: ${remedy}.`);
 }
 

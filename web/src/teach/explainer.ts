@@ -9,7 +9,6 @@ import type { SourceSpec } from '../sources/source.js';
 import { feedTrainer, type LessonParts, startTrainer, type TrainerRequest } from './open_trainer.js';
 import type { Trainer } from './trainer.js';
 
-/** A model to explain. */
 export interface ExplainedModel extends TrainerRequest {
   task: 'text-classification' | 'question-answering';
   /** Whether the folder's modules belong to the classifier. */

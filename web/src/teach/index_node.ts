@@ -17,10 +17,8 @@ const kParts: TeachParts = {
 
 provideGradients((model) => openGradients(kParts, model));
 
-/** Trains a model on examples; see index.ts. */
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
   teachWith(kParts, task, source, examples, options);
 
-/** Continues a model's pre-training on plain text; see index.ts. */
 export const pretrain: typeof pretrainInBrowser = async (objective, source, lines, options = {}) =>
   pretrainWith(kParts, objective, source, lines, options);

@@ -153,7 +153,7 @@ class Lesson {
       if (task === 'token-classification' && !known.includes('O')) {
         throw new PeruseError(
           'invalid_argument',
-          'No example has an entity: there is nothing to learn. The option labels names kinds that only later examples have.',
+          'No example has an entity, so there is nothing to learn. To add examples with entities later, name their kinds in the option labels.',
         );
       }
       return undefined;

@@ -31,7 +31,7 @@ function checkKinds({ examples, validation }: Sets): Kind {
     if (first && !goTogether(first.kind, kind)) {
       throw new PeruseError(
         'invalid_argument',
-        `${capital(which)}: its label is ${kind}, and that of ${first.which} ${first.kind}: all labels must be of one kind.`,
+        `${capital(which)}: its label is ${kind}, but that of ${first.which} is ${first.kind}. All labels must be of one kind.`,
       );
     }
     if (!first || first.kind === 'an empty list') first = { kind, which };
@@ -64,7 +64,7 @@ export function readProblem(
   if (problem !== undefined && !kKindOf[problem].includes(kind)) {
     throw new PeruseError(
       'invalid_argument',
-      `problem_type is '${problem}', whose labels are ${kKindOf[problem][0]!.replace('a ', 'of the kind ')}, and the examples have ${kind}.`,
+      `problem_type is '${problem}', whose labels are ${kKindOf[problem][0]!.replace('a ', 'of the kind ')}, but the examples have ${kind}.`,
     );
   }
   const classes = several ? 'multi_label_classification' : 'single_label_classification';
@@ -89,7 +89,7 @@ function nameIds({ examples, validation }: Sets, labels: string[] | undefined): 
     if (!Number.isInteger(id) || id < 0 || id >= names.length) {
       throw new PeruseError(
         'invalid_argument',
-        `${capital(which)}: its label ${id} is no class id: there are ${names.length} labels, from 0 to ${names.length - 1}.`,
+        `${capital(which)}: its label ${id} is not a class id: there are ${names.length} labels, from 0 to ${names.length - 1}.`,
       );
     }
     return names[id]!;

@@ -33,7 +33,6 @@ const kSmall = [
 ];
 
 export interface SavePlan {
-  /** Files to remove first. */
   removed: string[];
   /** Files to write, in this order. */
   written: string[];

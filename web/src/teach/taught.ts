@@ -124,7 +124,6 @@ function severalLabels({ made }: LessonResult): boolean {
   return problem === 'multi_label_classification';
 }
 
-/** Loads a pipeline of the taught model for each call. */
 function suggestParts(source: Map<string, FileContent>, load: PipelineOptions): SuggestParts {
   return {
     async classify(texts) {

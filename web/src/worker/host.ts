@@ -28,7 +28,6 @@ export interface Verbs {
   usage: { takes: null; gives: UsageReport };
   setVectors: { takes: SetVectors; gives: null };
   nearest: { takes: NearestRequest; gives: VectorHit[] | null };
-  /** Describes a model without loading it. */
   describe: { takes: DescribeRequest; gives: DescriptionReport };
 }
 

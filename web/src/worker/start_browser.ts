@@ -87,7 +87,6 @@ async function prepare(worker: Worker, helpers: number, reasonOf: ReasonOf): Pro
   return (await said(['here', 'prepared'])) ?? within(patience.threads, said(['prepared']));
 }
 
-/** Describes a worker's error event. */
 type ReasonOf = (event: ErrorEvent) => string;
 
 /** Describes an error event without a message: the script was not found, for example because a bundler moved it. */

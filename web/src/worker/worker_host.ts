@@ -23,7 +23,7 @@ export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
   | { kind: 'progress'; member: number; progress: Progress }
-  /** The worker runs without work: it has started (in a browser), or has ended its work (in Node). */
+  /** A browser's worker sends it when it has started; Node's when it has freed everything and is idle. */
   | { kind: 'here' }
   /** In a browser: the requested threads have started. */
   | { kind: 'prepared' };

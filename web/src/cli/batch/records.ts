@@ -1,4 +1,3 @@
-// Records of a file of JSON lines or CSV: read with constant memory, whatever the file's size.
 import { PeruseError } from '../../errors.js';
 
 export type RecordFormat = 'jsonl' | 'csv' | 'tsv';
@@ -81,7 +80,6 @@ export function csvFields(record: string, format: RecordFormat): string[] {
   }
 }
 
-/** Formats a record of CSV, with its line end. */
 export function csvLine(fields: readonly string[], format: RecordFormat): string {
   const needsQuotes = format === 'tsv' ? /["\t\n\r]/ : /[",\n\r]/;
   const written = fields.map((field) => (needsQuotes.test(field) ? `"${field.replaceAll('"', '""')}"` : field));
@@ -123,8 +121,8 @@ function objectOf(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new PeruseError('invalid_argument', `The line is no JSON: ${(error as Error).message}.`, { cause: error });
+    throw new PeruseError('invalid_argument', `The line is not JSON: ${(error as Error).message}.`, { cause: error });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new PeruseError('invalid_argument', 'The line is no JSON object.');
+  throw new PeruseError('invalid_argument', 'The line is not a JSON object.');
 }

@@ -14,7 +14,6 @@ export interface RowResult {
   error?: PlainError;
 }
 
-/** Receives the results of a run. */
 export interface ResultSink {
   /** Rows that an earlier run has written, and those of them with an error. */
   readonly written: number;
@@ -23,7 +22,6 @@ export interface ResultSink {
   close(isComplete: boolean): Promise<void>;
 }
 
-/** Formats results as records. */
 export class ResultFormat {
   private columns_: string[] | undefined;
 
@@ -61,7 +59,6 @@ function fieldOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Writes results to standard output. */
 export function streamSink(write: (text: string) => Promise<void>, format: ResultFormat): ResultSink {
   let isFirst = true;
   return {

@@ -14,7 +14,6 @@ import { BatchProgress } from './batch_progress.js';
 import { formatOf, type Row, RowParser, recordsOf } from './records.js';
 import { fileSink, ResultFormat, type RowResult, streamSink } from './results_file.js';
 
-/** Options of commands that read rows. */
 export const kBatchOptions: Options = {
   in: { type: 'string', value: 'file', help: "read rows from this file (.jsonl, .csv, .tsv), or from standard input ('-')" },
   out: {
@@ -28,7 +27,6 @@ export const kBatchOptions: Options = {
   overwrite: { type: 'boolean', help: 'with --out: replace the file instead of resuming' },
 };
 
-/** What a command does with rows. */
 export interface RowCommand<T extends TaskOrAlias, I> {
   name: string;
   task: T;
@@ -62,7 +60,7 @@ export function textColumn(row: Record<string, unknown>, name: string): string {
   const names = Object.keys(row).join(', ') || 'none';
   throw new PeruseError(
     'invalid_argument',
-    value === undefined ? `The row has no column '${name}'; it has ${names}.` : `Column '${name}' is no text.`,
+    value === undefined ? `The row has no column '${name}'; it has ${names}.` : `Column '${name}' must be a text.`,
   );
 }
 

@@ -24,7 +24,6 @@ function isIpv6(address: string): boolean {
 
 const kMac = /(?<![\w:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![\w:-]|\.\d)/dgi;
 
-/** Finds six bytes in hexadecimal digits. */
 export function findMacAddresses(text: string): TextRange[] {
   return rangesOf(text, kMac);
 }
