@@ -107,7 +107,7 @@ test('a model that does not run says why', async () => {
   const { 'tokenizer.json': _, 'vocab.txt': __, ...without } = (await readTiny('bert-sequence')).files as Record<string, Uint8Array>;
   const { downloads, refused } = await describe(without);
   expect(downloads[0]!.tasks).toEqual([]);
-  expect(refused['text-classification']).toMatchObject({ code: 'not_found', message: expect.stringContaining('no tokenizer') });
+  expect(refused['text-classification']).toMatchObject({ code: 'not_found', message: expect.stringContaining('the tokenizer is missing') });
   await expect(describe({ 'config.json': '{}' })).rejects.toMatchObject({ code: 'not_found' });
   await expect(describe('x/y', { dtype: 'q8' } as object)).rejects.toMatchObject({
     code: 'invalid_argument',

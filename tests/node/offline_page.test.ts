@@ -5,7 +5,11 @@ import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 const kScript: string = fileURLToPath(new URL('../../demo/service_worker/offline.ts', import.meta.url));
 const kSite = 'https://site.example/demo/';
 const kPage = '<meta name="application-name" content="Peruse" />';
-const kFiles = JSON.stringify({ version: '1', page: ['./', 'app/main.js', 'style.css'], inUse: ['models/a/config.json', 'peruse/x.wasm'] });
+const kFiles = JSON.stringify({
+  version: '1',
+  page: ['./', 'app/main.js', 'style.css'],
+  inUse: ['models/a/config.json', 'models/b/config.json', 'peruse/x.wasm'],
+});
 
 const stored = new Map<string, Response>();
 const keyOf = (request: string | { url: string }) => new URL(typeof request === 'string' ? request : request.url, kSite).href;
@@ -99,11 +103,13 @@ test('takes engines and models from the cache once all of this version of the si
     return site(address);
   };
   stored.set(keyOf('./kept'), new Response('an older version'));
-  await ask('models/a/config.json');
-  expect(asked).toEqual(['models/a/config.json']);
+  stored.set(keyOf('models/b/config.json'), new Response('older'));
+  await ask('models/a/config.json'); // this worker has stored it
+  expect(await (await ask('models/b/config.json')).text()).toBe('{}');
+  expect(asked).toEqual(['models/b/config.json']);
   stored.set(keyOf('./kept'), new Response('1'));
   asked.length = 0;
-  expect(await (await ask('models/a/config.json')).text()).toBe('{}');
+  expect(await (await ask('models/b/config.json')).text()).toBe('{}');
   await ask('app/main.js');
   expect(asked).toEqual(['app/main.js']);
 });

@@ -90,10 +90,10 @@ test('fill-mask returns one shape for each form of the call', async () => {
 
 test.each([
   ['text-classification', 'deberta-v2-sequence'],
-  ['token-classification', 'bert-token'],
-  ['question-answering', 'convbert-question'],
+  ['token-classification', 'deberta-v1-token'],
+  ['question-answering', 'deberta-v2-question'],
   ['fill-mask', 'distilbert-masked-lm'],
-  ['replaced-token-detection', 'electra-rtd'],
+  ['replaced-token-detection', 'deberta-v2-rtd'],
 ] as const)('raw logits and hidden states of %s are those of the reference', async (task, name) => {
   const { expected } = await readTiny(name);
   const ids = expected.get('c.input_ids')!;

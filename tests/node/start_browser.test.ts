@@ -124,8 +124,8 @@ test('a thread that failed before anybody listened says so', () => {
   expect(failed).toHaveBeenCalledWith('no such file');
 });
 
-test('threads that were prepared are taken, those left over ended, and what the browser refuses is told when it is needed', () => {
-  const started: { terminate: ReturnType<typeof vi.fn> }[] = [];
+test('threads that were prepared are taken, those left over ended, and what the browser refuses is told when it is needed', async () => {
+  const started: { terminate: ReturnType<typeof vi.fn>; onmessage?: (event: { data: unknown }) => void }[] = [];
   let refuses = false;
   vi.stubGlobal('location', { href: 'https://a.example/peruse-worker.js' });
   vi.stubGlobal(
@@ -142,8 +142,12 @@ test('threads that were prepared are taken, those left over ended, and what the 
     prepareHelpers(2);
     startHelper();
     expect(started).toHaveLength(2);
-    dropHelpers();
-    expect(started.map(({ terminate }) => terminate.mock.calls.length)).toEqual([0, 1]);
+    const terminated = () => started.map(({ terminate }) => terminate.mock.calls.length);
+    const ended = dropHelpers();
+    expect(terminated()).toEqual([0, 0]); // it has not started yet
+    started[1]!.onmessage!({ data: { kind: 'here' } });
+    await ended;
+    expect(terminated()).toEqual([0, 1]);
     startHelper();
     expect(started).toHaveLength(3);
     refuses = true;

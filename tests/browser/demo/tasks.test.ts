@@ -279,7 +279,7 @@ describe('the asking tab', () => {
     await panel.getByRole('button', { name: 'What is the weak point?' }).click();
     await panel.locator('.passages', { hasText: 'weak point' }).waitFor();
     await answered(panel);
-    expect(await panel.locator('.headline strong').textContent()).toBe('lid');
+    expect(await panel.locator('.headline strong').textContent()).toBe('The lid');
   });
 
   it('says that the answer is not in the text, marks nothing, and has its guesses on demand', async () => {

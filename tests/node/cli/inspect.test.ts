@@ -241,7 +241,7 @@ describe('what can not be inspected is one line', () => {
     for (const name of ['tokenizer.json', 'vocab.txt']) await rm(join(folder, name));
     const { runs, tasks, tokenizer } = await inspect(folder);
     expect({ runs, tokenizer }).toEqual({ runs: false, tokenizer: [] });
-    expect(tasks['question-answering']).toMatchObject({ code: 'not_found', message: expect.stringMatching(/no tokenizer/) });
+    expect(tasks['question-answering']).toMatchObject({ code: 'not_found', message: expect.stringMatching(/the tokenizer is missing/) });
   });
 });
 

@@ -11,6 +11,7 @@ import type {
   ZeroShotClassificationOptions,
   ZeroShotClassificationOutput,
 } from '../../../web/dist/face.js';
+import { renamedOptions } from './renamed_options.js';
 
 /** Rounding of two float32 implementations over a dozen layers and a softmax. */
 export const kScoreTolerance = 1e-4;
@@ -73,7 +74,7 @@ export async function checkReader(
 ): Promise<void> {
   for (const { question, context, options, answers } of fixture.cases) {
     const what = JSON.stringify({ question, options });
-    const actual = [await answer(question, context, options)].flat() as Answer[];
+    const actual = [await answer(question, context, renamedOptions(options))].flat() as Answer[];
     const expected = answers.map((one) => ({ ...one, start: toUtf16(context, one.start), end: toUtf16(context, one.end) }));
     const spans = (list: Answer[]) => list.map(({ answer: text, start, end }) => ({ answer: text, start, end }));
     expect(spans(actual), what).toEqual(spans(expected));

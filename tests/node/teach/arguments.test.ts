@@ -45,7 +45,7 @@ test.each([
     'no answer',
     ['question-answering', kModel, [{ question: 'A', context: 'B' }]],
     'invalid_argument',
-    /^Example 0: its answer has no whole/,
+    /^Example 0: its answer lacks start and end as whole numbers/,
   ],
   [
     'a bad example to measure by',
@@ -131,7 +131,7 @@ test.each([
     'the label of what is no entity',
     ['token-classification', kModel, [{ text: 'A', entities: [{ start: 0, end: 1, label: 'O' }] }]],
     'invalid_argument',
-    /^Example 0: entity 0 has the label 'O'.*leave out/,
+    /^Example 0: entity 0 has the label 'O'.*omit/,
   ],
   [
     'the label of a token',

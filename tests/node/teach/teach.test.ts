@@ -37,7 +37,7 @@ describe('texts', () => {
   test.each<[string, TeachMethod, object, typeof things]>([
     ['head', 'head', {}, opinions],
     ['layers', { layers: 2 }, { epochs: 40 }, things], // trains fewer layers
-    ['lora', 'lora', { epochs: 40, learning_rate: 5e-3 }, things],
+    ['lora', 'lora', { epochs: 60, learning_rate: 5e-3 }, things],
     ['full', 'full', {}, things],
   ])('are learnt: %s', async (name, method, more, { texts: taughtTexts, heldBack, labels }) => {
     const progress: TeachProgress[] = [];
