@@ -69,7 +69,10 @@ async function byGradient(
   signal: AbortSignal | undefined,
 ): Promise<Explanation> {
   if (gradient === undefined) {
-    throw new PeruseError('unsupported', "method 'gradient' needs the training engine: the module 'peruse/teach' must be imported before pipeline() is called.");
+    throw new PeruseError(
+      'unsupported',
+      "method 'gradient' needs the training engine: the module 'peruse/teach' must be imported before pipeline() is called.",
+    );
   }
   const request: GradientRequest = { ...explained.gradientRequest(), steps };
   const { value, baseline_value, tokens } = await gradient(request, signal);
