@@ -4,7 +4,8 @@ import type { CustomCache } from '../peruse/peruse.js';
 import { type Requested, request } from './bundled.js';
 
 /**
- * The files of the folder, as a cache for the library: each is there once. Undefined if one cannot be fetched; the library then finds out why.
+ * The files of the folder, as a cache for the library, which may read a file twice. Undefined if one cannot be fetched; the library then
+ * finds out why.
  *
  * @throws what `signal` is aborted with.
  */
@@ -18,8 +19,7 @@ export async function earlyFiles(folder: string, signal: AbortSignal): Promise<C
   return {
     async match(address) {
       const found = files.get(address);
-      files.delete(address);
-      return found && readable(found, signal);
+      return found && readable(found.clone(), signal);
     },
     async put() {},
   };
