@@ -200,6 +200,18 @@ it('computes the same on a GPU', async () => {
   expect(bars[1]).toBe(bars[0]);
 }, 300_000);
 
+it('races the ways of computing against each other', async () => {
+  visit.page.setDefaultTimeout(300_000); // A software GPU takes part.
+  await openDrawer(panel, 'race');
+  await panel.locator('.start-race').click();
+  await panel.locator('.race-said', { hasText: 'First: ' }).waitFor();
+  expect(await visit.page.locator('.proof .since').textContent()).toBe('0'); // all its files were requested before
+  const lanes = await panel.locator('.lanes .label').allTextContents();
+  expect(lanes.slice(0, 3)).toEqual(['CPU, one thread', 'CPU, all threads', 'CPU, 8 bits (q8)']);
+  expect(lanes.at(-1)).toMatch(/^A server 80 ms away/);
+  for (const time of (await panel.locator('.lanes .score').allTextContents()).slice(0, 3)) expect(time).toMatch(/^[\d.]+\sms$/);
+}, 320_000);
+
 it.each(['fp16', 'q8'])('computes in %s, says so, and comes to the same label', async (precision) => {
   const labels: string[] = [];
   await openDrawer(panel, 'model-drawer');
