@@ -78,7 +78,7 @@ describe('occlusion of a made model', () => {
 
   test.each([
     [['a', { method: 'lime' }], /method must be 'occlusion' or 'gradient', not 'lime'/],
-    [['a', { method: 'gradient' }], /import 'peruse\/teach'/],
+    [['a', { method: 'gradient' }], /'peruse\/teach' must be imported/],
     [['a', { label: 'x' }], /label must be one of POSITIVE, NEGATIVE/],
     [['a', { steps: 0 }], /steps must be/],
     [['a', { replacement: 7 }], /replacement must be a string/],
