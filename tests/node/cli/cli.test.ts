@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -258,6 +258,10 @@ describe('copy-files', () => {
     const copied = (await readdir(folder)).sort();
     expect(lines).toEqual([{ folder, files: copied, bytes: expect.any(Number) }]);
     expect(copied).toEqual(expect.arrayContaining(['peruse-gpu.js', 'peruse-teach-worker.js', 'peruse-worker.js', 'peruse-simd.wasm']));
+    const worker = await readFile(fileURLToPath(new URL('../../../web/bundle/peruse-worker.js', import.meta.url)), 'utf8');
+    const loaded = [...worker.matchAll(/\.\/(peruse-[\w-]+\.js)/g)].map(([, name]) => name);
+    expect(loaded).toContain('peruse-onnx.js');
+    expect(copied).toEqual(expect.arrayContaining(loaded));
     expect(copied.filter((name) => /\.map$|\.d\.ts$|inline|^peruse\.js$/.test(name))).toEqual([]);
     await rm(folder, { recursive: true });
   });
