@@ -58,12 +58,12 @@ Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
   const int32_t limit = MaxTokens();
   const int32_t window = request.max_seq_len.value_or(std::min(limit, kDefaultWindow));
   if (window > limit) {
-    return InvalidArgument("option max_seq_len is " + std::to_string(window) + " and the model takes " +
+    return InvalidArgument("option max_length is " + std::to_string(window) + " and the model takes " +
                            std::to_string(limit) + " tokens: name at most that many");
   }
   const int32_t stride = request.doc_stride.value_or(std::min(window / 2, kDefaultStride));
   if (stride > window) {
-    return InvalidArgument("option doc_stride (" + std::to_string(stride) + ") is larger than max_seq_len (" +
+    return InvalidArgument("option stride (" + std::to_string(stride) + ") is larger than max_length (" +
                            std::to_string(window) + ")");
   }
   text::EncodeOptions options;
@@ -86,8 +86,8 @@ Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInp
     if (windows.status().code() != StatusCode::kInvalidArgument) return windows.status();
     return Status(StatusCode::kTextTooLong,
                   "the question has " + std::to_string(question_tokens) +
-                      " tokens, which leaves too little room for the context in windows of max_seq_len " +
-                      std::to_string(options.max_length) + " tokens that share doc_stride " +
+                      " tokens, which leaves too little room for the context in windows of max_length " +
+                      std::to_string(options.max_length) + " tokens that share stride " +
                       std::to_string(options.stride));
   }
   const std::vector<int8_t>& sequences = (*windows)[0].sequence_ids;

@@ -154,7 +154,7 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
   expect(R"({"inputs":[{"question":" ","context":"the book"}]})", "empty_text", "question");
   expect(R"({"inputs":[{"context":"the book"}]})", "invalid_argument", "question");
   expect(R"({"inputs":[{"question":"who","context":"the"}],"options":{"doc_stride":400}})", "invalid_argument",
-         "doc_stride");
+         "option stride (400)");
   expect(R"({"inputs":[{"question":"who who who who who","context":"the book is"}],"options":{"max_seq_len":8}})",
          "text_too_long", "question");
   EXPECT_TRUE(RunTask<QuestionAnswering>(*f.tokenizer, model, R"({"inputs":[{"question":"who","context":"anna"}]})")
@@ -165,7 +165,7 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
   EXPECT_EQ(
       RunTask<QuestionAnswering>(*f.tokenizer, short_model,
                                  R"({"inputs":[{"question":"who","context":"the"}],"options":{"max_seq_len":17}})"),
-      "invalid_argument: option max_seq_len is 17 and the model takes 16 tokens: name at most that many");
+      "invalid_argument: option max_length is 17 and the model takes 16 tokens: name at most that many");
   FakeModel three(LabelConfig({"s", "e", "f"}), true,
                   [](const ModelInput& input) { return std::vector<float>(3 * input.ids.size()); });
   EXPECT_EQ(RunTask<QuestionAnswering>(*f.tokenizer, three, R"({"inputs":[{"question":"who","context":"anna"}]})"),
