@@ -76,8 +76,8 @@ inline void ReadOptions(OptionReader&, MultipleChoiceRequest*) {}
 inline void ReadOptions(OptionReader& reader, QuestionAnsweringRequest* request) {
   reader.Read("top_k", 1, &request->top_k);
   reader.Read("max_answer_len", 1, &request->max_answer_len);
-  reader.ReadOptional("max_seq_len", &request->max_seq_len, 1);
-  reader.ReadOptional("doc_stride", &request->doc_stride, 0);
+  reader.ReadOptional("max_length", &request->max_length, 1);
+  reader.ReadOptional("stride", &request->stride, 0);
   reader.Read("handle_impossible_answer", &request->handle_impossible_answer);
   reader.Read("align_to_words", &request->align_to_words);
 }

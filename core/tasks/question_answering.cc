@@ -56,12 +56,12 @@ Status QuestionAnswering::Start() {
 
 Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
   const int32_t limit = MaxTokens();
-  const int32_t window = request.max_seq_len.value_or(std::min(limit, kDefaultWindow));
+  const int32_t window = request.max_length.value_or(std::min(limit, kDefaultWindow));
   if (window > limit) {
     return InvalidArgument("option max_length is " + std::to_string(window) + " and the model takes " +
                            std::to_string(limit) + " tokens: name at most that many");
   }
-  const int32_t stride = request.doc_stride.value_or(std::min(window / 2, kDefaultStride));
+  const int32_t stride = request.stride.value_or(std::min(window / 2, kDefaultStride));
   if (stride > window) {
     return InvalidArgument("option stride (" + std::to_string(stride) + ") is larger than max_length (" +
                            std::to_string(window) + ")");

@@ -24,9 +24,9 @@ struct QuestionAnsweringRequest {
   int32_t top_k = 1;            // number of answers per question, best first
   int32_t max_answer_len = 15;  // in tokens
   // Tokens per window, including the question and special tokens. nullopt means 384, or the model's limit if lower.
-  std::optional<int32_t> max_seq_len;
+  std::optional<int32_t> max_length;
   // Tokens that adjacent windows share. nullopt means 128, or half a window if lower.
-  std::optional<int32_t> doc_stride;
+  std::optional<int32_t> stride;
   bool handle_impossible_answer = false;  // whether "no answer" is a candidate, with an empty text
   bool align_to_words = true;             // extend answers to whole words
 };

@@ -19,9 +19,9 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   /** Cancels loading. */
   signal?: AbortSignal;
   /**
-   * The device. 'cpu' (default) loads no GPU code; 'wasm' is transformers.js's name of it. 'auto' times a few layers of the model's size on both devices, once per session
-   * and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or throws 'no_gpu'; in Node it needs
-   * the npm package `webgpu`. `info.device` is the result.
+   * The device. 'cpu' (default) loads no GPU code; 'wasm' is transformers.js's name of it. 'auto' times a few layers of the model's size on
+   * both devices, once per session and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or
+   * throws 'no_gpu'; in Node it needs the npm package `webgpu`. `info.device` is the result.
    */
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**

@@ -94,7 +94,7 @@ TEST(QuestionAnswering, EqualTextsOfSeveralWindowsAddUp) {
   // Window: [CLS] who [SEP] + 4 of the context + [SEP]. Two windows of four words share one.
   const std::string result = RunTask<QuestionAnswering>(
       *f.tokenizer, model,
-      R"({"inputs":[{"question":"who","context":"Anna is old the book anna is"}],"options":{"max_seq_len":8,"doc_stride":1}})");
+      R"({"inputs":[{"question":"who","context":"Anna is old the book anna is"}],"options":{"max_length":8,"stride":1}})");
   EXPECT_EQ(model.runs, 1);
   EXPECT_NE(result.find(R"("answer":"Anna","score":2)"), std::string::npos) << result;
 }
@@ -153,9 +153,9 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
   expect(R"({"inputs":[{"question":"who","context":" \t "}]})", "empty_text", "context");
   expect(R"({"inputs":[{"question":" ","context":"the book"}]})", "empty_text", "question");
   expect(R"({"inputs":[{"context":"the book"}]})", "invalid_argument", "question");
-  expect(R"({"inputs":[{"question":"who","context":"the"}],"options":{"doc_stride":400}})", "invalid_argument",
+  expect(R"({"inputs":[{"question":"who","context":"the"}],"options":{"stride":400}})", "invalid_argument",
          "option stride (400)");
-  expect(R"({"inputs":[{"question":"who who who who who","context":"the book is"}],"options":{"max_seq_len":8}})",
+  expect(R"({"inputs":[{"question":"who who who who who","context":"the book is"}],"options":{"max_length":8}})",
          "text_too_long", "question");
   EXPECT_TRUE(RunTask<QuestionAnswering>(*f.tokenizer, model, R"({"inputs":[{"question":"who","context":"anna"}]})")
                   .starts_with("[["));
@@ -164,7 +164,7 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
   FakeModel short_model(short_config, true, Peaks(8, 8));
   EXPECT_EQ(
       RunTask<QuestionAnswering>(*f.tokenizer, short_model,
-                                 R"({"inputs":[{"question":"who","context":"the"}],"options":{"max_seq_len":17}})"),
+                                 R"({"inputs":[{"question":"who","context":"the"}],"options":{"max_length":17}})"),
       "invalid_argument: option max_length is 17 and the model takes 16 tokens: name at most that many");
   FakeModel three(LabelConfig({"s", "e", "f"}), true,
                   [](const ModelInput& input) { return std::vector<float>(3 * input.ids.size()); });

@@ -33,6 +33,7 @@ export function usePipeline<T extends TaskOrAlias>(
     const show = (state: PipelineState<T>) => {
       if (!controller.signal.aborted) setKept({ task, key, state });
     };
+    show(kLoading); // the state of an earlier load of the same source has a pipeline that was disposed
     const given = { ...options } as PipelineOptionsOf<T>;
     const loading = pipeline(task, source, {
       ...given,

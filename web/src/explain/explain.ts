@@ -1,4 +1,4 @@
-// The explanations of pipelines, which load on use (web/bundle/peruse-explain.js in pages).
+// The explanations of pipelines, which load on use (web/bundle/peruse-extras.js in pages).
 import { PeruseError, show } from '../errors.js';
 import { checkString, nameOf } from '../tasks/call.js';
 import type { ExplainedWord, ExplainOptions, Explanation } from '../tasks/explanations.js';

@@ -64,8 +64,7 @@ const kOptions = taskOptions<QuestionAnsweringOptions>(kTask, {
 /** Creates the call of a pipeline; `run` sends requests to its engine. */
 export function questionAnswering(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
-    const { stride: doc_stride, max_length: max_seq_len, ...others } = engineOptions(kTask, kOptions, options);
-    const settings = { top_k: 1, ...others, ...defined({ doc_stride, max_seq_len }) };
+    const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
     const inputs = questionInputs(question, context);
     const results = (await run(inputs, settings, options.signal)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));
@@ -73,10 +72,6 @@ export function questionAnswering(run: Run): QuestionAnsweringCall {
     return Array.isArray(question) ? answers : answers[0];
   };
   return call as QuestionAnsweringCall;
-}
-
-function defined(options: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** Cuts the answer from the caller's context, in which the engine has replaced lone surrogates. */

@@ -19,6 +19,7 @@ export function openGradients({ startWorker }: TeachParts, { task, spec, options
   let reading = new AbortController();
   let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
   let opening: Promise<Call> | undefined;
+  let underWay = 0;
   const dispose = () => {
     reading.abort();
     host?.dispose();
@@ -30,7 +31,7 @@ export function openGradients({ startWorker }: TeachParts, { task, spec, options
       throw new PeruseError('unsupported', "method 'gradient' can't explain a model with an adapter.");
     }
     const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
-    const wasm = engineFolder(await platform().filesFolder?.(), platform().paths.baseUrl());
+    const wasm = engineFolder(options.wasm_path, platform().paths.baseUrl());
     const started = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(choice.threads), () => {});
     host = started;
     const model = {
@@ -49,13 +50,16 @@ export function openGradients({ startWorker }: TeachParts, { task, spec, options
   };
   return {
     async explain(wish, signal) {
+      underWay += 1;
       try {
         opening ??= open();
         const run = await unlessAborted(opening, signal);
         return await unlessAborted(run(wish), signal);
       } catch (error) {
-        dispose(); // ends the worker; the next explanation starts another
+        if (underWay === 1) dispose(); // ends the worker, unless another explanation needs it; the next one starts another
         throw toPeruseError(error);
+      } finally {
+        underWay -= 1;
       }
     },
     dispose,
