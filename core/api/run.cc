@@ -104,7 +104,7 @@ Result<std::string> Run::Take() {
   taken_ = std::exchange(parts_, ResultWriter(&json_));
   std::string json = std::exchange(json_, {});
   parts_.BeginArray();
-  if (taken_.failed()) return OutOfMemory("no memory to write the results down");
+  if (taken_.failed()) return OutOfMemory("no memory for the results");
   if (!taken_.all_finite()) return NotFinite("results");
   return json;
 }

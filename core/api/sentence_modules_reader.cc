@@ -63,7 +63,7 @@ constexpr std::pair<std::string_view, PoolingMode> kPoolingFlags[] = {
 
 Status AddPoolingMode(JsonValue name, const std::string& path, std::vector<PoolingMode>* modes) {
   const std::optional<std::string_view> text = name.GetString();
-  if (!text) return Malformed(path, "has a pooling_mode that is no name");
+  if (!text) return Malformed(path, "has a pooling_mode that is not a name");
   for (const auto& [known, mode] : kPoolingModes) {
     if (*text != known) continue;
     modes->push_back(mode);
@@ -204,7 +204,7 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
   if (!type) return Malformed(std::string(kModules), "has a module without a type");
   const std::string folder(entry.FindMember("path").GetString().value_or(""));
   if (!folder.empty() && !IsPlainFolder(folder)) {
-    return Malformed(std::string(kModules), "has a module in no plain folder: \"" + folder + "\"");
+    return Malformed(std::string(kModules), "has a module whose path is not a plain folder: \"" + folder + "\"");
   }
   if (!type->starts_with("sentence_transformers.")) {
     return Unsupported(std::string(kModules) + ": the module " + std::string(*type) +
@@ -242,7 +242,7 @@ Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& 
   if (!text) return std::optional<SentenceModules>();
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
   const JsonValue root = document.root();
-  if (!root.IsArray() || root.size() == 0) return Malformed(std::string(kModules), "is no list of modules");
+  if (!root.IsArray() || root.size() == 0) return Malformed(std::string(kModules), "is not a list of modules");
   SentenceModules modules;
   bool pooled = false;
   for (size_t i = 0; i < root.size(); ++i) PERUSE_RETURN_IF_ERROR(ReadModule(read, root[i], i, &pooled, &modules));

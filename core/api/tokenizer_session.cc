@@ -29,7 +29,7 @@ Result<std::vector<int32_t>> ReadIds(const JsonDocument& document) {
 }
 
 Result<std::string> Written(const JsonWriter& writer, std::string json) {
-  if (writer.failed()) return OutOfMemory("no memory to write the results down");
+  if (writer.failed()) return OutOfMemory("no memory for the results");
   return json;
 }
 

@@ -246,7 +246,7 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   const rapidjson::ParseResult result = reader.Parse<kParseFlags>(input, builder);
   if (builder.out_of_memory()) return no_memory();
   if (builder.too_deep()) return MalformedFile(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth));
-  if (builder.half_a_pair()) return bad(start + result.Offset(), "half of a surrogate pair");
+  if (builder.half_a_pair()) return bad(start + result.Offset(), "an unpaired surrogate");
   if (result.IsError() && start + result.Offset() >= text.size()) {
     return MalformedFile(std::string(name) + " ends within its JSON, after " + std::to_string(text.size()) +
                          " bytes: fetch it again");

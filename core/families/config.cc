@@ -52,7 +52,7 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
     const bool numbered = error == std::errc() && end == key.data() + key.size();
     const bool used = numbered && id >= 0 && id < count;
     if (!numbered || !name || (used && seen[static_cast<size_t>(id)])) {
-      reader.Refuse("id2label", "must give names to integers, each once");
+      reader.Refuse("id2label", "must be an object from integers to names, with each integer once");
       return;
     }
     if (!used) continue;
@@ -102,7 +102,8 @@ void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
   else if (name == "multi_label_classification")
     config.problem_type = ProblemType::kMultiLabel;
   else if (!name.empty())
-    reader.Refuse("problem_type", "which is none of transformers' three");
+    reader.Refuse("problem_type",
+                  "must be \"regression\", \"single_label_classification\" or \"multi_label_classification\"");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class MpNet : public Family {
     RequireWholeHeads(reader, config);
     buckets_ = reader.Int("relative_attention_num_buckets", kBuckets, kBuckets, kMaxVocabulary);
     if (kPadding + 2 > config.max_position_embeddings) {
-      reader.Refuse("max_position_embeddings", "leaves no place behind the padding token");
+      reader.Refuse("max_position_embeddings", "leaves no position after the padding token");
     }
     config.type_vocab_size = 0;
     config.max_tokens = std::max(1, config.max_position_embeddings - kPadding - 1);

@@ -22,7 +22,7 @@ class Roberta : public Family {
     positions_ = ReadPositionType(reader);
     padding_ = reader.Int("pad_token_id", 1, 0, kMaxVocabulary);
     if (padding_ + 2 > config.max_position_embeddings) {
-      reader.Refuse("max_position_embeddings", "leaves no place behind pad_token_id " + std::to_string(padding_));
+      reader.Refuse("max_position_embeddings", "leaves no position after pad_token_id " + std::to_string(padding_));
     }
     config.max_tokens = std::max(1, config.max_position_embeddings - padding_ - 1);
   }

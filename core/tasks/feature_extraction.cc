@@ -33,7 +33,8 @@ Status FeatureExtraction::CheckPooling() {
   pooling_ = request.pooling.value_or(has_prompt ? Pooling::kSentence : Pooling::kNone);
   width_ = static_cast<size_t>(model_.config().hidden_size);
   if (pooling_ == Pooling::kSentence) {
-    if (sentence_ == nullptr) return InternalError("nobody read what the model's folder says of sentences");
+    if (sentence_ == nullptr)
+      return InternalError("the sentence-transformers files of the model's folder were not read");
     PERUSE_ASSIGN_OR_RETURN(prompt_, sentence_->Prompt(request.prompt, request.prompt_name));
     width_ = sentence_->width();
     const std::optional<int32_t> usual = sentence_->modules().truncate_dim;
@@ -46,7 +47,7 @@ Status FeatureExtraction::CheckPooling() {
   if (pooling_ == Pooling::kNone) return InvalidArgument("option dimensions needs a pooling other than \"none\"");
   if (dimensions > width_) {
     return InvalidArgument("option dimensions is " + std::to_string(dimensions) + " and a vector has " +
-                           std::to_string(width_) + " numbers: name at most that many");
+                           std::to_string(width_) + " numbers: use at most that many");
   }
   width_ = dimensions;
   return OkStatus();

@@ -24,7 +24,7 @@ bool HasOutput(const Runner& model, OutputKind kind) {
 
 Status Inspector::Start() {
   const ModelConfig& config = model_.config();
-  if (request.inputs.size() != 1) return InvalidArgument("one text or pair is looked into at a time");
+  if (request.inputs.size() != 1) return InvalidArgument("inspect() takes one text or one pair at a time");
   if (request.output_attentions && model_.attention_heads() == 0) {
     return Unsupported("output_attentions: a model of type " + config.model_type + " has no attention heads");
   }

@@ -59,7 +59,7 @@ Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
   const int32_t window = request.max_length.value_or(std::min(limit, kDefaultWindow));
   if (window > limit) {
     return InvalidArgument("option max_length is " + std::to_string(window) + " and the model takes " +
-                           std::to_string(limit) + " tokens: name at most that many");
+                           std::to_string(limit) + " tokens: use at most that many");
   }
   const int32_t stride = request.stride.value_or(std::min(window / 2, kDefaultStride));
   if (stride > window) {

@@ -123,7 +123,7 @@ int32_t Task::MaxTokens() const {
 Result<int32_t> Task::Length(std::optional<int32_t> max_length, int32_t usual) const {
   if (max_length.value_or(0) <= MaxTokens()) return max_length.value_or(usual);
   return InvalidArgument("option max_length is " + std::to_string(*max_length) + " and the model takes " +
-                         std::to_string(MaxTokens()) + " tokens: name at most that many");
+                         std::to_string(MaxTokens()) + " tokens: use at most that many");
 }
 
 text::EncodeOptions Task::CutTo(int32_t max_length, text::Truncation truncation) {

@@ -30,7 +30,7 @@ Made ParseWordPiece(JsonValue json) {
   }
   if (const JsonValue limit = json.FindMember("max_input_chars_per_word"); limit.exists()) {
     const std::optional<int64_t> value = limit.GetInt64();
-    if (!value || *value < 0) return BadModel("max_input_chars_per_word is no count");
+    if (!value || *value < 0) return BadModel("max_input_chars_per_word must be a number from 0 on");
     options.max_input_chars_per_word = *value;
   }
   return std::unique_ptr<Model>(std::make_unique<WordPiece>(std::move(vocabulary), std::move(options)));
@@ -123,7 +123,7 @@ std::string_view InferType(JsonValue json) {
 }  // namespace
 
 Result<VocabularyEntries> ParseVocabularyObject(JsonValue json) {
-  if (!json.IsObject()) return BadModel("vocab is no object");
+  if (!json.IsObject()) return BadModel("vocab is not an object");
   VocabularyEntries entries;
   if (!TryReserve(&entries, json.size())) return NoMemory();
   for (size_t i = 0; i < json.size(); ++i) {

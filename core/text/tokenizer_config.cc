@@ -104,7 +104,7 @@ Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
 // Reads {"128000": {"content": "[MASK]", ...}}.
 Status ReadAddedTokensDecoder(JsonValue json, TokenizerConfig* config) {
   if (!json.exists()) return OkStatus();
-  if (!json.IsObject()) return Bad(kFile, "added_tokens_decoder", "is no object");
+  if (!json.IsObject()) return Bad(kFile, "added_tokens_decoder", "is not an object");
   config->has_added_tokens = true;
   for (size_t i = 0; i < json.size(); ++i) {
     int64_t id = 0;
@@ -131,7 +131,7 @@ Status ReadAddedTokensFile(std::string_view bytes, TokenizerConfig* config) {
   constexpr std::string_view kAdded = "added_tokens.json";
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(bytes, kAdded));
   const JsonValue root = document.root();
-  if (!root.IsObject()) return MalformedFile("added_tokens.json is no object");
+  if (!root.IsObject()) return MalformedFile("added_tokens.json is not an object");
   for (size_t i = 0; i < root.size(); ++i) {
     const std::optional<int64_t> id = root.MemberValue(i).GetInt64();
     if (!id || *id < 0 || *id > INT32_MAX) return MalformedFile("added_tokens.json: bad id");
@@ -191,7 +191,7 @@ Status ReadFlags(JsonValue root, TokenizerConfig* config) {
 Status ReadConfigFile(std::string_view bytes, TokenizerConfig* config) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(bytes, kFile));
   const JsonValue root = document.root();
-  if (!root.IsObject()) return MalformedFile("tokenizer_config.json is no object");
+  if (!root.IsObject()) return MalformedFile("tokenizer_config.json is not an object");
   config->has_file = true;
   PERUSE_ASSIGN_OR_RETURN(config->tokenizer_class,
                           CopyText(root.FindMember("tokenizer_class").GetString().value_or("")));

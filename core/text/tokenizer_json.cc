@@ -14,7 +14,7 @@ namespace {
 Result<std::vector<ListedToken>> ParseAddedTokens(JsonValue json) {
   std::vector<ListedToken> tokens;
   if (!json.exists() || json.IsNull()) return tokens;
-  if (!json.IsArray()) return MalformedFile("tokenizer.json: added_tokens is no list");
+  if (!json.IsArray()) return MalformedFile("tokenizer.json: added_tokens is not a list");
   for (JsonValue item : json) {
     ListedToken token{item.FindMember("id").GetInt64().value_or(-1), {}};
     PERUSE_ASSIGN_OR_RETURN(token.entry, ParseTokenEntry(item, "tokenizer.json"));
@@ -81,7 +81,7 @@ Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, 
                          SpecialTokens* special, Tokenizer::Parts* parts) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(bytes, "tokenizer.json"));
   const JsonValue root = document.root();
-  if (!root.IsObject()) return MalformedFile("tokenizer.json is no object");
+  if (!root.IsObject()) return MalformedFile("tokenizer.json is not an object");
   const JsonValue version = root.FindMember("version");
   if (version.exists() && version.GetString() != "1.0") {
     return Unsupported("tokenizer.json: version " + Excerpt(version.ToString()) + " is not supported");

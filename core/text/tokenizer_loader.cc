@@ -90,7 +90,8 @@ Status AddEnds(const TokenizerConfig& config, const SpecialTokens& special, Toke
     const std::string_view content = special.content(attribute);
     *id = content.empty() ? -1 : parts->added_tokens.Find(content);
     if (*id < 0 && !content.empty()) *id = parts->model->vocabulary().Find(content);
-    return *id >= 0 ? OkStatus() : MalformedFile("tokenizer: no token is the " + std::string(kSpecialNames[attribute]));
+    return *id >= 0 ? OkStatus()
+                    : MalformedFile("tokenizer: there is no token for " + std::string(kSpecialNames[attribute]));
   };
   int32_t bos, eos;
   PERUSE_RETURN_IF_ERROR(find(config.add_bos_token, kBosToken, &bos));

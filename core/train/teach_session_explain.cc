@@ -140,7 +140,7 @@ Result<std::string> TeachSession::Explain(std::string_view json) {
   }
   writer.EndArray();
   writer.EndObject();
-  if (writer.failed()) return OutOfMemory("no memory to write the explanation down");
+  if (writer.failed()) return OutOfMemory("no memory for the explanation");
   return result;
 }
 

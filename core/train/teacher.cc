@@ -329,8 +329,8 @@ Status Teacher::Update() {
   masters.Gather();
   const double norm = generator_ ? generator_->Update(*optimiser_) : optimiser_->Update();
   if (!std::isfinite(norm) || !std::isfinite(loss)) {
-    return Unsupported("training went astray at step " + std::to_string(updates_ + 1) +
-                       ": its loss is no number any more; a smaller learning_rate may help");
+    return Unsupported("training diverged at step " + std::to_string(updates_ + 1) +
+                       "; its loss is not a number: a smaller learning_rate may help");
   }
   masters.Hold();
   next_ += count;

@@ -41,7 +41,8 @@ Status TensorNames::Resolve(const std::vector<std::string_view>& names) {
   if (found != prefixes_.end()) prefix_ = *found;
   for (const std::string_view name : names) {
     if (!names_.insert(Normalise(name)).second) {
-      return MalformedFile("two tensors of the checkpoint mean \"" + Normalise(name) + "\"");
+      return MalformedFile("two tensors of the checkpoint have the name \"" + Normalise(name) +
+                           "\" without their prefixes");
     }
   }
   return OkStatus();

@@ -45,7 +45,7 @@ constexpr Foreign kForeign[] = {
     {"storages"sv, kUnsupported, "a tar archive of PyTorch before 0.1.10"},
     {"tensors\0"sv, kUnsupported, "a tar archive of PyTorch before 0.1.10"},
     {"pickle\0"sv, kUnsupported, "a tar archive of PyTorch before 0.1.10"},
-    {"\x80"sv, kUnsupported, "a pickle that is no PyTorch file"},
+    {"\x80"sv, kUnsupported, "a pickle that is not a PyTorch file"},
 };
 
 Status RefuseForeign(std::string_view first, uint64_t header_length) {

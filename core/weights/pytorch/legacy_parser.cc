@@ -91,7 +91,7 @@ Status PytorchLegacyParser::CheckMachine() const {
 
 Status PytorchLegacyParser::OnKeys() {
   const PickleValue& root = pickle_.root();
-  if (!root.is(Kind::kList)) return Malformed("it has no list of its storages");
+  if (!root.is(Kind::kList)) return Malformed("it lacks the list of its storages");
   for (const PickleValue& key : pickle_.List(root)) {
     const std::optional<uint32_t> storage = key.is(Kind::kString) ? storages_.Find(pickle_.String(key)) : std::nullopt;
     if (!storage) return Malformed("it lists a storage that no tensor names");

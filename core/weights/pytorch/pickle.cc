@@ -225,7 +225,7 @@ Result<Pickle::Value> Pickle::Pop() {
 }
 
 Result<size_t> Pickle::PopMark() {
-  if (marks_.empty()) return Malformed("closes what was not opened");
+  if (marks_.empty()) return Malformed("ends a list or tuple that it has not begun");
   const size_t count = stack_.size() - marks_.back();
   marks_.pop_back();
   return count;
@@ -259,7 +259,7 @@ Status Pickle::Append(size_t count) {
   PERUSE_RETURN_IF_ERROR(Need(count + 1));
   const size_t first = stack_.size() - count;
   const Value list = stack_[first - 1];
-  if (!list.is(Kind::kList)) return Malformed("appends to what is no list");
+  if (!list.is(Kind::kList)) return Malformed("appends to something that is not a list");
   for (size_t i = first; i < stack_.size(); ++i) {
     if (!IsContent(stack_[i])) return Malformed("puts a function or class into a list");
     lists_[static_cast<size_t>(list.number)].push_back(stack_[i]);

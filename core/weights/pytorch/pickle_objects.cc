@@ -101,7 +101,7 @@ Status Pickle::Build() {
   PERUSE_RETURN_IF_ERROR(Need(1));
   const Value& object = stack_.back();
   if (!object.is(Kind::kDict) || !object.ordered || !state.is(Kind::kDict)) {
-    return Malformed("gives a state to what is no OrderedDict");
+    return Malformed("gives a state to something that is not an OrderedDict");
   }
   return OkStatus();
 }
@@ -110,7 +110,7 @@ Status Pickle::Reduce() {
   PERUSE_ASSIGN_OR_RETURN(const Value arguments, Pop());
   PERUSE_ASSIGN_OR_RETURN(const Value callable, Pop());
   if (!callable.is(Kind::kGlobal) || callable.global == PickleGlobal::kStorageClass || !arguments.is(Kind::kTuple)) {
-    return Malformed("calls what is no function");
+    return Malformed("calls something that is not a function");
   }
   const std::span<const Value> given = Tuple(arguments);
   switch (callable.global) {

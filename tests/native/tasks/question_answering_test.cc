@@ -165,7 +165,7 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
   EXPECT_EQ(
       RunTask<QuestionAnswering>(*f.tokenizer, short_model,
                                  R"({"inputs":[{"question":"who","context":"the"}],"options":{"max_length":17}})"),
-      "invalid_argument: option max_length is 17 and the model takes 16 tokens: name at most that many");
+      "invalid_argument: option max_length is 17 and the model takes 16 tokens: use at most that many");
   FakeModel three(LabelConfig({"s", "e", "f"}), true,
                   [](const ModelInput& input) { return std::vector<float>(3 * input.ids.size()); });
   EXPECT_EQ(RunTask<QuestionAnswering>(*f.tokenizer, three, R"({"inputs":[{"question":"who","context":"anna"}]})"),

@@ -302,7 +302,7 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"), "a prompt goes with pooling \"sentence\" only");
   EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions needs a pooling other than \"none\"");
   EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"),
-            "option dimensions is 9 and a vector has 8 numbers: name at most that many");
+            "option dimensions is 9 and a vector has 8 numbers: use at most that many");
   EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers: name one from -2 to 1");
   EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers: name one from -2 to 1");
 }
