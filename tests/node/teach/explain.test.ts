@@ -1,8 +1,9 @@
 // Explanations by gradients: the scores of words add up to the difference of the logits. The gradients themselves are compared with Captum's
 // in tests/native/train/attribution_test.cc.
 import { afterEach, expect, test } from 'vitest';
-import { pipeline, type TaskOrAlias } from '../../../web/dist/index_node.js';
+import { env, pipeline, type TaskOrAlias } from '../../../web/dist/index_node.js';
 import '../../../web/dist/teach/index_node.js';
+import type { Files } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];
@@ -10,16 +11,23 @@ afterEach(async () => {
   await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
 });
 
-/** A tiny model whose tokenizer has the mask t7. */
-async function load<T extends TaskOrAlias>(task: T, name: string) {
-  const { files } = await readTiny(name);
+/** The model's files with a tokenizer that has the mask t7. */
+function withMask(files: Files): Files {
   const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as { added_tokens: object[] };
   tokenizer.added_tokens = [{ id: 7, content: 't7', special: true, single_word: true, lstrip: false, rstrip: false, normalized: false }];
   const encode = (value: object) => new TextEncoder().encode(JSON.stringify(value));
-  const masked = { ...files, 'tokenizer.json': encode(tokenizer), 'tokenizer_config.json': encode({ mask_token: 't7' }) };
-  const made = await pipeline(task, masked);
+  return { ...files, 'tokenizer.json': encode(tokenizer), 'tokenizer_config.json': encode({ mask_token: 't7' }) };
+}
+
+async function load<T extends TaskOrAlias>(task: T, name: string) {
+  const made = await pipeline(task, withMask((await readTiny(name)).files));
   kOpen.push(made);
   return made;
+}
+
+function bodyOf(files: Files, url: string): Response | undefined {
+  const content = files[url.replace(/.*\/resolve\/main\//, '')];
+  return content && new Response(content as Uint8Array<ArrayBuffer>);
 }
 
 const sum = (words: readonly { score: number }[]) => words.reduce((total, { score }) => total + score, 0);
@@ -46,9 +54,43 @@ test('an answer: question and context share the sum of the logits of its ends', 
   expect(sum(all)).toBeCloseTo(found.score - found.baseline_score!, 4);
 });
 
-test('after an abort the next explanation works', async () => {
+test('a failed and an aborted explanation leave the others as they are', async () => {
   const classify = await load('text-classification', 'bert-sequence');
-  const signal = AbortSignal.abort();
-  await expect(classify.explain('t1', { method: 'gradient', signal })).rejects.toMatchObject({ code: 'aborted' });
-  expect((await classify.explain('t1 t2', { method: 'gradient' })).words).toHaveLength(2);
+  const alone = await classify.explain('t1 t2', { method: 'gradient' });
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 100);
+  const outcomes = await Promise.allSettled([
+    classify.explain('t1 t2', { method: 'gradient', steps: 1_000_000 }), // more than the engine accepts
+    classify.explain('t1 t3', { method: 'gradient', steps: 10_000, signal: stop.signal }),
+    classify.explain('t1 t2', { method: 'gradient' }),
+  ]);
+  expect(outcomes).toMatchObject([
+    { reason: { code: 'invalid_argument', message: expect.stringContaining('steps') } },
+    { reason: { code: 'aborted' } },
+    { value: alone },
+  ]);
+  expect(await classify.explain('t1 t2', { method: 'gradient' })).toEqual(alone);
+});
+
+test('the model may come from a custom cache', async () => {
+  const { files } = await readTiny('bert-sequence');
+  const masked = withMask(files);
+  env.cache = { match: async (url) => bodyOf(masked, url), put: async () => {} };
+  try {
+    const classify = await pipeline('text-classification', 'made/up', { offline: true });
+    kOpen.push(classify);
+    expect((await classify.explain('t1 t2', { method: 'gradient' })).words).toHaveLength(2);
+  } finally {
+    env.cache = true;
+  }
+});
+
+test.each([['id2label', { id2label: ['a', 'b', 'c'] }]])('a pipeline with the option %s is refused', async (name, options) => {
+  const { files } = await readTiny('bert-sequence');
+  const classify = await pipeline('text-classification', files, options);
+  kOpen.push(classify);
+  await expect(classify.explain('t1', { method: 'gradient' })).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining(`the option ${name}`),
+  });
 });

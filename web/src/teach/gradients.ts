@@ -2,7 +2,6 @@
 import { chooseThreads } from '../engine/variant.js';
 import { mostThreads } from '../env.js';
 import { PeruseError, toPeruseError, unlessAborted } from '../errors.js';
-import type { GradientRequest } from '../explain/gradient.js';
 import type { Gradients, LoadedFrom } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
@@ -12,51 +11,39 @@ import type { TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 import type { TeachParts } from './teach.js';
 
-type Call = (wish: GradientRequest) => Promise<TeachVerbs['explain']['gives']>;
+type Host = RemoteHost<TeachVerbs, TeachProgress>;
 
 /** Opens the gradients of a pipeline's model; the worker starts at the first explanation. */
-export function openGradients({ startWorker }: TeachParts, { task, spec, options }: LoadedFrom): Gradients {
-  let reading = new AbortController();
-  let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
-  let opening: Promise<Call> | undefined;
+export function openGradients(parts: TeachParts, model: LoadedFrom): Gradients {
+  let running: { stop: AbortController; host: Promise<Host> } | undefined;
   let underWay = 0;
   const dispose = () => {
-    reading.abort();
-    host?.dispose();
-    opening = host = undefined;
-    reading = new AbortController();
+    running?.stop.abort();
+    running = undefined;
   };
-  const open = async (): Promise<Call> => {
-    if (options.adapter !== undefined) {
-      throw new PeruseError('unsupported', "method 'gradient' can't explain a model with an adapter.");
-    }
-    const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
-    const wasm = engineFolder(options.wasm_path, platform().paths.baseUrl());
-    const started = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(choice.threads), () => {});
-    host = started;
-    const model = {
-      task: task === 'question-answering' ? ('question-answering' as const) : ('text-classification' as const),
-      readsModules: task === 'text-classification',
-      source: await sendable(spec, reading.signal, platform().folderParts),
-      choice,
-      wasm,
-    };
-    let sent = false;
-    return (wish) => {
-      const first = sent ? {} : { model };
-      sent = true;
-      return started.call('explain', { ...first, wish });
-    };
+  const start = (): Promise<Host> => {
+    const stop = new AbortController();
+    const host = openHost(parts, model, stop.signal);
+    running = { stop, host };
+    host.catch(() => {
+      if (running?.host === host) running = undefined; // the next explanation tries again
+    });
+    return host;
+  };
+  const usable = async (): Promise<Host> => {
+    const host = await (running?.host ?? start());
+    if (host.usable()) return host;
+    dispose();
+    return start();
   };
   return {
-    async explain(wish, signal) {
+    async explain(request, signal) {
       underWay += 1;
       try {
-        opening ??= open();
-        const run = await unlessAborted(opening, signal);
-        return await unlessAborted(run(wish), signal);
+        const host = await unlessAborted(usable(), signal);
+        return await unlessAborted(host.call('explain', request), signal);
       } catch (error) {
-        if (underWay === 1) dispose(); // ends the worker, unless another explanation needs it; the next one starts another
+        if (signal?.aborted && underWay === 1) dispose(); // the engine would compute to the end
         throw toPeruseError(error);
       } finally {
         underWay -= 1;
@@ -64,4 +51,31 @@ export function openGradients({ startWorker }: TeachParts, { task, spec, options
     },
     dispose,
   };
+}
+
+/** Starts a worker that has read the model. It ends at `signal`, or if the model cannot be read. */
+async function openHost({ startWorker }: TeachParts, { task, spec, options }: LoadedFrom, signal: AbortSignal): Promise<Host> {
+  for (const name of ['adapter', 'id2label'] as const) {
+    if (options[name] !== undefined) {
+      throw new PeruseError('unsupported', `method 'gradient' can't explain a pipeline with the option ${name}.`);
+    }
+  }
+  const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
+  const wasm = engineFolder(options.wasm_path, platform().paths.baseUrl());
+  const worker = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
+  const host: Host = new RemoteHost(worker, () => {});
+  signal.addEventListener('abort', () => host.dispose());
+  try {
+    await host.call('open', {
+      task: task === 'question-answering' ? 'question-answering' : 'text-classification',
+      readsModules: task === 'text-classification',
+      source: await sendable(spec, signal, platform().folderParts),
+      choice,
+      wasm,
+    });
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
+  return host;
 }

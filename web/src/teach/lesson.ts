@@ -1,18 +1,17 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
 import { letEventsIn } from '../engine/events.js';
-import { readModules } from '../engine/load.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import type { GradientResult } from '../explain/gradient.js';
+import type { GradientRequest, GradientResult } from '../explain/gradient.js';
 import { Totals } from '../progress.js';
 import { kForms } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
-import { locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
+import { locate, type NamedFile, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { HostOf } from '../worker/host.js';
 import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
-import { Explainer, type ExplainerRequest } from './explainer.js';
-import { feedTrainer, type LessonParts, startTrainer } from './open_trainer.js';
+import { type ExplainedModel, openExplained } from './explainer.js';
+import { feedTrainer, type LessonParts, readTexts, startTrainer } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
@@ -38,12 +37,14 @@ export interface LessonRequest {
 
 export interface TeachVerbs {
   teach: { takes: LessonRequest; gives: LessonResult };
-  explain: { takes: ExplainerRequest; gives: GradientResult };
+  /** Opens the model that `explain` explains. */
+  open: { takes: ExplainedModel; gives: null };
+  explain: { takes: GradientRequest; gives: GradientResult };
 }
 
 export class TeachHost implements HostOf<TeachVerbs> {
   private readonly stop_ = new AbortController();
-  private explainer_: Explainer | undefined;
+  private explained_: Trainer | undefined;
 
   constructor(
     private readonly report_: (progress: TeachProgress) => void,
@@ -54,11 +55,11 @@ export class TeachHost implements HostOf<TeachVerbs> {
     const unfollow = signal && onAbort(signal, () => this.stop_.abort());
     try {
       throwIfAborted(signal);
-      if (verb === 'explain') {
-        const { model, wish } = request as ExplainerRequest;
-        if (model !== undefined) this.explainer_ = new Explainer(model, this.parts_, this.stop_.signal);
-        return await this.explainer_!.explain(wish);
+      if (verb === 'open') {
+        this.explained_ = await openExplained(request as ExplainedModel, this.parts_, this.stop_.signal);
+        return null;
       }
+      if (verb === 'explain') return this.explained_!.explain(request as GradientRequest);
       return await new Lesson(request as LessonRequest, this.report_, this.parts_, this.stop_.signal).run();
     } finally {
       unfollow?.();
@@ -95,9 +96,7 @@ class Lesson {
     const start = performance.now();
     const { generator, source } = this.request_;
     const opened = await this.open(source);
-    const { job, config } = await locate(opened);
-    const modules = this.request_.task === 'text-classification' ? await readModules(opened) : [];
-    const texts = [config, ...(await readTokenizer(job))];
+    const { job, texts, modules } = await readTexts(opened, this.request_.task === 'text-classification');
     const beside = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);

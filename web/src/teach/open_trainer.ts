@@ -2,12 +2,13 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
+import { readModules } from '../engine/load.js';
 import { startModule } from '../engine/start_build.js';
 import { ByteReporter } from '../progress.js';
 import { feedShards } from '../sources/feed_shards.js';
 import { explainMissing, findWeights } from '../sources/model_files.js';
 import type { FolderParts } from '../sources/open_folder.js';
-import { eachChunk, type Reading } from '../sources/read_files.js';
+import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
@@ -32,6 +33,16 @@ export async function startTrainer({ choice, wasm }: TrainerRequest, parts: Less
     startHelper: () => parts.startHelper(),
   });
   return new Trainer(module, lastWords);
+}
+
+/** Reads all files of a model but its weights: `texts` are its configuration and its tokenizer. */
+export async function readTexts(
+  reading: Reading,
+  readsModules: boolean,
+): Promise<{ job: Reading; texts: NamedFile[]; modules: NamedFile[] }> {
+  const { job, config } = await locate(reading);
+  const modules = readsModules ? await readModules(reading) : [];
+  return { job, texts: [config, ...(await readTokenizer(job))], modules };
 }
 
 /** With `keeps`, also returns the weights' files. */

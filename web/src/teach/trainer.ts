@@ -133,8 +133,8 @@ export class Trainer extends ModuleCalls<TeachModule> {
   }
 
   /** Computes gradients. Requires a trainer that was opened for explanations. */
-  explain(wish: GradientRequest): GradientResult {
-    const bytes = this.stageJson(this.teacher_, wish);
+  explain(request: GradientRequest): GradientResult {
+    const bytes = this.stageJson(this.teacher_, request);
     return this.call(() => this.teacher_.explain(bytes)).explanation as GradientResult;
   }
 
