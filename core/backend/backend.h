@@ -81,6 +81,7 @@ class Backend {
                      std::span<FloatBuffer> results) = 0;
   virtual Status Submit() { return OkStatus(); }
 
+  // The observer must outlive the backend; nullptr removes it.
   void set_observer(RunObserver* observer) { observer_ = observer; }
 
  protected:

@@ -9,7 +9,7 @@ namespace peruse {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-inline int Utf8Length(unsigned char lead) {
+inline int Utf8Length(unsigned char lead) {  // for valid UTF-8
   if (lead < 0x80) return 1;
   if (lead < 0xE0) return 2;
   return lead < 0xF0 ? 3 : 4;
@@ -44,6 +44,7 @@ inline char32_t DecodeUtf8(std::string_view text, size_t* position) {
          (p[3] & 0x3F);
 }
 
+// Returns the character before `*position`, which must be above 0, of valid UTF-8.
 char32_t DecodeUtf8Backwards(std::string_view text, size_t* position);
 
 void AppendUtf8(char32_t c, std::string* out);
@@ -56,7 +57,7 @@ bool IsAscii(std::string_view text);
 // Returns a copy in which U+FFFD replaces each maximal ill-formed part (Unicode chapter 3.9), as TextDecoder does.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-std::string Excerpt(std::string_view text);
+std::string Excerpt(std::string_view text);  // about the first 100 bytes
 size_t CountCodePoints(std::string_view text);
 
 // Converts byte indices of a valid UTF-8 text to code point and UTF-16 indices. Walks from the previous index, so that roughly increasing

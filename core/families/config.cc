@@ -14,6 +14,7 @@
 namespace peruse {
 namespace {
 
+// Returns a number as Python prints it; nullopt if Python would use an exponent.
 std::optional<std::string> NameOf(JsonValue value) {
   if (const auto name = value.GetString()) return std::string(*name);
   if (const auto integer = value.GetInt64()) return std::to_string(*integer);

@@ -18,7 +18,7 @@ class EmbeddingTable {
   DType storage() const { return storage_; }
   int64_t bytes() const;
 
-  bool AppendBytes(std::span<const uint8_t> bytes);
+  bool AppendBytes(std::span<const uint8_t> bytes);  // returns false if an element is NaN or infinity
   void WriteScales(int32_t first_row, std::span<const float> scales);
   void WriteRows(int32_t first_row, std::span<const float> values);
 

@@ -66,7 +66,7 @@ class Runner {
   // (start, end) for question answering, the vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head
   // h, query i; columns past length(s) are zero.
   virtual std::vector<OutputId> Outputs() const = 0;
-  virtual int32_t attention_heads() const = 0;
+  virtual int32_t attention_heads() const = 0;  // 0 without attention
   virtual int32_t attention_layers() const { return 0; }
   virtual int32_t span_kernel_heads() const = 0;
   // Returns the terms of attention scores. Precondition: the last run had one text, and the layer's outputs kQuery, kKey and, if the model

@@ -61,7 +61,7 @@ struct Parameters {
   const TableSpec& table(ParameterId id) const { return tables[static_cast<size_t>(id.number)]; }
   int64_t rows(ParameterId id) const;
   int64_t cols(ParameterId id) const;
-  Placement placement(const ParameterTensor& tensor) const {
+  Placement placement(const ParameterTensor& tensor) const {  // `tensor` must outlive the result
     return {tensor.layout, tensor.shape, cols(tensor.parameter)};
   }
 };

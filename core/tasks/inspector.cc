@@ -116,7 +116,7 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
     } else if (id.kind == OutputKind::kHidden) {
       found.hidden_states.push_back({{tokens, cols}, values});
     } else if (id == kLogits) {
-      const bool of_text = model_.head() == Head::kSequenceClassification || model_.head() == Head::kMultipleChoice;
+      const bool of_text = model_.output(id).rows.domain == Domain::kSequences;
       found.logits = {of_text ? std::vector{cols} : std::vector{tokens, cols}, values};
     }
   }

@@ -15,7 +15,7 @@ namespace peruse::text {
 
 class Pattern {
  public:
-  static Result<Pattern> FromJson(JsonValue json);
+  static Result<Pattern> FromJson(JsonValue json);  // reads {"String": s} or {"Regex": r}
   static Result<Pattern> Literal(std::string_view text);
   static Result<Pattern> Regex(std::string_view expression);
 
@@ -31,7 +31,7 @@ class Pattern {
 // The matches of a pattern in a text, from left to right. As in tokenizers, empty matches count unless they directly follow a match.
 class PatternMatches {
  public:
-  PatternMatches(const Pattern& pattern, std::string_view text);
+  PatternMatches(const Pattern& pattern, std::string_view text);  // the arguments must outlive the object
 
   bool Next();
   size_t begin() const { return begin_; }

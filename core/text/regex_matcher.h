@@ -17,6 +17,7 @@ class RegexMatcher {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
+  // The arguments must outlive the matcher.
   RegexMatcher(const RegexProgram& program, std::string_view text) : program_(program), text_(text) {}
 
   // Returns the end of the match that begins at `begin`, or kNone. Errors: kOutOfMemory, kUnsupported if the search takes too long.

@@ -20,6 +20,6 @@ struct SentencePieceModel {
   std::string_view charsmap;  // character map of the normaliser, or empty
 };
 
-Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes);
+Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes);  // `bytes` must outlive the result
 
 }  // namespace peruse::text

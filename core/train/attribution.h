@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,8 +14,8 @@
 namespace peruse::train {
 
 struct AttributionRequest {
-  std::vector<int32_t> ids, types;
-  std::vector<int32_t> baseline;  // ids of the baseline; a token that stays the same gets 0
+  std::vector<int32_t> ids, types;  // not empty
+  std::vector<int32_t> baseline;    // ids of the baseline; a token that stays the same gets 0
   struct Logit {
     int32_t row;  // token; 0 for heads on texts
     int32_t column;

@@ -82,9 +82,6 @@ Result<std::vector<AttributionRequest::Logit>> TeachSession::ExplainedLogits(Jso
     if (first < 0) return InvalidArgument("the answer to explain has no token");
     return std::vector<AttributionRequest::Logit>{{first, 0}, {last, 1}};
   }
-  if (request_.head != Head::kSequenceClassification) {
-    return Unsupported("gradients are explained for labels of texts and for answers");
-  }
   if (request.FindMember("entailment").GetBool().value_or(false)) {
     PERUSE_ASSIGN_OR_RETURN(const int32_t entailment, EntailmentOf(config));
     return std::vector<AttributionRequest::Logit>{{0, entailment}};
@@ -102,19 +99,20 @@ Result<std::string> TeachSession::Explain(std::string_view json) {
   PERUSE_RETURN_IF_ERROR(PrepareExplanations());
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, "the request to explain"));
   const JsonValue request = document.root();
-  AttributionRequest wish;
+  AttributionRequest attributed;
   OptionReader reader(request);
-  reader.Read("steps", 1, &wish.steps);
+  reader.Read("steps", 1, &attributed.steps);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  if (wish.steps > kMostSteps) return InvalidArgument("option steps is above " + std::to_string(kMostSteps));
+  if (attributed.steps > kMostSteps)
+    return InvalidArgument("option steps must be at most " + std::to_string(kMostSteps));
   PERUSE_ASSIGN_OR_RETURN(const text::Encoding tokens, EncodeExplained(request));
-  PERUSE_ASSIGN_OR_RETURN(wish.logits, ExplainedLogits(request, tokens));
+  PERUSE_ASSIGN_OR_RETURN(attributed.logits, ExplainedLogits(request, tokens));
   const int32_t mask = tokenizer_->mask_id() >= 0 ? tokenizer_->mask_id() : tokenizer_->pad_id();
   if (mask < 0) return Unsupported("the tokenizer has neither a mask nor a padding token, which the baseline needs");
-  wish.ids = tokens.ids;
-  wish.types = tokens.type_ids;
-  wish.baseline = Masked(tokens, mask);
-  PERUSE_ASSIGN_OR_RETURN(const Attribution found, attributor_->Attribute(wish));
+  attributed.ids = tokens.ids;
+  attributed.types = tokens.type_ids;
+  attributed.baseline = Masked(tokens, mask);
+  PERUSE_ASSIGN_OR_RETURN(const Attribution found, attributor_->Attribute(attributed));
 
   const bool question = request_.head == Head::kQuestionAnswering;
   const std::string_view texts[] = {TextOf(request, 0, question).value_or(""),

@@ -62,6 +62,11 @@ Status TeachSession::OpenParts(std::string_view request) {
 
 Status TeachSession::CheckTask() const {
   const bool reads = trainee_->config().reads_labels(), zero_shot = request_.task == "zero-shot-classification";
+  const bool has_gradients =
+      request_.head == Head::kSequenceClassification || request_.head == Head::kQuestionAnswering;
+  if (request_.explains && !has_gradients) {
+    return Unsupported("gradients explain text classification and question answering, not " + request_.task);
+  }
   if (reads && request_.explains) {
     return Unsupported("gradients of a model that reads labels with the text can't be attributed to words");
   }

@@ -171,9 +171,11 @@ Result<AddedToWords> Trainee::WithAddedToWords(OutputId output) const {
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
   AddedToWords result = {program_, {}, 0};
   Program& program = result.program;
-  // The first embeddings are those of words (SumEmbeddings).
-  const auto at = std::find_if(program.ops.begin(), program.ops.end(),
-                               [](const Op& op) { return std::holds_alternative<ops::Embed>(op); });
+  const auto at = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) {
+    const auto* embed = std::get_if<ops::Embed>(&op);
+    return embed != nullptr &&
+           program.indices[static_cast<size_t>(embed->lookups[0].index.id)].kind == Index::Kind::kIds;
+  });
   if (at == program.ops.end()) return Unsupported("the model has no word embeddings");
   auto& embed = std::get<ops::Embed>(*at);
   result.table = embed.lookups[0].table;

@@ -210,8 +210,8 @@ Status LoraAdapter::TakeWhole() {
   return OkStatus();
 }
 
-// // linear:    W [out, in] + B [out, r] A [r, in]; lora_bias adds B's bias [out] to the layer's bias
-// // embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
+// linear:    W [out, in] + B [out, r] A [r, in]; lora_bias adds B's bias [out] to the layer's bias
+// embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
 Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors) {
   if (factors.a == nullptr || factors.b == nullptr) {
     return Status(StatusCode::kMissingTensor, "the adapter has but one factor for " + module);

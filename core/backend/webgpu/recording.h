@@ -125,7 +125,9 @@ void Recording::Upload(Value out, Write write) {
   const bool whole = x.first == 0 && x.cols == x.stride;
   View staged = Of(x);
   if (whole) {
-    if (!memory_.Refresh(x)) return Fail(OutOfMemory("no buffer to write the run's inputs to"));
+    // A constant is written once, before any run reads it.
+    if (!memory_.IsConstant(x) && !memory_.Refresh(x))
+      return Fail(OutOfMemory("no buffer to write the run's inputs to"));
     staged = Of(x);
   } else {
     staged = TakeMatrix(x.rows, x.cols, true);

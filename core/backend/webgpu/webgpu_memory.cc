@@ -156,8 +156,9 @@ void Memory::Release() {
   workspace_.clear();
 }
 
+bool Memory::IsConstant(Tensor tensor) const { return tensor.buffer >= kFirstConstant; }
+
 bool Memory::Refresh(Tensor tensor) {
-  if (tensor.buffer >= kFirstConstant) return true;
   PERUSE_CHECK(tensor.valid() && static_cast<size_t>(tensor.buffer) < workspace_.size());
   Workspace& place = workspace_[static_cast<size_t>(tensor.buffer)];
   recorder_.Give(place.buffer);
@@ -166,7 +167,7 @@ bool Memory::Refresh(Tensor tensor) {
 }
 
 int32_t Memory::buffer(Tensor tensor) const {
-  const bool constant = tensor.buffer >= kFirstConstant;
+  const bool constant = IsConstant(tensor);
   const auto index = static_cast<size_t>(constant ? tensor.buffer - kFirstConstant : tensor.buffer);
   PERUSE_CHECK(tensor.valid() && index < (constant ? constants_.size() : workspace_.size()));
   return constant ? constants_[index] : workspace_[index].buffer;

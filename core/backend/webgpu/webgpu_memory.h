@@ -43,8 +43,8 @@ class Memory {
   // Creates the next slot of the running plan. Returns false if its buffer cannot be allocated.
   bool New(int32_t rows, int32_t cols);
   void Release();
-  // Replaces a slot's buffer by one that the host may write to, with undefined contents. Returns false on failure. A constant keeps its
-  // buffer, which is written only once.
+  bool IsConstant(Tensor tensor) const;
+  // Gives a slot a buffer that the host may write, and loses its contents. Returns false on failure.
   bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 

@@ -6,6 +6,6 @@
 
 namespace peruse::xnnpack {
 
-void ActivateRow(const float* x, int64_t count, Activation activation, float* out);
+void ActivateRow(const float* x, int64_t count, Activation activation, float* out);  // `out` may be `x`
 
 }  // namespace peruse::xnnpack

@@ -21,6 +21,7 @@ struct Memory {
 
 class Runner : public PlanRun {
  public:
+  // The arguments must outlive the runner.
   Runner(const ThreadPool& pool, Memory& memory) : pool_(pool), memory_(memory) {}
 
   const ThreadPool& pool() const { return pool_; }

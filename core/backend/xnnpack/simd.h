@@ -100,7 +100,7 @@ inline Floats Exp(Floats x) {
 }
 
 template <typename Function>
-inline void Map(const float* x, float* out, int64_t count, Function f) {
+inline void Map(const float* x, float* out, int64_t count, Function f) {  // `out` may be `x`
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) Store(f(Load(x + i)), out + i);
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i)), out + i, count - i);

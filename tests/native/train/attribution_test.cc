@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "tests/native/train/golden_summary.h"
 
@@ -17,6 +16,8 @@ using peruse::testing::GoldenCase;
 using peruse::testing::TensorFile;
 
 constexpr int32_t kBaseline = 4;
+// Captum computes in float64, Peruse the gradients in float32: a wrong term shows at 1e-2.
+constexpr double kTolerance = 2e-5;
 
 const TensorFile& Goldens() {
   static const TensorFile file = TensorFile::Read("training/attributions.safetensors");
@@ -54,10 +55,11 @@ TEST_P(AttributionTest, ScoresAreCaptums) {
     const Attribution found = attributor_->Attribute(Request(text)).value();
     const std::vector<float> scores = Goldens().Floats(GetParam().name + "/" + text + "/scores");
     const std::vector<float> values = Goldens().Floats(GetParam().name + "/" + text + "/values");
-    EXPECT_NEAR(found.value, values[0], 2e-5) << text;
-    EXPECT_NEAR(found.baseline_value, values[1], 2e-5) << text;
+    EXPECT_NEAR(found.value, values[0], kTolerance) << text;
+    EXPECT_NEAR(found.baseline_value, values[1], kTolerance) << text;
     ASSERT_EQ(found.tokens.size(), scores.size());
-    for (size_t t = 0; t < scores.size(); ++t) EXPECT_NEAR(found.tokens[t], scores[t], 2e-5) << text << ", token " << t;
+    for (size_t t = 0; t < scores.size(); ++t)
+      EXPECT_NEAR(found.tokens[t], scores[t], kTolerance) << text << ", token " << t;
   }
 }
 
@@ -69,7 +71,7 @@ TEST_P(AttributionTest, ScoresAddUpToTheDifferenceOfTheValues) {
     const double sum = std::accumulate(found.tokens.begin(), found.tokens.end(), 0.0);
     return std::fabs(found.value - found.baseline_value - sum);
   };
-  EXPECT_LT(missing(200), 1e-4);
+  EXPECT_LT(missing(200), 5 * kTolerance);  // float32 rounding of some 30 scores
   const Attribution found = attributor_->Attribute(request).value();
   EXPECT_EQ(found.tokens.front(), 0);  // it is the same in the baseline
   EXPECT_EQ(found.tokens.back(), 0);
@@ -82,6 +84,8 @@ std::vector<GoldenCase> Cases() {
   }
   return cases;
 }
+
+TEST(AttributionGoldens, AllCheckpointsAreThere) { EXPECT_EQ(Cases().size(), 16u); }
 
 INSTANTIATE_TEST_SUITE_P(Captum, AttributionTest, ::testing::ValuesIn(Cases()), [](const auto& info) {
   std::string name = info.param.name;
