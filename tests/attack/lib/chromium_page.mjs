@@ -106,6 +106,14 @@ async function residentBytes(session) {
 }
 
 async function workers(session) {
-  const names = (id) => readdirSync(`/proc/${id}/task`).map((task) => readFileSync(`/proc/${id}/task/${task}/comm`, 'utf8'));
+  const nameOf = (path) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      if (!['ENOENT', 'ESRCH'].includes(error.code)) throw error;
+      return ''; // the thread has ended meanwhile
+    }
+  };
+  const names = (id) => readdirSync(`/proc/${id}/task`).map((task) => nameOf(`/proc/${id}/task/${task}/comm`));
   return (await renderers(session)).flatMap(names).filter((name) => name.startsWith('DedicatedWorker')).length;
 }

@@ -1,8 +1,11 @@
+import { PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
 import type { HelperWorker } from './engine.js';
 import { Helper } from './helpers.js';
 
 const kPrepared: Helper[] = []; // started in advance
+const kLiving = new Set<Helper>();
+let isEnding = false;
 
 export function startHelper(): HelperWorker {
   return kPrepared.shift() ?? newHelper();
@@ -15,25 +18,35 @@ export function prepareHelpers(count: number): void {
   } catch {}
 }
 
-/**
- * Ends the threads that were started in advance, each after it has started: in Chromium, a nested worker that is terminated while its script
- * loads may survive its parent.
- */
+/** Ends the threads that were started in advance. */
 export async function dropHelpers(): Promise<void> {
-  const end = async (helper: Helper) => {
-    await within(patience.threads, helper.started).catch(() => {});
-    helper.terminate();
-  };
-  await Promise.all(kPrepared.splice(0).map(end));
+  await Promise.all(kPrepared.splice(0).map(endStarted));
+}
+
+/** Ends all threads of this worker before the worker itself ends. An engine that is still starting then gets no further threads. */
+export async function endHelpers(): Promise<void> {
+  isEnding = true;
+  await Promise.all([...kLiving].map(endStarted));
+}
+
+/** Ends a thread after it has started: in Chromium, a nested worker that is terminated while its script loads may survive its parent. */
+async function endStarted(helper: Helper): Promise<void> {
+  await within(patience.threads, helper.started).catch(() => {});
+  helper.terminate();
 }
 
 /** Starts this worker's own script, whose name a bundler may have changed. */
 function newHelper(): Helper {
+  if (isEnding) throw new PeruseError('aborted', 'The worker is ending.');
   const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
-  const helper = new Helper(
+  const helper: Helper = new Helper(
     (message) => worker.postMessage(message),
-    () => worker.terminate(),
+    () => {
+      kLiving.delete(helper);
+      worker.terminate();
+    },
   );
+  kLiving.add(helper);
   worker.onmessage = (event) => helper.receive(event.data);
   worker.onerror = (event) => helper.fail(event);
   worker.onmessageerror = () => helper.fail({ message: 'a message of it could not be read' });

@@ -1,7 +1,7 @@
 // Handles the first message of a worker in a browser, which makes it a host or a thread of an engine.
 
 import type { ModuleFactory } from '../engine/engine.js';
-import { dropHelpers, prepareHelpers } from '../engine/helper_browser.js';
+import { endHelpers, prepareHelpers } from '../engine/helper_browser.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
 import type { WorkerMessage } from './worker_host.js';
 
@@ -40,5 +40,5 @@ const kFarewell = 500;
 
 /** Closes this worker after a delay: in Chromium, nested workers survive if their parent ends immediately after ending them. */
 export function closeLater(scope: { close(): void }): void {
-  void dropHelpers().then(() => setTimeout(() => scope.close(), kFarewell));
+  void endHelpers().then(() => setTimeout(() => scope.close(), kFarewell));
 }
