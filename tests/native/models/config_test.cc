@@ -264,9 +264,9 @@ TEST(ConfigTest, FieldsOfAnotherKindAreRefused) {
 
 TEST(ConfigTest, FieldsThatContradictEachOtherAreRefused) {
   ExpectError(Of("roberta", R"("pad_token_id":9,"max_position_embeddings":10)"), StatusCode::kMalformedFile,
-              "no place behind pad_token_id 9");
+              "no position after pad_token_id 9");
   ExpectError(Of("mpnet", R"("max_position_embeddings":2)"), StatusCode::kMalformedFile,
-              "no place behind the padding token");
+              "no position after the padding token");
   ExpectError(Of("deberta-v2", R"("pooler_hidden_size":64)"), StatusCode::kMalformedFile,
               "pooler_hidden_size is 64; it must equal hidden_size 1536");
   std::string names = "\"id2label\":{\"0\":\"a\"";

@@ -132,7 +132,7 @@ TEST(SentenceModulesTest, WhatIsNotSupportedIsNamed) {
   ExpectError(with("Pooling"), StatusCode::kUnsupported, "another place");
   ExpectError(with("Transformer"), StatusCode::kUnsupported, "first module");
   for (const char* path : {"../x", "/etc", "a//b", ".hidden", "a/../b", "http://x", "a?b"}) {
-    ExpectError(with("Dense", path), StatusCode::kMalformedFile, "no plain folder");
+    ExpectError(with("Dense", path), StatusCode::kMalformedFile, "not a plain folder");
   }
   ExpectError({{"modules.json", R"([{"path": "", "type": "sentence_transformers.models.CLIPModel"}])"}},
               StatusCode::kUnsupported, "CLIPModel");

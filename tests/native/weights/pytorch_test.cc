@@ -136,12 +136,12 @@ TEST(PytorchTest, BrokenPickles) {
       {"a", "is not there"},
       {"R", "is not there"},
       {"N(a", "is not there"},
-      {"t", "closes what"},
+      {"t", "has not begun"},
       {"N\x87", "is not there"},
       {"](N\x85"
        "e",
        ""},  // valid, but not a dictionary
-      {"NNa", "no list"},
+      {"NNa", "not a list"},
       {"NNNs", "no dictionary"},
       {"}NNs", "neither text nor integer"},
       {"}(Nu", "without a value"},
@@ -160,8 +160,8 @@ TEST(PytorchTest, BrokenPickles) {
            {PickleText("storage"), PickleText("FloatStorage"), PickleText("0"), PickleText("cpu"), PickleInt(4)}) +
            "Q",
        "persistent id"},
-      {PickleText("a") + PickleTuple({}) + "R", "no function"},
-      {PickleGlobal("torch", "FloatStorage") + PickleTuple({}) + "R", "no function"},
+      {PickleText("a") + PickleTuple({}) + "R", "not a function"},
+      {PickleGlobal("torch", "FloatStorage") + PickleTuple({}) + "R", "not a function"},
       {PickleGlobal("collections", "OrderedDict") + PickleTuple({"N"}) + "R", "OrderedDict of something"},
       {PickleGlobal("collections", "OrderedDict") + "\x85", "function belongs"},
       {"]" + PickleGlobal("collections", "OrderedDict") + "a", "function or class into a list"},
@@ -169,8 +169,8 @@ TEST(PytorchTest, BrokenPickles) {
       {PickleDict({{"a", PickleTuple({PickleGlobal("torch", "FloatStorage")})}}),
        "function or class into a dictionary"},
       {PickleTuple({PickleTuple({PickleGlobal("torch", "FloatStorage")})}), "no class belongs"},
-      {dict + dict + "b", "no OrderedDict"},
-      {PickleOrderedDict() + "Nb", "no OrderedDict"},
+      {dict + dict + "b", "not an OrderedDict"},
+      {PickleOrderedDict() + "Nb", "not an OrderedDict"},
       {PickleCall(PickleGlobal("torch._utils", "_rebuild_parameter"), {"N", "\x88", PickleOrderedDict()}), "parameter"},
       {PickleCall(PickleGlobal("torch._utils", "_rebuild_tensor_v2"), {"N"}), "of 1 things"},
   };
