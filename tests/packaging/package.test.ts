@@ -3,8 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, test } from 'vitest';
+import { brotliKilobytes } from './brotli.js';
 
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, files, tarballBytes, demoTarballBytes, seconds } = inject('installed');
@@ -92,11 +93,6 @@ test('is less than 6.6 MB to download, and less than 16.6 MB on disk, eight buil
   expect(onDisk).toBeLessThan(16.6e6);
 });
 
-function brotli(path: string): number {
-  return brotliCompressSync(readFileSync(path), { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } })
-    .length;
-}
-
 const kBundle = join(kPackage, 'web/bundle');
 const kPageScripts = ['peruse.js', 'peruse-worker.js'].map((name) => join(kBundle, name));
 
@@ -106,31 +102,51 @@ test('a page loads nothing that is for Node', () => {
   for (const name of bundles) expect(readFileSync(join(kBundle, name), 'utf8'), name).not.toMatch(/['"`]node:/);
 });
 
+const kCpuBuilds = ['relaxed-threads', 'relaxed', 'simd-threads', 'simd'];
+const scriptKilobytes = () => kPageScripts.reduce((sum, path) => sum + brotliKilobytes(path), 0);
+const buildKilobytes = (build: string) => brotliKilobytes(join(kBundle, `peruse-${build}.wasm`));
+
 test('a page loads less than 398 KB, of which an engine for the CPU is less than 318 KB (brotli)', () => {
-  const script = kPageScripts.reduce((sum, path) => sum + brotli(path), 0);
-  for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
-    const wasm = brotli(join(kBundle, `peruse-${variant}.wasm`));
-    console.log(`${variant}: engine ${kilobytes(wasm)}, all scripts ${kilobytes(script)}, together ${kilobytes(wasm + script)} KB`);
-    expect(wasm, variant).toBeLessThan(318 * 1024);
-    expect(wasm + script, variant).toBeLessThan(398 * 1024);
+  const script = scriptKilobytes();
+  for (const build of kCpuBuilds) {
+    const wasm = buildKilobytes(build);
+    console.log(`${build}: engine ${wasm.toFixed(1)}, all scripts ${script.toFixed(1)}, together ${(wasm + script).toFixed(1)} KB`);
+    expect(wasm, build).toBeLessThan(318);
+    expect(wasm + script, build).toBeLessThan(398);
   }
+});
+
+test('README and docs/limits.md say how much a page loads, to one per cent', () => {
+  const readme = readFileSync(join(kPackage, 'README.md'), 'utf8');
+  const limits = readFileSync(join(kPackage, 'docs/limits.md'), 'utf8');
+  const figure = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+  const largest = Math.max(...kCpuBuilds.map(buildKilobytes)) + scriptKilobytes();
+  const stated = [
+    ['README.md', figure(readme, /\*\*(\d+) KB\*\* to download/), largest],
+    ['scripts', figure(limits, /loads one build, and (\d+)\s+KB of scripts/), scriptKilobytes()],
+    ...[...kCpuBuilds, 'tokenizer', 'webgpu', 'teach-threads', 'teach'].map(
+      (build) => [build, figure(limits, new RegExp(`^\\| \`${build}\` \\|.*\\| (\\d+) KB \\|$`, 'm')), buildKilobytes(build)] as const,
+    ),
+  ] as const;
+  const wrong = stated.filter(([, says, is]) => !(Math.abs(says - is) <= is / 100));
+  expect(wrong).toEqual([]);
 });
 
 test("the GPU's part adds less than 60 KB (brotli)", () => {
-  const [gpu, cpu] = ['webgpu', 'simd'].map((build) => brotli(join(kBundle, `peruse-${build}.wasm`))) as [number, number];
-  const script = brotli(join(kBundle, 'peruse-gpu.js'));
-  console.log(`the GPU's part: ${kilobytes(gpu)} KB, ${kilobytes(script)} KB of scripts`);
-  expect(gpu - cpu + script).toBeLessThan(60 * 1024);
+  const [gpu, cpu] = [buildKilobytes('webgpu'), buildKilobytes('simd')];
+  const script = brotliKilobytes(join(kBundle, 'peruse-gpu.js'));
+  console.log(`the GPU's part: ${gpu.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
+  expect(gpu - cpu + script).toBeLessThan(60);
 });
 
 test('what a page loads to teach is an engine of less than 307 KB, and less than 40 KB of scripts (brotli)', () => {
-  const script = ['peruse-teach.js', 'peruse-teach-worker.js'].reduce((sum, name) => sum + brotli(join(kBundle, name)), 0);
+  const script = ['peruse-teach.js', 'peruse-teach-worker.js'].reduce((sum, name) => sum + brotliKilobytes(join(kBundle, name)), 0);
   for (const build of ['teach', 'teach-threads']) {
-    const wasm = brotli(join(kBundle, `peruse-${build}.wasm`));
-    console.log(`${build}: engine ${kilobytes(wasm)} KB, ${kilobytes(script)} KB of scripts`);
-    expect(wasm, build).toBeLessThan(307 * 1024);
+    const wasm = buildKilobytes(build);
+    console.log(`${build}: engine ${wasm.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
+    expect(wasm, build).toBeLessThan(307);
   }
-  expect(script).toBeLessThan(40 * 1024);
+  expect(script).toBeLessThan(40);
 });
 
 test('peruse/inline is one script of less than 1.5 MB, and less than 985 KB by gzip', () => {
@@ -143,10 +159,6 @@ test('peruse/inline is one script of less than 1.5 MB, and less than 985 KB by g
 test('a page that does not teach loads nothing of it', () => {
   for (const path of kPageScripts) expect(readFileSync(path, 'utf8'), path).not.toMatch(/peruse-teach/);
 });
-
-function kilobytes(bytes: number): string {
-  return (bytes / 1024).toFixed(1);
-}
 
 const kNodes = [
   ['this', process.execPath],

@@ -1,20 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
+import { brotliKilobytes } from './brotli.js';
 
 const { folder } = inject('installed');
 const kBundle = join(folder, 'node_modules/peruse/web/bundle');
 const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";
 
 test('is less than 100 KB of WebAssembly, and 30 KB of scripts (brotli)', () => {
-  const brotli = (name: string) =>
-    brotliCompressSync(readFileSync(join(kBundle, name)), {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 },
-    }).length / 1024;
-  const [wasm, script] = [brotli('peruse-tokenizer.wasm'), brotli('peruse-tokenizer.js')];
+  const wasm = brotliKilobytes(join(kBundle, 'peruse-tokenizer.wasm'));
+  const script = brotliKilobytes(join(kBundle, 'peruse-tokenizer.js'));
   console.log(`the tokenizer alone: ${wasm.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
   expect(wasm).toBeLessThan(100);
   expect(script).toBeLessThan(30);
