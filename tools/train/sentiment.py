@@ -2,7 +2,7 @@
 
     python sentiment.py --weights MODEL_DIR --out-dir OUT --rounds 14
 
-A third of a round's texts are sentences that carry no label, varied at every showing: the model that the recipe goes on from labels them
+More than a fifth of a round's texts are sentences that carry no label, varied at every showing: the model that the recipe goes on from labels them
 softly, so that it forgets little. Remarks with negation and understatement are made by a grammar (`shared/remarks.py`), and what says
 neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
