@@ -105,7 +105,7 @@ test('redact replaces them beside what the model finds', async () => {
   expect((await call(text, { patterns: true, types: ['EMAIL'] })).text).toBe('Anna Bell: [EMAIL_1], +49 30 1234567.');
   await expect(call(text, { patterns: ['FAX' as 'PHONE'] })).rejects.toMatchObject({
     code: 'invalid_argument',
-    message: /no pattern 'FAX'/,
+    message: expect.stringMatching(/no pattern 'FAX'/),
   });
   await expect(call(text, { patterns: 'EMAIL' as unknown as true })).rejects.toMatchObject({ code: 'invalid_argument' });
 });

@@ -510,7 +510,10 @@ describe('without a model', () => {
     [{ patterns: ['FAX'] }, /no pattern 'FAX'/],
     [{ finders: [1] }, /finders must be a list of functions/],
   ])('%j is refused', async (options, message) => {
-    await expect(pipeline('redact', null, options)).rejects.toMatchObject({ code: 'invalid_argument', message });
+    await expect(pipeline('redact', null, options)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(message),
+    });
   });
 
   test('peruse has the same, and no other task takes null or the options of redact', async () => {
@@ -538,13 +541,19 @@ describe('fail_closed', () => {
   test('refuses letters that the model does not know, unless they are replaced', async () => {
     const call = redact(giving(['PER', 'Anna']), { tokenizer, defaults: { fail_closed: true } });
     expect((await call('Anna left. \u2764')).text).toBe('[PER_1] left. \u2764');
-    await expect(call('Anna and \u738b\u4f1f')).rejects.toMatchObject({ code: 'unsupported', message: /Input 0 .* 9 to 11/ });
+    await expect(call('Anna and \u738b\u4f1f')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/Input 0 .* 9 to 11/),
+    });
     expect(
       (await call('Anna and \u738b\u4f1f', { finders: [(texts) => texts.map((text) => [{ type: 'PER', start: 9, end: text.length }])] }))
         .text,
     ).toBe('[PER_1] and [PER_2]');
     expect((await call('Anna and \u738b\u4f1f', { fail_closed: false })).text).toBe('[PER_1] and \u738b\u4f1f');
-    await expect(call(['Anna', 'x \ud800 y'])).rejects.toMatchObject({ code: 'unsupported', message: /Input 1 .* half of a character/ });
+    await expect(call(['Anna', 'x \ud800 y'])).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/Input 1 .* half of a character/),
+    });
   });
 
   test('replaces other occurrences of what was found', async () => {

@@ -99,7 +99,10 @@ test("zero-shot-classification ranks the caller's labels", async () => {
 
 test('zero-shot-classification needs a model with an entailment label', async () => {
   const { pipe: classify } = await open('zero-shot-classification', 'deberta-v2-sequence');
-  await expect(classify('t1', ['t2'])).rejects.toMatchObject({ code: 'unsupported', message: /entailment.* has LABEL_0, LABEL_1/ });
+  await expect(classify('t1', ['t2'])).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/entailment.* has LABEL_0, LABEL_1/),
+  });
 });
 
 test('multiple-choice gives probabilities of the choices', async () => {
@@ -117,7 +120,7 @@ test('text-ranking by one of several labels gives the scores of all', async () =
   await expect(rank('t1', ['t2'])).rejects.toMatchObject({
     name: 'PeruseError',
     code: 'invalid_argument',
-    message: /contradiction, neutral, entail/,
+    message: expect.stringMatching(/contradiction, neutral, entail/),
   });
   await expect(rank('t1', ['t2'], { label: 'neutral', return_documents: 'yes' as unknown as boolean })).rejects.toThrow(/return_documents/);
   await expect(rank('t1', 't2' as unknown as string[])).rejects.toMatchObject({ code: 'invalid_argument' });
@@ -152,6 +155,6 @@ test("fill-mask goes through DeBERTa's enhanced mask decoder when asked", async 
   const misplaced = { enhanced_mask_decoder: true } as PipelineOptions;
   await expect(pipeline('text-classification', 'models/peruse-sentiment-convbert-tiny', misplaced)).rejects.toMatchObject({
     code: 'invalid_argument',
-    message: /it is an option of fill-mask/,
+    message: expect.stringMatching(/it is an option of fill-mask/),
   });
 });

@@ -159,7 +159,10 @@ test('what throws while it is read is the arguments’ fault', async () => {
       throw new Error('no');
     },
   };
-  await expect(loose('text-classification', kModel, [example])).rejects.toMatchObject({ code: 'invalid_argument', message: /no/ });
+  await expect(loose('text-classification', kModel, [example])).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/no/),
+  });
 });
 
 test('a signal that has fired: its reason is the cause', async () => {
