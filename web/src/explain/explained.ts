@@ -1,6 +1,7 @@
 // What each task explains: the score of one result, for the texts as they are and with a word replaced.
 import { PeruseError, show } from '../errors.js';
 import { checkString, labelList, nameOf } from '../tasks/call.js';
+import { kHypothesisTemplate } from '../tasks/hypothesis.js';
 import type { Answer } from '../tasks/question_answering.js';
 import type { LabelScore } from '../tasks/text_classification.js';
 import type { RankedDocument } from '../tasks/text_ranking.js';
@@ -69,7 +70,7 @@ async function zeroShot(call: Call, text: string, candidates: unknown, { label, 
   const scoreIn = (one: ZeroShotClassificationOutput, of: string) => one.scores[one.labels.indexOf(of)]!;
   const chosen = label === undefined ? found.labels[0]! : found.labels.find((one) => one === label);
   if (chosen === undefined) throw unknownLabel(label, labels);
-  const { hypothesis_template: template = 'This example is {}.' } = options as { hypothesis_template?: string };
+  const { hypothesis_template: template = kHypothesisTemplate } = options as { hypothesis_template?: string };
   return {
     texts: [{ text, member: 'words' }],
     score: scoreIn(found, chosen),

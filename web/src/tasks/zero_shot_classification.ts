@@ -1,4 +1,5 @@
 import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type Run, taskOptions } from './call.js';
+import { kHypothesisTemplate } from './hypothesis.js';
 
 /** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {
@@ -29,6 +30,7 @@ const kOptions = taskOptions<ZeroShotClassificationOptions>('zero-shot-classific
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
     const settings = {
+      hypothesis_template: kHypothesisTemplate,
       ...engineOptions('zero-shot-classification', kOptions, options),
       candidate_labels: labelList(labels, 'candidate_labels'),
     };
