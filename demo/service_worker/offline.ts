@@ -30,17 +30,19 @@ let currentVersion = '';
 /** Stores the files that are missing or have changed, one after another. */
 async function storeAll(): Promise<void> {
   const cache = await caches.open(kCache);
-  const { version, inUse } = await siteFiles();
+  known ??= readKnown();
+  const { version, inUse } = await known;
   const isCurrent = (await (await cache.match('./kept'))?.text()) === version;
-  for (const file of inUse) {
-    const address = addressInSite(file);
-    if (current.has(address) || (isCurrent && (await cache.match(file)))) continue;
-    const stored = cache.add(file);
+  for (const address of inUse) {
+    if (current.has(address) || (isCurrent && (await cache.match(address)))) continue;
+    const stored = cache.add(address);
     current.set(address, stored);
-    await stored.catch((error: unknown) => {
+    try {
+      await stored;
+    } catch (error) {
       current.delete(address);
       throw error;
-    });
+    }
   }
   await cache.put('./kept', new Response(version));
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 /** A path instead of an import, because the file needs the types of service workers. */
 const kScript: string = fileURLToPath(new URL('../../demo/service_worker/offline.ts', import.meta.url));
@@ -19,11 +19,13 @@ const cache = {
     return stored.get(key)?.clone();
   },
   put: async (request: string, response: Response) => void stored.set(keyOf(request), response),
+  add: async (request: string) => void stored.set(keyOf(request), await server(keyOf(request))),
 };
-let server: (address: string) => Response;
+let server: (address: string) => Response | Promise<Response>;
 let listeners: Map<string, (event: unknown) => void>;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  stored.clear();
   listeners = new Map();
   vi.stubGlobal('self', {
     registration: { scope: kSite },
@@ -34,9 +36,9 @@ beforeAll(async () => {
   vi.stubGlobal('location', { origin: new URL(kSite).origin });
   vi.stubGlobal('caches', { open: async () => cache, match: cache.match });
   vi.stubGlobal('fetch', async (request: string | { url: string }) => server(keyOf(request)));
+  vi.resetModules();
   await import(/* @vite-ignore */ kScript);
 });
-beforeEach(() => stored.clear());
 
 const file = (body: string, type: string) => new Response(body, { headers: { 'content-type': type } });
 const site = (address: string) => {
@@ -112,4 +114,35 @@ test('takes engines and models from the cache once all of this version of the si
   expect(await (await ask('models/b/config.json')).text()).toBe('{}');
   await ask('app/main.js');
   expect(asked).toEqual(['app/main.js']);
+});
+
+test('a file that is being stored is not requested again, not even before the worker has seen a visit', async () => {
+  const asked: string[] = [];
+  let reply = () => {};
+  const held = new Promise<void>((done) => {
+    reply = done;
+  });
+  server = async (address) => {
+    asked.push(address.slice(kSite.length));
+    if (address.includes('/models/')) await held;
+    return site(address);
+  };
+  let all: Promise<unknown> | undefined;
+  const said = new Promise<string>((done) => {
+    listeners.get('message')!({
+      data: 'keep all',
+      source: { postMessage: done },
+      waitUntil: (promise: Promise<unknown>) => {
+        all = promise;
+      },
+    });
+  });
+  await vi.waitFor(() => expect(asked).toContain('models/a/config.json'));
+  const answer = ask('models/a/config.json');
+  await new Promise((done) => setTimeout(done));
+  reply();
+  expect(await (await answer).text()).toBe('{}');
+  await all;
+  expect(await said).toBe('all kept');
+  expect(asked.filter((address) => address === 'models/a/config.json')).toHaveLength(1);
 });
