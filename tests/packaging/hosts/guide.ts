@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { pipelineModel } from '../../node/support/pipeline_models.js';
-import { kNode, runProgram, type Stage, stage } from './stage.js';
+import { kEnvironment, kNode, runProgram, type Stage, stage } from './stage.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kGuide = readFileSync(join(kRoot, 'docs/guides/with-other-libraries.md'), 'utf8');
@@ -45,7 +45,7 @@ export async function expectGuide(app: Stage, name: string, adapt = (code: strin
 
 export async function runModule(app: Stage, name: string, code: string): Promise<string> {
   await writeFile(join(app.folder, name), code);
-  const { stdout } = await promisify(execFile)(kNode, [name], { cwd: app.folder });
+  const { stdout } = await promisify(execFile)(kNode, [name], { cwd: app.folder, env: kEnvironment });
   return stdout;
 }
 
@@ -56,7 +56,7 @@ export async function expectTypes(app: Stage, name: string, code: string): Promi
   const types = ['--typeRoots', join(kRoot, 'node_modules/@types')];
   const tsc = join(kRoot, 'node_modules/typescript/bin/tsc');
   const found = await runProgram(app.folder, kNode, [tsc, ...flags.split(' '), ...types, name]).catch(
-    ({ stdout }: { stdout: string }) => stdout,
+    ({ stdout, message }: { stdout: string; message: string }) => stdout || message,
   );
   expect(found).toBe('');
 }

@@ -2,12 +2,12 @@
 // with their model or engine in the file. And an archive as AWS Lambda runs it.
 
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kNode, runProgram, type Stage, stage } from './stage.js';
+import { kHasLinuxPackages, kNode, runProgram, type Stage, stage } from './stage.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const installed = (path: string) => here(`../node_modules/${path}`);
@@ -122,10 +122,12 @@ test('an archive as AWS Lambda runs it: read-only, without a home', async () => 
   const output = await runProgram(task, process.execPath, ['-e', call], { HOME: '/nonexistent', LAMBDA_TASK_ROOT: task });
   await runProgram(place, 'chmod', ['-R', 'u+w', task]);
   expect(output).toMatch(/^200 \[\{"label":"LABEL_\d","score":[\d.]+\}\]\n$/);
+  // For root, nothing is read-only.
+  expect((await readdir(task)).sort()).toEqual(['index.js', 'model']);
+  expect(existsSync('/nonexistent')).toBe(false);
 });
 
-// npm installs Bun and Deno only on some machines.
-describe.skipIf(!existsSync(kBun))('Bun and Deno', () => {
+describe.skipIf(!kHasLinuxPackages)('Bun and Deno', () => {
   test('bun build --compile', async () => {
     const program = join(place, 'bun-tool');
     await runProgram(app.folder, kBun, ['build', '--compile', 'tool.js', '--outfile', program]);

@@ -31,6 +31,7 @@ describe.each(versionsOf('react'))('React %s', (version) => {
       await show({ text: 't3', model: null });
       await expectState(page, /^0 %$/);
       await show({ text: 't3' });
+      await expect.poll(() => page.workers().length, { timeout: 30_000 }).toBeGreaterThan(0);
       await show(null); // while it loads
       await expectState(page, /^nothing$/);
       await expect.poll(() => page.workers().length, { timeout: 30_000 }).toBe(0);

@@ -26,7 +26,14 @@ export const kSharedApp = {
   'work.js': 'browser/page/work.js',
 };
 
-const kEnvironment = {
+/** Whether npm installs the optional packages for 64-bit Linux: Bun, Deno, a server of Chroma. */
+export const kHasLinuxPackages =
+  process.platform === 'linux' &&
+  process.arch === 'x64' &&
+  'glibcVersionRuntime' in (process.report.getReport() as { header: object }).header;
+
+/** Without what the test runner sets. */
+export const kEnvironment = {
   ...process.env,
   NODE_ENV: undefined,
   VITEST: undefined,
