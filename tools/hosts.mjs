@@ -20,6 +20,7 @@ const kSome = 8;
 
 /** Changes to these paths select all hosts. */
 const kSeenByHosts = [
+  'docs/guides/with-other-libraries.md',
   'package.json',
   'tests/packaging/',
   'tools/bundle',

@@ -57,7 +57,8 @@ test('the table knows every folder of the repository', () => {
 });
 
 test('a change selects the suites that read it', () => {
-  expect(affected('docs/security.md')).toEqual(['node']);
+  expect(affected('docs/security.md')).toEqual(['node', 'demo-other']);
+  expect(affected('docs/guides/with-other-libraries.md')).toEqual(['node', 'frameworks', 'demo-other']);
   expect(affected('demo/src/redact_panel.ts')).not.toContain('native');
   expect(affected('demo/src/redact_panel.ts')).toEqual(expect.arrayContaining(['lint', 'demo', 'demo-other']));
   expect(affected('core/text/trie.cc')).toEqual(expect.arrayContaining(['native', 'wasm', 'node', 'browser', 'fuzzers', 'attack']));

@@ -35,7 +35,7 @@ const kData = ['models/', 'tests/fixtures/'];
 const kEngine = [...kCore, 'bindings/'];
 const kPackage = [...kEngine, 'web/src/', 'tools/bundle', 'tsconfig.build.json'];
 const kVitest = ['vitest.config.ts', 'tests/node/support/'];
-const kDemo = ['demo/', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
+const kDemo = ['demo/', 'tools/demo_package', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
 const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
 const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.ts', 'tests/browser/tiny_served.ts'];
 
@@ -44,6 +44,8 @@ const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
 const kShaders = ['tests/node/gpu/operations.test.ts'];
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
 const kTarballItself = ['tests/packaging/package.test.ts'];
+/** Tests of the suite "frameworks", and installed packages. */
+const kOtherPackages = ['hosts', 'node_modules', 'work'].map((name) => `tests/packaging/${name}`);
 
 /** Tests in Node of memory, threads, faults and hostile input, which repeat loads and calls many times or wait. */
 const kRepeated = [
@@ -51,9 +53,14 @@ const kRepeated = [
   ...['resting_worker', 'cli/batch', 'teach/few', 'teach/threads'],
 ].map((name) => `tests/node/${name}.test.ts`);
 
-function theRest(folder, others, { recursive = false } = {}) {
-  const files = readdirSync(join(root, folder), { recursive }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
-  return files.filter((file) => file.endsWith('.test.ts') && !others.includes(file));
+/** The test files in the folder and below, except those in `others`, which are files or folders. */
+function theRest(folder, others) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (others.includes(path)) return [];
+    if (entry.isDirectory()) return theRest(path, others);
+    return path.endsWith('.test.ts') ? [path] : [];
+  });
 }
 
 export const kSuites = [
@@ -119,7 +126,7 @@ export const kSuites = [
     ],
     processor: 260,
     vitest: ['node'],
-    files: theRest('tests/node', kRepeated, { recursive: true }).filter((file) => !file.startsWith('tests/node/gpu/')),
+    files: theRest('tests/node', [...kRepeated, 'tests/node/gpu']),
   },
   {
     name: 'browser',
@@ -189,7 +196,7 @@ export const kSuites = [
       'the packed tarball in apps of frameworks, bundlers, runtimes, test runners and one-file tools: eight hosts that the hash of the commit chooses, or all',
     why: 'installs frameworks; frameworks change rarely, and take minutes. All hosts: npm run test:hosts',
     builds: ['library', 'hosts'],
-    reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
+    reads: [...kTarball, ...kVitest, 'docs/guides/with-other-libraries.md', 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
     processor: 400,
     command: ['node', 'tools/hosts.mjs', '--some'],
   },
@@ -202,7 +209,7 @@ export const kSuites = [
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/'],
     processor: 167,
     vitest: ['package'],
-    files: theRest('tests/packaging', kTarballItself),
+    files: theRest('tests/packaging', [...kTarballItself, ...kOtherPackages]),
   },
   {
     name: 'gpu-other',
@@ -272,7 +279,7 @@ export const kSuites = [
     covers: 'the rest of the demo page: models, failures, inside, teaching, offline',
     why: 'needs minutes for a part that people rarely change',
     builds: ['library'],
-    reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
+    reads: [...kInChromium, ...kDemo, 'docs/', 'tests/browser/demo/'],
     processor: 212,
     vitest: ['demo'],
     files: theRest('tests/browser/demo', kMainPath),
