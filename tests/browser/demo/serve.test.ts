@@ -36,6 +36,7 @@ it.each([
   expect(Number(headers['content-length'])).toBeGreaterThan(0);
   expect(headers['cross-origin-opener-policy']).toBe('same-origin');
   expect(headers['cross-origin-embedder-policy']).toBe('require-corp');
+  expect(headers['document-isolation-policy']).toBe('isolate-and-require-corp');
 });
 
 it.each([

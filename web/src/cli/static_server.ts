@@ -21,9 +21,11 @@ const kTypes: Record<string, string> = {
   '.wasm': 'application/wasm',
 };
 
+/** Chromium needs only the last header; other browsers need the first two. */
 const kIsolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Document-Isolation-Policy': 'isolate-and-require-corp',
 };
 
 const kPolicy = {
