@@ -6,15 +6,16 @@ import { sorterModels } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { lines as examples, type LinesExample } from './examples.js';
 import { count, percent } from './format.js';
-import { influences, influenceView } from './influence.js';
 import { hidingStep } from './inside/inside.js';
 import type { LoadOptions } from './loading.js';
 import type { Proof } from './proof.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
+import { canExplain, wordScores } from './word_scores.js';
 
 const kHues = 6; // Number of colours in panel.css.
 /** Reads all of a long line, in windows. */
-const kTrainedOptions = { top_k: null, stride: 64, windows: 'mean' } as const;
+const kWindows = { stride: 64, windows: 'mean' } as const;
+const kTrainedOptions = { top_k: null, ...kWindows } as const;
 /**
  * With two labels, a best label below this probability is shown as "Not sure". It is the lowest of 0.5, 0.6, 0.65, 0.7, 0.75 and 0.8 at which the
  * bundled model is wrong about less than a tenth of the remarks that its recipe holds out (9.0 %).
@@ -131,10 +132,12 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
     explain: async (sorter, results, signal) => {
       const [result] = results;
       const label = result?.labels[0]?.label;
-      if (!result || results.length > 1 || label === undefined) return;
-      const scoreOf = (one: Sorted) => one.labels.find((each) => each.label === label)?.score ?? 0;
-      const found = await influences(result.line, async (texts) => (await labelled(sorter, texts, { signal })).map(scoreOf), signal);
-      if (found && !signal.aborted) influence.replaceChildren(...influenceView(result.line, found, label));
+      if (!result || results.length > 1 || label === undefined || !canExplain(result.line)) return;
+      const options = { label, replacement: '', signal };
+      const { words } = takesLabels(sorter)
+        ? await sorter.explain(result.line, labels.value, { ...optionsNow(), ...options })
+        : await sorter.explain(result.line, { ...kWindows, ...options });
+      if (!signal.aborted) influence.replaceChildren(...wordScores(result.line, words, label));
     },
     inside: () => ({ input: looked }),
     lastStep: async (sorter) => {

@@ -167,7 +167,7 @@ describe('the sorting tab, with the model of praise and complaint', () => {
     await panel.locator('#sort-text').fill('A dull film.');
     const words = panel.locator('.influence blockquote .word');
     await panel.locator('.influence-title', { hasText: 'NEGATIVE' }).waitFor();
-    expect(await words.allTextContents()).toEqual(['A', 'dull', 'film.']);
+    expect(await words.allTextContents()).toEqual(['A', 'dull', 'film', '.']);
     const shares = await words.evaluateAll((all) => all.map((word) => Number(word.style.getPropertyValue('--share'))));
     expect(shares[1]).toBe(1);
     expect(await words.nth(1).getAttribute('class')).toBe('word for');
