@@ -1,15 +1,9 @@
 // Makes an animated PNG of PNG files of equal size: with 256 colours, and only the part of each picture that differs from the previous one.
-import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
+import { PNG } from 'pngjs';
 
 const kColours = 256;
-
-function* chunksOf(png) {
-  for (let at = 8; at < png.length; ) {
-    const length = png.readUInt32BE(at);
-    yield { type: png.toString('latin1', at + 4, at + 8), data: png.subarray(at + 8, at + 8 + length) };
-    at += 12 + length;
-  }
-}
+const kSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 function chunk(type, data) {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -25,34 +19,10 @@ function numbers(...values) {
   return buffer;
 }
 
-/** The predictor of PNG's filter 4, from the bytes to the left, above, and above to the left. */
-function paeth(a, b, c) {
-  const [pa, pb, pc] = [Math.abs(b - c), Math.abs(a - c), Math.abs(a + b - 2 * c)];
-  return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
-}
-
-/** The pixels of a PNG file with 8 bits for each of red, green and blue (and opacity, which is dropped), as numbers 0xRRGGBB. */
-function decode(png) {
-  const chunks = [...chunksOf(png)];
-  const header = chunks.find(({ type }) => type === 'IHDR').data;
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const step = { 2: 3, 6: 4 }[header[9]];
-  if (step === undefined || header[8] !== 8 || header[12] !== 0) throw new Error('only 8-bit RGB pictures without interlacing are read');
-  const bytes = inflateSync(Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)));
-  const stride = width * step;
-  const pixels = new Uint32Array(width * height);
-  let above = new Uint8Array(stride);
-  for (let y = 0; y < height; y++) {
-    const filter = bytes[y * (stride + 1)];
-    const row = new Uint8Array(bytes.subarray(y * (stride + 1) + 1, (y + 1) * (stride + 1)));
-    for (let x = 0; x < stride; x++) {
-      const left = x < step ? 0 : row[x - step];
-      const corner = x < step ? 0 : above[x - step];
-      row[x] += [0, left, above[x], (left + above[x]) >> 1, paeth(left, above[x], corner)][filter];
-    }
-    for (let x = 0; x < width; x++) pixels[y * width + x] = (row[x * step] << 16) | (row[x * step + 1] << 8) | row[x * step + 2];
-    above = row;
-  }
+/** Returns the pixels of a PNG file as numbers 0xRRGGBB. */
+function decode(file) {
+  const { width, height, data } = PNG.sync.read(file);
+  const pixels = Uint32Array.from({ length: width * height }, (_, at) => data.readUIntBE(4 * at, 3));
   return { width, height, pixels };
 }
 
@@ -96,7 +66,7 @@ export function animation(files, milliseconds) {
   const { bytes, indices } = palette(pictures);
   const frames = pictures.map(({ pixels }) => Uint8Array.from(pixels, (colour) => indices.get(colour)));
   const header = Buffer.concat([numbers(width, height), Buffer.from([8, 3, 0, 0, 0])]); // 8 bits, with a palette
-  const parts = [files[0].subarray(0, 8), chunk('IHDR', header), chunk('acTL', numbers(frames.length, 0)), chunk('PLTE', bytes)];
+  const parts = [kSignature, chunk('IHDR', header), chunk('acTL', numbers(frames.length, 0)), chunk('PLTE', bytes)];
   let sequence = 0;
   for (const [index, frame] of frames.entries()) {
     const part = index === 0 ? { left: 0, top: 0, width, height } : difference(frames[index - 1], frame, width);

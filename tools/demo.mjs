@@ -28,7 +28,7 @@ await runAsProgram(import.meta.url, async () => {
   await buildLibrary(kFirstVariants);
   let site;
   await step('demo page', async () => {
-    site = await buildSite(kFirstVariants, storedModels);
+    site = await buildSite({ variants: kFirstVariants, models: storedModels, pages: { docs: 'link' } });
   });
   const { serveFolders } = await import('../web/dist/cli/static_server.js'); // has just been built
   const rest = buildRest();

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Builds what the demo page does not need first, into the site that demo.mjs serves. At the end that site is the one of `npm run site`.
+// Builds what the demo page does not need first, into the site that demo.mjs serves. At the end that site is the one of `npm run site`, but
+// its documentation is that of `npm run docs`.
 import { buildVariants } from './build.mjs';
 import { bundle } from './bundle.mjs';
 import { buildDocs } from './docs.mjs';
@@ -16,7 +17,7 @@ await runAsProgram(import.meta.url, async () => {
     putPackage(made);
   }
   await step('bundles', () => bundle());
-  await step('demo page with 8-bit models', () => buildSite());
+  await step('demo page with 8-bit models', () => buildSite({ pages: { docs: 'link' } }));
   // Not fatal: the page works without documentation.
   await buildDocs().catch((error) => console.warn(`The documentation could not be made: ${error.message}`));
 });

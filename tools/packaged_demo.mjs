@@ -10,7 +10,8 @@ import { buildSite, bytesOf } from './site.mjs';
 const kElsewhere = ['peruse', 'models', 'preview.png', '404.html', '.nojekyll'];
 
 export async function buildPackagedDemo() {
-  const site = await buildSite(undefined, undefined, { docs: false }); // The package has the guides as Markdown.
+  // The package has the guides as Markdown.
+  const site = await buildSite({ folder: join(root, 'build/packaged-site'), pages: { docs: 'none' } });
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
   cpSync(site, demo, { recursive: true, filter: (path) => !kElsewhere.includes(relative(site, path).split(sep)[0]) });
@@ -18,7 +19,7 @@ export async function buildPackagedDemo() {
   const list = join(demo, 'files.json');
   const files = JSON.parse(readFileSync(list, 'utf8'));
   const inUse = files.inUse.filter((file) => !file.startsWith('models/'));
-  writeFileSync(list, `${JSON.stringify({ ...files, inUse, bytesInUse: bytesOf(inUse) }, null, 1)}\n`);
+  writeFileSync(list, `${JSON.stringify({ ...files, inUse, bytesInUse: bytesOf(inUse, site) }, null, 1)}\n`);
 }
 
 await runAsProgram(import.meta.url, buildPackagedDemo);

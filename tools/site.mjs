@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util';
 import { buildDemoPackage } from './demo_package.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
-import { writePages } from './site_pages.mjs';
 import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
@@ -19,28 +18,29 @@ export const siteFolder = join(root, 'build/site');
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'inside.css'];
-const kBundles = ['', '-worker', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map((name) => `peruse${name}.js`);
+const kBundles = ['', '-worker', '-extras', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map((name) => `peruse${name}.js`);
 
 /**
- * Builds the site, and puts it in the place of an earlier one, which may be served meanwhile. `made`: as putPackage's. `models`: their
- * folder; 8-bit copies unless it is given. `links`: as writePages'.
+ * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
+ * that exist. `models`: a folder; by default 8-bit copies. `pages`: options of writePages.
  */
-export async function buildSite(made = kVariants, models = undefined, links = {}) {
+export async function buildSite({ folder = siteFolder, variants = kVariants, models, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
-  const folder = models ?? join(await buildDemoPackage(), 'models');
-  const site = `${siteFolder}.${process.pid}`;
+  const site = `${folder}.${process.pid}`;
+  const earlier = `${site}.earlier`;
   mkdirSync(site, { recursive: true });
   try {
-    await writeSite(site, folder, made, links);
-    rmSync(siteFolder, { recursive: true, force: true });
-    renameSync(site, siteFolder);
+    await writeSite(site, models ?? join(await buildDemoPackage(), 'models'), variants, pages);
+    if (existsSync(folder)) renameSync(folder, earlier);
+    renameSync(site, folder);
   } finally {
-    rmSync(site, { recursive: true, force: true });
+    for (const old of [site, earlier]) rmSync(old, { recursive: true, force: true });
   }
-  return siteFolder;
+  return folder;
 }
 
-async function writeSite(site, models, made, links) {
+async function writeSite(site, models, variants, pages) {
+  const { writePages } = await import('./site_pages.mjs'); // Needs packages, which a fresh clone lacks before the set-up.
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(site, file));
   }
@@ -54,8 +54,8 @@ async function writeSite(site, models, made, links) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
   await bundleScripts(site);
-  writePages(site, links);
-  putPackage(made, site);
+  writePages(site, pages);
+  putPackage(variants, site);
 }
 
 /**
@@ -63,7 +63,7 @@ async function writeSite(site, models, made, links) {
  * folder.
  */
 async function bundleScripts(site) {
-  const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
+  const { rolldown } = await import('rolldown');
   const inPackage = {
     name: 'in-package',
     resolveId(name) {
@@ -75,7 +75,7 @@ async function bundleScripts(site) {
     throw new Error(`${level}: ${log.message}`);
   };
   for (const [entry, file, format] of [
-    ['src/opening.ts', 'app/opening.js', 'iife'],
+    ['src/request_first_model.ts', 'app/request_first_model.js', 'iife'],
     ['src/main.ts', 'app/main.js', 'es'],
     ['service_worker/offline.ts', 'offline.js', 'iife'],
   ]) {
@@ -91,15 +91,15 @@ async function bundleScripts(site) {
   }
 }
 
-/** Copies the package with the builds `made` into the site. The site may be served meanwhile: each file is complete or absent. */
-export function putPackage(made = kVariants, site = siteFolder) {
+/** Copies the package with these builds into the site. The site may be served meanwhile: each file is complete or absent. */
+export function putPackage(variants, site = siteFolder) {
   const folder = join(site, 'peruse');
   mkdirSync(folder, { recursive: true });
   const put = (path, write) => {
     write(`${path}.partial`);
     renameSync(`${path}.partial`, path);
   };
-  const builds = made.filter((variant) => variant !== 'tokenizer').map((variant) => `peruse-${variant}.wasm`);
+  const builds = variants.filter((variant) => variant !== 'tokenizer').map((variant) => `peruse-${variant}.wasm`);
   for (const file of readdirSync(join(root, 'web/bundle'))) {
     if (kBundles.includes(file) || builds.includes(file)) put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
   }
@@ -107,7 +107,7 @@ export function putPackage(made = kVariants, site = siteFolder) {
   put(join(site, 'files.json'), (path) => writeFileSync(path, list));
 }
 
-export function bytesOf(files, site = siteFolder) {
+export function bytesOf(files, site) {
   return files.reduce((sum, file) => sum + statSync(join(site, file)).size, 0);
 }
 
@@ -138,5 +138,5 @@ function siteFiles(site) {
 
 await runAsProgram(import.meta.url, async () => {
   const options = { url: { type: 'string' }, source: { type: 'string' }, published: { type: 'boolean' } };
-  console.log(await buildSite(undefined, undefined, parseArgs({ options }).values));
+  console.log(await buildSite({ pages: parseArgs({ options }).values }));
 });

@@ -1,13 +1,26 @@
-// Converts model cards and guides to HTML. Supports what they use: headings, paragraphs, lists, tables, code, HTML blocks, bold, italics and
-// links.
+// Converts model cards and guides to HTML pages.
+import MarkdownIt from 'markdown-it';
 
-const kEscapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text) => text.replace(/[&<>"]/g, (character) => kEscapes[character]);
+const markdown = new MarkdownIt({ html: true });
+const { escapeHtml } = markdown.utils;
+const { rules } = markdown.renderer;
+const code = (tokens, index) => `<pre tabindex="0"><code>${escapeHtml(tokens[index].content.trimEnd())}</code></pre>\n`;
+// Wide code and tables scroll, also by keyboard.
+Object.assign(rules, {
+  fence: code,
+  code_block: code,
+  table_open: () => '<div class="table" tabindex="0"><table>\n',
+  table_close: () => '</table></div>\n',
+});
+markdown.core.ruler.push('pages', ({ tokens }) => {
+  for (const [index, { type, content, children }] of tokens.entries()) {
+    if (type !== 'inline') continue;
+    if (tokens[index - 1].type === 'heading_open') tokens[index - 1].attrSet('id', anchorOf(content));
+    tokens[index].children = withPageLinks(children);
+  }
+});
 
-function pageOf(link) {
-  return link.startsWith('https:') ? link : link.replace(/README\.md/, 'index.html').replace(/\.md/, '.html');
-}
-
+/** The anchor that GitHub gives a heading. */
 function anchorOf(heading) {
   return heading
     .toLowerCase()
@@ -15,76 +28,29 @@ function anchorOf(heading) {
     .replaceAll(' ', '-');
 }
 
-/** Code, bold text and links, each of which may contain the next. */
-const kSpans = /(`[^`]+`|\*\*.+?\*\*|\[(?:`[^`]*`|[^[\]`])+\]\([^)\s]+\))/s;
-
-function inline(text) {
-  return text
-    .split(kSpans)
-    .map((part, index) => {
-      if (index % 2 === 0) return escaped(part).replace(/(?<!\w)[*_]([^*_]+)[*_](?!\w)/g, '<em>$1</em>');
-      if (part.startsWith('`')) return `<code>${escaped(part.slice(1, -1))}</code>`;
-      if (part.startsWith('*')) return `<strong>${inline(part.slice(2, -2))}</strong>`;
-      const [, words, link] = /^\[(.+)\]\((.+)\)$/s.exec(part);
-      return linked(inline(words), link);
-    })
-    .join('');
-}
-
-/** Links to another site, a heading or a page of the documentation. Returns `words` alone for other files, which have no page. */
-function linked(words, link) {
-  const isOurs = link.startsWith('#') || (/\.md(#|$)/.test(link) && !/^(\.\.\/)+[A-Z]+\.md/.test(link));
-  return isOurs || link.startsWith('https:') ? `<a href="${escaped(pageOf(link))}">${words}</a>` : words;
-}
-
-function table(lines) {
-  const cells = (line, tag) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => `<${tag}>${inline(cell.trim())}</${tag}>`)
-      .join('');
-  const [head, , ...rows] = lines;
-  const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-  return `<div class="table" tabindex="0"><table><thead><tr>${cells(head, 'th')}</tr></thead><tbody>\n${body}\n</tbody></table></div>`;
-}
-
-function block(lines) {
-  const [first] = lines;
-  const heading = /^(#{1,3}) (.*)/.exec(first);
-  if (heading) return `<h${heading[1].length} id="${anchorOf(heading[2])}">${inline(heading[2])}</h${heading[1].length}>`;
-  if (/^<\/?[a-z]/.test(first)) return lines.join('\n');
-  if (first.startsWith('|')) return table(lines);
-  if (first.startsWith('```')) return `<pre tabindex="0"><code>${escaped(lines.slice(1, -1).join('\n'))}</code></pre>`;
-  if (/^[-*] /.test(first)) {
-    const items = lines.join('\n').split(/\n(?=[-*] )/);
-    return `<ul>${items.map((item) => `<li>${inline(item.slice(2))}</li>`).join('\n')}</ul>`;
-  }
-  if (/^\d+\. /.test(first)) {
-    const items = lines.join('\n').split(/\n(?=\d+\. )/);
-    return `<ol>${items.map((item) => `<li>${inline(item.replace(/^\d+\. /, ''))}</li>`).join('\n')}</ol>`;
-  }
-  return `<p>${inline(lines.join('\n'))}</p>`;
-}
-
-/** Splits a text at empty lines, but not inside fenced code. */
-function blocksOf(text) {
-  return text
-    .split(/(^```[\s\S]*?^```$)/m)
-    .flatMap((part) => (part.startsWith('```') ? [part] : part.split(/\n\s*\n|\n(?=#)|(?<=^#.*)\n/m)))
-    .map((part) => part.replace(/^\n+|\s+$/g, ''))
-    .filter((part) => part !== '')
-    .map((part) => part.split('\n'));
+/** Makes links to Markdown files links to their pages, and removes links to files that have no page. */
+function withPageLinks(tokens) {
+  let isKept = true;
+  return tokens.filter((token) => {
+    if (token.type === 'link_open') {
+      const link = token.attrGet('href');
+      const hasPage = /\.md(#|$)/.test(link) && !/^(\.\.\/)+[A-Z]+\.md/.test(link);
+      isKept = hasPage || /^(#|https:)/.test(link);
+      if (hasPage && !link.startsWith('https:')) {
+        token.attrSet('href', link.replace(/README\.md/, 'index.html').replace(/\.md/, '.html'));
+      }
+    }
+    return isKept || !token.type.startsWith('link_');
+  });
 }
 
 /** Returns an HTML page. `up` is the relative address of the site's first page. */
-export function markdownPage(title, markdown, up = '../') {
-  const body = blocksOf(markdown.replace(/^---\n[\s\S]*?\n---\n/, '')).map(block);
+export function markdownPage(title, text, up = '../') {
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
-    <title>${escaped(title)}</title>
+    <title>${escapeHtml(title)}</title>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="${up}icon.svg" type="image/svg+xml" />
@@ -93,7 +59,7 @@ export function markdownPage(title, markdown, up = '../') {
   <body class="card-page">
     <p><a href="${up}">Peruse</a></p>
     <main>
-${body.join('\n')}
+${markdown.render(text.replace(/^---\n[\s\S]*?\n---\n/, '')).trimEnd()}
     </main>
   </body>
 </html>

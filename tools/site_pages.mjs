@@ -18,9 +18,9 @@ const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': 
 
 /**
  * `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm.
- * `docs`: whether the documentation is a part of the site.
+ * `docs`: 'pages' (default) writes the documentation, 'link' only links to docs/, 'none' does neither.
  */
-export function writePages(site, { url, source, published, docs = true } = {}) {
+export function writePages(site, { url, source, published, docs = 'pages' } = {}) {
   const models = join(site, 'models');
   const figures = {
     ...Object.fromEntries(Object.entries(kFigures).map(([name, place]) => [name, String(Math.round(figureOf(...place)))])),
@@ -28,13 +28,13 @@ export function writePages(site, { url, source, published, docs = true } = {}) {
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
     icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
-    links: linksOf(source, published, docs),
+    links: linksOf(source, published, docs !== 'none'),
   };
   const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);
   writeFileSync(join(site, 'index.html'), page);
   writeFileSync(join(site, '404.html'), readFileSync(join(root, 'demo/404.html'), 'utf8'));
   mkdirSync(join(site, 'cards'), { recursive: true }); // Not with the models, which `peruse serve-demo` has from another package.
-  if (docs) writeDocs(join(site, 'docs'));
+  if (docs === 'pages') writeDocs(join(site, 'docs'));
   for (const name of readdirSync(models)) {
     writeFileSync(join(site, 'cards', `${name}.html`), markdownPage(name, readFileSync(join(models, name, 'README.md'), 'utf8')));
   }

@@ -1,45 +1,86 @@
-// A model next to the page, whose files are requested together. The library asks for the weights only after it has read the configuration,
+// The files of a model next to the page, requested together. The library asks for the weights only after it has read the configuration,
 // which costs a round trip.
 import type { CustomCache } from '../peruse/peruse.js';
-import { type Requested, request } from './bundled.js';
+
+/** The files that Peruse reads of a bundled model. */
+const kFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
+
+interface ModelRequest {
+  readonly folder: string;
+  /** Responses by address. They may still be pending. */
+  readonly responses: ReadonlyMap<string, Promise<Response>>;
+  abort(): void;
+}
+
+declare global {
+  /** The request of request_first_model.ts, until the first load. */
+  var peruseFirstModel: ModelRequest | undefined;
+}
+
+/** Requests the weights with low priority, so that the engine arrives first. */
+export function request(folder: string): ModelRequest {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const get = (name: string) => fetch(folder + name, { priority: name.endsWith('.safetensors') ? 'low' : 'auto', signal });
+  const responses = new Map(kFiles.map((name) => [folder + name, get(name)]));
+  for (const response of responses.values()) response.catch(() => {}); // earlyFiles() handles the failure.
+  return { folder, responses, abort: () => controller.abort() };
+}
+
+export interface EarlyFiles {
+  /** For `env.cache`. The library may read a file twice. */
+  readonly cache: CustomCache;
+  /** Ends the downloads and frees the files. The cache then requests a file again, as the library does after the loss of a GPU. */
+  close(): void;
+}
 
 /**
- * The files of the folder, as a cache for the library, which may read a file twice. Undefined if one cannot be fetched; the library then
- * finds out why.
+ * Returns the files of the folder, or undefined if one cannot be fetched; the library then finds out why.
  *
  * @throws what `signal` is aborted with.
  */
-export async function earlyFiles(folder: string, signal: AbortSignal): Promise<CustomCache | undefined> {
-  const requested = takeOpening(folder) ?? request(folder, signal);
-  const whole = Promise.all([...requested].map(async ([address, response]) => [address, await response] as const));
-  const responses = await untilAborted(whole, signal).catch(() => undefined);
+export async function earlyFiles(folder: string, signal: AbortSignal): Promise<EarlyFiles | undefined> {
   signal.throwIfAborted();
-  if (!responses?.every(([, { ok }]) => ok)) return undefined;
-  const files = new Map(responses);
-  return {
+  const { responses, abort } = takeFirst(folder) ?? request(folder);
+  const files = new Map<string, Response>();
+  const close = () => {
+    signal.removeEventListener('abort', abort);
+    abort();
+    for (const { body } of files.values()) body?.cancel().catch(() => {}); // An aborted body cannot be cancelled.
+    files.clear();
+  };
+  signal.addEventListener('abort', abort);
+  try {
+    for (const [address, response] of responses) files.set(address, await response);
+  } catch {
+    close();
+    signal.throwIfAborted();
+    return undefined;
+  }
+  if (![...files.values()].every(({ ok }) => ok)) {
+    close();
+    return undefined;
+  }
+  const cache: CustomCache = {
     async match(address) {
-      const found = files.get(address);
-      return found && readable(found.clone(), signal);
+      if (!responses.has(address)) return undefined;
+      return withoutWrongLength(files.get(address)?.clone() ?? (await fetch(address)));
     },
     async put() {},
   };
+  return { cache, close };
 }
 
-/** What opening.ts has requested, for the first load only. */
-function takeOpening(folder: string): Requested | undefined {
-  const opening = globalThis.peruseOpening;
-  globalThis.peruseOpening = undefined;
-  return opening?.folder === folder ? opening.requested : undefined;
+function takeFirst(folder: string): ModelRequest | undefined {
+  const first = globalThis.peruseFirstModel;
+  globalThis.peruseFirstModel = undefined;
+  if (first?.folder === folder) return first;
+  first?.abort();
+  return undefined;
 }
 
-/** The response without the length of a compressed body, which is another than the file's. */
-function readable({ body, headers }: Response, signal: AbortSignal): Response {
-  signal.addEventListener('abort', () => void body?.cancel().catch(() => {}));
+/** A copy of the response without content-length if the body was compressed: the header has the compressed length. */
+function withoutWrongLength({ body, headers }: Response): Response {
   const length = headers.has('content-encoding') ? null : headers.get('content-length');
   return new Response(body, { headers: length === null ? {} : { 'content-length': length } });
-}
-
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-  return Promise.race([promise, aborted]);
 }

@@ -1,5 +1,6 @@
 // A model that is loaded at its first use; the load can be cancelled.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
+import { isBundled } from './bundled.js';
 import { earlyFiles } from './early_files.js';
 import { liesBesidePage, sourceFor } from './float_weights.js';
 import type { Settings } from './model_picker.js';
@@ -36,9 +37,9 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
     const readable = await sourceFor({ source, dtype }, signal);
-    const early = liesBesidePage(readable) ? await earlyFiles(readable, signal) : undefined;
-    env.cache = early ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
-    const model = await this.load_(readable, {
+    const early = weights === undefined && isBundled(readable) ? await earlyFiles(readable, signal) : undefined;
+    env.cache = early?.cache ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
+    const loading = this.load_(readable, {
       device,
       dtype,
       ...(weights === undefined ? {} : { weights }),
@@ -50,6 +51,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
         if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
       },
     });
+    const model = await loading.finally(() => early?.close());
     if (signal.aborted) {
       await model.dispose();
       throw new PeruseError('aborted', 'Loading was cancelled.');

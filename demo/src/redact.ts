@@ -101,12 +101,15 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     },
     askAbout: (redactor, words, signal) => redactor(words, { ...kOptions, signal }),
     show,
-    showEarly: async () => {
+    early: async () => {
+      const message = text.value;
       const byRules = await pipeline('redact', null, { patterns: true });
-      asked = text.value;
-      const redaction = await byRules(asked);
-      showText(redaction);
-      return summary(String(redaction.entities.length), 'by rules; names follow\u2026');
+      const redaction = await byRules(message);
+      return () => {
+        asked = message;
+        showText(redaction);
+        return summary(String(redaction.entities.length), 'by rules; names follow\u2026');
+      };
     },
     inside: () => ({ input: asked }),
     lastStep: async (redactor) =>

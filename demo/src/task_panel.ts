@@ -28,8 +28,8 @@ export interface Task<Model, Output> {
   askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
   /** Shows an output. Returns a one-line summary, which screen readers read. */
   show(output: Output): (Node | string)[];
-  /** Shows what is known before the model is loaded, and returns its summary. */
-  showEarly?(): Promise<(Node | string)[]>;
+  /** Computes a first result without the model. The returned function shows it, and returns its summary. */
+  early?(): Promise<() => (Node | string)[]>;
   /** Shows details that take longer to compute; the signal is given when the form changes. */
   explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
   /** The text (or pair) of the last call. */
@@ -222,7 +222,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
       return;
     }
-    if (!this.model_.loaded && !this.isBusy_) return; // The visitor has not started it, or it has failed.
+    if (!this.model_.loaded && !this.isBusy_) return; // Without a model, an edit does not load one.
     this.result_.classList.add('is-stale');
     const pause = this.milliseconds_ < kQuick ? 0 : Math.min(this.milliseconds_, kLongestPause);
     this.pause_ = setTimeout(() => {
@@ -287,9 +287,8 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       const output = await this.task_.ask(model, this.call_.signal);
       const after = await model.usage();
       const memory = await model.memory();
-      // The message appears inside the frame of the answer, so that nothing below it moves.
       clearTimeout(slow);
-      this.loading_.hidden = true;
+      this.loading_.hidden = true; // Before the answer is shown, which takes its place.
       this.milliseconds_ = after.milliseconds - before.milliseconds;
       this.proof_.answered(this.milliseconds_);
       this.headline_.replaceChildren(...this.task_.show(output));
@@ -329,11 +328,13 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     this.headline_.textContent = 'Loading the model\u2026';
     this.runtime_.textContent = '';
     this.showBytes({ loaded: 0, total: 0 });
-    this.result_.classList.toggle(kEarly, this.task_.showEarly !== undefined);
+    this.result_.classList.toggle(kEarly, this.task_.early !== undefined);
     this.loading_.hidden = false;
-    void this.showEarly();
+    const early = this.showEarly();
+    early.catch(() => {}); // A failure is thrown below, unless the model fails first.
     try {
       const model = await this.model_.get({ source, ...settings }, (count) => this.showBytes(count));
+      await early;
       this.runtime_.textContent = describeRuntime(model.info);
       if (this.details_.hidden) this.headline_.textContent = 'Reading\u2026';
       return model;
@@ -344,9 +345,9 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
 
   /** Shows a first result. The buttons for copying stay invisible until the model has answered. */
   private async showEarly(): Promise<void> {
-    const summary = await this.task_.showEarly?.().catch(() => undefined);
-    if (summary === undefined || !this.result_.classList.contains(kEarly)) return;
-    this.headline_.replaceChildren(...summary);
+    const draw = await this.task_.early?.();
+    if (!draw || !this.result_.classList.contains(kEarly)) return;
+    this.headline_.replaceChildren(...draw());
     this.details_.hidden = false;
   }
 
@@ -393,7 +394,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     for (const field of this.fields_) field.removeAttribute('aria-invalid');
   }
 
-  /** With the attribute `disabled` a button would lose the focus; run() ignores the click. */
+  /** Sets `aria-disabled`, because with `disabled` the button would lose the focus. */
   private setBusy(isBusy: boolean): void {
     this.isBusy_ = isBusy;
     this.submit_.setAttribute('aria-disabled', String(isBusy));

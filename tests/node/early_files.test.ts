@@ -1,0 +1,100 @@
+// The demo page's early requests for a bundled model.
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+interface EarlyFiles {
+  cache: { match(address: string): Promise<Response | undefined> };
+  close(): void;
+}
+interface Module {
+  earlyFiles(folder: string, signal: AbortSignal): Promise<EarlyFiles | undefined>;
+  request(folder: string): unknown;
+}
+
+/** A path instead of an import, because the file needs the types of pages. */
+const kModule: string = fileURLToPath(new URL('../../demo/src/early_files.ts', import.meta.url));
+const { earlyFiles, request } = (await import(/* @vite-ignore */ kModule)) as Module;
+
+const kFolder = 'https://site.example/models/a/';
+const kWeights = `${kFolder}model.safetensors`;
+const kRequests = 4;
+const page = globalThis as { peruseFirstModel?: unknown };
+let requests: { address: string; signal: AbortSignal | undefined }[];
+let cancelled: string[];
+let headers: Record<string, string>;
+
+/** A body that stays open. */
+function response(address: string): Response {
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode(address)),
+    cancel: () => void cancelled.push(address),
+  });
+  return new Response(body, { headers, status: address.includes('missing') ? 404 : 200 });
+}
+
+async function firstOf(found: Response | undefined): Promise<string> {
+  return new TextDecoder().decode((await found!.body!.getReader().read()).value as Uint8Array);
+}
+
+beforeEach(() => {
+  requests = [];
+  cancelled = [];
+  headers = {};
+  vi.stubGlobal('fetch', async (address: string, options?: { signal?: AbortSignal }) => {
+    requests.push({ address, signal: options?.signal });
+    return response(address);
+  });
+});
+afterEach(() => {
+  delete page.peruseFirstModel;
+  vi.unstubAllGlobals();
+});
+
+test('files can be read twice, others are not in the cache, and the first load takes the requests of the small script', async () => {
+  page.peruseFirstModel = request(kFolder);
+  const { cache, close } = (await earlyFiles(kFolder, new AbortController().signal))!;
+  expect(requests).toHaveLength(kRequests);
+  for (let time = 0; time < 2; time++) expect(await firstOf(await cache.match(kWeights))).toBe(kWeights);
+  expect(await cache.match(`${kFolder}other.json`)).toBeUndefined();
+  expect(requests).toHaveLength(kRequests);
+  close();
+  await earlyFiles(kFolder, new AbortController().signal);
+  expect(requests).toHaveLength(2 * kRequests);
+});
+
+test('once closed, it holds no body and requests a file again', async () => {
+  const { cache, close } = (await earlyFiles(kFolder, new AbortController().signal))!;
+  close();
+  expect(cancelled).toHaveLength(kRequests);
+  expect(await firstOf(await cache.match(kWeights))).toBe(kWeights);
+  expect(requests).toHaveLength(kRequests + 1);
+});
+
+test('an abort reaches the requests, also those of another first model', async () => {
+  const controller = new AbortController();
+  const { close } = (await earlyFiles(kFolder, controller.signal))!;
+  controller.abort();
+  expect(requests.every(({ signal }) => signal?.aborted)).toBe(true);
+  close();
+  await expect(earlyFiles(kFolder, controller.signal)).rejects.toThrow(/abort/);
+  requests = [];
+  page.peruseFirstModel = request('https://site.example/models/b/');
+  await earlyFiles(kFolder, new AbortController().signal);
+  expect(requests.filter(({ signal }) => signal?.aborted).map(({ address }) => address)).toHaveLength(kRequests);
+  expect(requests).toHaveLength(2 * kRequests);
+});
+
+test('a folder without one of the files has no early files', async () => {
+  expect(await earlyFiles('https://site.example/models/missing/', new AbortController().signal)).toBeUndefined();
+  expect(requests.every(({ signal }) => signal?.aborted)).toBe(true);
+});
+
+test('the length of a compressed body is not that of the file', async () => {
+  const lengthWith = async (more: Record<string, string>) => {
+    headers = { 'content-length': '5', ...more };
+    const { cache } = (await earlyFiles(kFolder, new AbortController().signal))!;
+    return (await cache.match(kWeights))!.headers.get('content-length');
+  };
+  expect(await lengthWith({})).toBe('5');
+  expect(await lengthWith({ 'content-encoding': 'gzip' })).toBeNull();
+});
