@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Makes docs/tour.png, the README's animation of all tabs at work, and demo/preview.png, the picture of link previews, from the demo page:
-// npm run pictures. The package must have been built.
-import { writeFileSync } from 'node:fs';
+// Makes pictures of the demo page: npm run pictures. The package must have been built.
+// docs/tour.png: the README's animation of all tabs at work. demo/pictures: a picture of each tab, for demo/README.md. demo/preview.png: the
+// picture of link previews.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright';
 import { serveFolders } from '../web/dist/cli/static_server.js';
@@ -12,32 +13,47 @@ import { buildSite } from './site.mjs';
 
 const kChromium = { executablePath: process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium', args: ['--headless=new', '--no-sandbox'] };
 const kHold = 1800; // milliseconds of each picture in the animation
+const kMargin = 16; // pixels around a tab
+const kPictures = join(root, 'demo/pictures');
 
 async function answered(page, tab) {
   await page.locator(`#${tab} .timing:not(:empty)`).waitFor();
   await page.locator(`#${tab} [type=submit][aria-disabled=false]`).waitFor();
 }
 
+function writeStill(name, picture) {
+  writeFileSync(join(kPictures, `${name}.png`), animation([picture], kHold)); // 256 colours make a small file
+}
+
+/** Returns pictures of the screen, and writes one of each whole tab. */
 async function tour(page) {
   const shots = [];
   const shoot = async () => shots.push(await page.screenshot());
+  const shootTab = async (tab) => {
+    await page.evaluate(() => scrollTo(0, 0));
+    const { x, y, width, height } = await page.locator('main').boundingBox();
+    const clip = { x: x - kMargin, y: y - kMargin, width: width + 2 * kMargin, height: height + 2 * kMargin };
+    writeStill(tab, await page.screenshot({ fullPage: true, clip }));
+    await shoot();
+  };
   for (const tab of ['redact', 'sort', 'ask']) {
     await page.locator(`#tab-${tab}`).click();
     await answered(page, tab);
-    await shoot();
+    await shootTab(tab);
   }
   await page.locator('#tab-teach').click();
   await shoot();
   await page.locator('#teach .primary').click();
   await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
-  await shoot();
+  await shootTab('teach');
   await page.locator('#tab-inside').click();
   await page.locator('#inside .steps button', { hasText: 'Attention' }).click();
-  await shoot();
+  await shootTab('inside');
   return shots;
 }
 
 await runAsProgram(import.meta.url, async () => {
+  mkdirSync(kPictures, { recursive: true });
   const { url, close } = await serveFolders({ '/': await buildSite() });
   const browser = await chromium.launch(kChromium);
   try {
@@ -53,6 +69,7 @@ await runAsProgram(import.meta.url, async () => {
       return page;
     };
     await (await open(1200, 630, 1)).screenshot({ path: join(root, 'demo/preview.png') });
+    writeStill('phone', await (await open(390, 844, 1)).screenshot());
     writeFileSync(join(root, 'docs/tour.png'), animation(await tour(await open(960, 640, 1)), kHold));
   } finally {
     await browser.close();

@@ -112,7 +112,7 @@ export function bytesOf(files, site) {
 }
 
 /** Scripts and styles that the first answer needs; the others are fetched when they are used. */
-const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-redact)?\.js$)/;
+const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-redact)?\.js$)/;
 
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];

@@ -28,7 +28,7 @@ function anchorOf(heading) {
     .replaceAll(' ', '-');
 }
 
-/** Makes links to Markdown files links to their pages, and removes links to files that have no page. */
+/** Makes links to Markdown files links to their pages, and removes links to other files. */
 function withPageLinks(tokens) {
   let isKept = true;
   return tokens.filter((token) => {

@@ -1,9 +1,9 @@
 import type { Proof } from './proof.js';
 
 const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Undefined on plain http.
-const kPatience = 5000;
+const kPatience = 5000; // ms
 
-/** Registers the service worker, and waits until it sees the page's requests, or for kPatience. */
+/** Registers the service worker, and waits up to kPatience until it sees the page's requests. */
 async function register(): Promise<void> {
   if (!container) return;
   const isControlled = new Promise<void>((done) => container.addEventListener('controllerchange', () => done(), { once: true }));
@@ -15,8 +15,8 @@ async function register(): Promise<void> {
 const kAfterAnswer = 1000; // ms
 
 /**
- * Registers the service worker after the first answer, which needs the connection. When the page is idle, stores everything, unless the visitor
- * wants to save data.
+ * Registers the service worker, but only after the first answer, whose downloads need the whole connection. When the page is idle, stores
+ * everything, unless the visitor wants to save data. `said` reports the result.
  */
 export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<void> {
   await proof.firstAnswer;

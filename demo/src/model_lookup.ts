@@ -10,7 +10,7 @@ export interface Chosen {
   readonly weights: ModelDownload['weights'];
 }
 
-const kMostMemory = 4e9; // limit of WebAssembly
+const kMostMemory = 4e9; // Bytes that WebAssembly can address.
 const kOwnShare = 0.5; // Share of the device's memory that a model may use; the rest is for browser and system.
 const kMostOffered = 4;
 
@@ -27,7 +27,7 @@ export function fitsDevice(memory: number): boolean {
   return memory < Math.min(kMostMemory, deviceMemory === undefined ? Infinity : kOwnShare * deviceMemory * 1e9);
 }
 
-/** Describes a model, for the first of these tasks that it can do. */
+/** Describes a model. `chosen` has its downloads that can do one of the tasks, each with the first such task. */
 export async function lookUp(
   source: Source,
   tasks: readonly string[],
@@ -41,7 +41,7 @@ export async function lookUp(
   return { found, chosen };
 }
 
-/** Returns the description, with a button for each download, smallest first. */
+/** Returns the description, with buttons for the smallest downloads. */
 export function describeDownloads(
   { modelType, downloads, refused }: ModelDescription,
   chosen: readonly Chosen[],

@@ -10,11 +10,11 @@ export interface Passage extends Span {
 }
 
 export function passagesOf(document_: string, answers: readonly Answer[]): Passage[] {
-  const sentences = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(document_)];
+  const sentences = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(document_);
   const passages = new Map<number, Passage>();
   for (const answer of answers) {
     if (answer.score <= kLeast * (answers[0]?.score ?? 0)) continue;
-    const sentence = sentences.filter(({ index }) => index <= answer.start).at(-1);
+    const sentence = sentences.containing(answer.start);
     if (!sentence || passages.has(sentence.index)) continue;
     const { segment, index } = sentence;
     const start = index + segment.length - segment.trimStart().length;

@@ -3,12 +3,13 @@ import { make } from '../dom.js';
 import type { Input } from './reading.js';
 import { headMap, type Selection, tokenText, type View } from './selection.js';
 
-export const kMostForArcs = 24;
-const kLeast = 0.12; // Smallest share of a word's attention for which an arc is drawn.
-const kStep = 56;
+export const kMostForArcs = 24; // tokens
+const kLeast = 0.12; // Smallest share of a token's attention for which an arc is drawn.
+const kStep = 56; // Pixels between two tokens.
 const kHeight = 150;
 const kSvg = 'http://www.w3.org/2000/svg';
 
+/** Draws an arc from each token to the tokens that one head attends to. */
 export class Arcs implements View {
   readonly element = make('div', 'arcs');
   private readonly svg_ = document.createElementNS(kSvg, 'svg');

@@ -1,8 +1,8 @@
-// Words that the visitor can hide by a click, and how the model's answer changes.
+// Shows the words of a text, which the visitor can hide by a click, and the model's answer without them.
 import { make, makeButton } from '../dom.js';
 
 const kMostWords = 120;
-const kMostLetters = 300; // Longest shown answer.
+const kMostLetters = 300; // of an answer
 
 export class HideView {
   readonly element = make('div', 'hide');

@@ -51,7 +51,7 @@ describe.skipIf(!kHasLinuxPackages).each(versionsOf('chroma'))('Chroma %s', (ver
       await extract.dispose();`;
     const { far, distance } = JSON.parse(await runModule(app, 'vectors.mjs', connect(code))) as { far: number; distance: number };
     expect(far).toBeLessThan(1e-6);
-    // Before version 3, queries have no options.
+    // Only version 3 has options for queries.
     if (version >= '3') expect(Math.abs(distance)).toBeLessThan(1e-4);
     else expect(distance).toBeGreaterThan(1e-4);
   });
