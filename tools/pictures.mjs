@@ -13,7 +13,7 @@ import { buildSite } from './site.mjs';
 
 const kChromium = { executablePath: process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium', args: ['--headless=new', '--no-sandbox'] };
 const kHold = 1800; // milliseconds of each picture in the animation
-const kMargin = 16; // pixels around a tab
+const kMargin = 8; // pixels around a tab
 const kPictures = join(root, 'demo/pictures');
 
 async function answered(page, tab) {

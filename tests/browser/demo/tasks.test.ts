@@ -172,6 +172,7 @@ describe('the sorting tab, with the model of praise and complaint', () => {
     expect(shares[1]).toBe(1);
     expect(await words.nth(1).getAttribute('class')).toBe('word for');
     expect(await words.nth(1).getAttribute('title')).toMatch(/^without it: \u2212[\d.]+\s%$/);
+    expect(await visit.page.locator('.proof .since').textContent()).toBe('0');
   });
 
   it('reads a review that is longer than the model in parts, all of it', async () => {
