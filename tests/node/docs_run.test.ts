@@ -24,7 +24,17 @@ async function gliner(): Promise<Record<string, Uint8Array>> {
   return Object.fromEntries(files.map((path) => [path.split('/')[1]!, readFileSync(join(root, 'tests/fixtures/gliner', path))]));
 }
 
+/** A classifier with the labels of ProtectAI's guard, and a third. */
+async function injectionGuard(): Promise<Record<string, Uint8Array>> {
+  return pipelineModel('convbert', 'sequence', { id2label: { 0: 'SAFE', 1: 'INJECTION', 2: 'OTHER' } });
+}
+
+/** By task, or by hub id if a page uses the model's own labels. */
 const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>>)> = {
+  'protectai/deberta-v3-base-prompt-injection-v2': injectionGuard,
+  'leolee99/PIGuard': '../tests/fixtures/guards/pi-guard',
+  'meta-llama/Prompt-Guard-86M': '../tests/fixtures/guards/prompt-guard',
+  'KRLabsOrg/lettucedect-base-modernbert-en-v1': '../tests/fixtures/guards/lettuce',
   'text-classification': 'peruse-sentiment-convbert-tiny',
   'sentiment-analysis': 'peruse-sentiment-convbert-tiny',
   'question-answering': 'peruse-reader-deberta-tiny',
@@ -64,15 +74,20 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(await demoPackage(), join(folder, 'node_modules/peruse-demo'));
   writeFileSync(join(folder, 'examples.csv'), kCsv);
-  for (const [task, model] of Object.entries(kModels)) {
+  for (const [key, model] of Object.entries(kModels)) {
+    const place = folderOf(key);
     if (typeof model === 'string') {
-      symlinkSync(join(root, 'models', model), join(folder, task));
+      symlinkSync(join(root, 'models', model), place);
       continue;
     }
-    mkdirSync(join(folder, task));
-    for (const [name, content] of Object.entries(await model())) writeFileSync(join(folder, task, name), content);
+    mkdirSync(place);
+    for (const [name, content] of Object.entries(await model())) writeFileSync(join(place, name), content);
   }
 });
+
+function folderOf(key: string): string {
+  return join(folder, key.replace('/', '--'));
+}
 
 /** Adds a report for each statement or console.log with a comment next to it or below it. */
 function reporting(code: string): { code: string; comments: string[] } {
@@ -142,10 +157,11 @@ function expectListAsShown(list: unknown[], shown: unknown[], where: string): vo
 function run(code: string): unknown[] {
   rmSync(join(folder, 'local'), { recursive: true, force: true });
   for (const [, task, owner, name] of code.matchAll(/pipeline\(\s*'([\w-]+)',\s*'([\w-]+)\/([\w.-]+)'/g)) {
-    if (kModels[task!] === undefined) continue;
+    const key = [`${owner}/${name}`, task!].find((one) => kModels[one] !== undefined);
+    if (key === undefined) continue;
     mkdirSync(join(folder, 'local', owner!), { recursive: true });
     rmSync(join(folder, 'local', owner!, name!), { force: true });
-    symlinkSync(join(folder, task!), join(folder, 'local', owner!, name!));
+    symlinkSync(folderOf(key), join(folder, 'local', owner!, name!));
   }
   const program = [
     `${/from 'peruse'|import \{[^}]*\bpipeline\b[^}]*\} from 'peruse\//.test(code) ? 'import' : "import { pipeline } from 'peruse';\nimport"} { env as __env } from 'peruse';`,

@@ -42,6 +42,8 @@ describe.skipIf(models === undefined)('paraphrase-MiniLM-L3-v2 as ONNX', () => {
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'peruse-published-'));
     goldens = JSON.parse(await readFile(kGoldens, 'utf8')) as Golden[];
+    expect(goldens.length).toBeGreaterThan(1);
+    for (const { first, last, mean } of goldens) for (const golden of [first, last, mean]) expect(golden).toHaveLength(kConfig.hidden_size);
     const source = join(root, 'source');
     await mkdir(join(source, 'onnx'), { recursive: true });
     await copyFile(models!.paraphrase, join(source, 'onnx/model.onnx'));
@@ -61,6 +63,7 @@ describe.skipIf(models === undefined)('paraphrase-MiniLM-L3-v2 as ONNX', () => {
           ['mean', expected.mean],
         ] as const) {
           const { data } = await embed(tinyText(ids), { pooling });
+          expect(data).toHaveLength(golden.length);
           golden.forEach((value, i) => {
             largest = Math.max(largest, Math.abs(value - data[i]!));
           });
