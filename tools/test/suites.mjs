@@ -43,6 +43,10 @@ const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
 
 const kShaders = ['tests/node/gpu/operations.test.ts'];
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
+/** Without gpu.test.ts, which 'browser-plain' runs: software compiles shaders for half a minute, and 'gpu' covers every shader. */
+const kInOnePage = readdirSync(join(root, 'tests/browser'))
+  .filter((name) => name.endsWith('.test.ts') && name !== 'gpu.test.ts')
+  .map((name) => `tests/browser/${name}`);
 const kTarballItself = ['tests/packaging/package.test.ts'];
 /** Tests of the suite "frameworks", and installed packages. */
 const kOtherPackages = ['hosts', 'node_modules', 'work'].map((name) => `tests/packaging/${name}`);
@@ -136,11 +140,12 @@ export const kSuites = [
     reads: [...kInChromium, 'tests/browser/'],
     processor: 49,
     vitest: ['browser'],
+    files: kInOnePage,
   },
   {
     name: 'demo',
     tier: 'fast',
-    covers: 'the main path of the demo page: its tasks',
+    covers: 'the main path of the demo page: its tasks, privacy, isolation',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
     processor: 141,
@@ -246,7 +251,7 @@ export const kSuites = [
   {
     name: 'browser-plain',
     tier: 'all',
-    covers: 'the package in Chromium, on an ordinary page: one thread',
+    covers: 'the package in Chromium, on an ordinary page: one thread; the GPU',
     why: 'a second run of "browser": without isolation a page gets other builds, and no shared memory',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/'],
@@ -276,11 +281,11 @@ export const kSuites = [
   {
     name: 'demo-other',
     tier: 'all',
-    covers: 'the rest of the demo page: models, failures, inside, teaching, offline',
+    covers: 'the rest of the demo page: layout, accessibility, models, failures, inside, teaching, offline',
     why: 'needs minutes for a part that people rarely change',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'docs/', 'tests/browser/demo/'],
-    processor: 212,
+    processor: 300,
     vitest: ['demo'],
     files: theRest('tests/browser/demo', kMainPath),
   },

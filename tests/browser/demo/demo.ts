@@ -88,6 +88,9 @@ export async function startServer(flags: string[]): Promise<{ url: string; stop:
   return { url, stop: () => void server.kill() };
 }
 
+/** The tabs that answer with a model, in the page's order. */
+export const kTabs = ['redact', 'sort', 'ask'];
+
 /** Waits until the panel shows its result; fails immediately with the page's message if it shows a failure. */
 export async function shown(panel: Locator, selector: string): Promise<void> {
   const result = panel.locator(selector).first();
