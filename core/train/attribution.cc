@@ -38,24 +38,24 @@ std::vector<std::pair<double, double>> GaussLegendre(int32_t count) {
 }  // namespace
 
 Result<std::unique_ptr<Attributor>> Attributor::Create(Trainee& trainee, int32_t threads) {
-  PERUSE_ASSIGN_OR_RETURN(AddedToWords words, trainee.WithAddedToWords(kLogits));
+  PERUSE_ASSIGN_OR_RETURN(EmbeddingInputProgram model, trainee.WithEmbeddingInput(kLogits));
   PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(threads));
   Masters& masters = trainee.masters();
   for (Master& master : masters.tensors()) master.trained = false;
   PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
   masters.Hold();
-  std::unique_ptr<Attributor> attributor(new Attributor(std::move(words)));
+  std::unique_ptr<Attributor> attributor(new Attributor(std::move(model)));
   attributor->held_ = &masters.held();
-  attributor->step_ = std::make_unique<Step>(attributor->words_.program, masters.held());
+  attributor->step_ = std::make_unique<Step>(attributor->model_.program, masters.held());
   return attributor;
 }
 
-const float* Attributor::WordOf(int32_t id) const {
-  return held_->tables[static_cast<size_t>(words_.table.id)].values.row(id);
+const float* Attributor::EmbeddingOf(int32_t id) const {
+  return held_->tables[static_cast<size_t>(model_.table.id)].values.row(id);
 }
 
 Result<Attribution> Attributor::Attribute(const AttributionRequest& request) {
-  const auto width = static_cast<size_t>(words_.width);
+  const auto width = static_cast<size_t>(model_.width);
   const size_t tokens = request.ids.size();
   std::vector<Point> points = {{0, 0}, {1, 0}};
   for (const auto& [position, weight] : GaussLegendre(request.steps)) points.push_back({position, weight});
@@ -69,8 +69,8 @@ Result<Attribution> Attributor::Attribute(const AttributionRequest& request) {
   }
   Attribution result = {.tokens = {}, .value = values[1], .baseline_value = values[0]};
   for (size_t t = 0; t < tokens; ++t) {
-    const float* word = WordOf(request.ids[t]);
-    const float* base = WordOf(request.baseline[t]);
+    const float* word = EmbeddingOf(request.ids[t]);
+    const float* base = EmbeddingOf(request.baseline[t]);
     double sum = 0;
     for (size_t c = 0; c < width; ++c) sum += (double{word[c]} - double{base[c]}) * gradients[t * width + c];
     if (!std::isfinite(sum)) return NotFinite("gradients");
@@ -82,7 +82,7 @@ Result<Attribution> Attributor::Attribute(const AttributionRequest& request) {
 
 Status Attributor::Run(const AttributionRequest& request, std::span<const Point> points, std::vector<double>* gradients,
                        std::vector<double>* values) {
-  const auto width = static_cast<size_t>(words_.width);
+  const auto width = static_cast<size_t>(model_.width);
   const std::vector<ModelInput> texts(points.size(), ModelInput{request.ids, request.types});
   RaggedBatch batch;
   const size_t numbers = SaturatingMultiply(points.size() * request.ids.size(), width);
@@ -92,8 +92,8 @@ Status Attributor::Run(const AttributionRequest& request, std::span<const Point>
   for (const Point& point : points) {
     batch.Append(static_cast<int32_t>(request.ids.size()));
     for (size_t t = 0; t < request.ids.size(); ++t) {
-      const float* word = WordOf(request.ids[t]);
-      const float* base = WordOf(request.baseline[t]);
+      const float* word = EmbeddingOf(request.ids[t]);
+      const float* base = EmbeddingOf(request.baseline[t]);
       for (size_t c = 0; c < width; ++c) {
         added.push_back(static_cast<float>((1 - point.position) * (double{base[c]} - double{word[c]})));
       }
@@ -103,7 +103,7 @@ Status Attributor::Run(const AttributionRequest& request, std::span<const Point>
   PERUSE_RETURN_IF_ERROR(
       step_->Begin({texts, batch, {}}, {.parameters = false, .inputs = true}, std::span(&matrix, 1)));
   step_->Forward();
-  const Program& program = words_.program;
+  const Program& program = model_.program;
   const bool by_token = program.info(program.outputs[0].value).rows.domain == Domain::kTokens;
   Fill(step_->output_gradient(), 0);
   for (size_t i = 0; i < points.size(); ++i) {

@@ -38,7 +38,7 @@ class Attributor {
   Result<Attribution> Attribute(const AttributionRequest& request);
 
  private:
-  explicit Attributor(AddedToWords words) : words_(std::move(words)) {}
+  explicit Attributor(EmbeddingInputProgram model) : model_(std::move(model)) {}
 
   struct Point {
     double position;  // 0 is the baseline, 1 the text
@@ -47,9 +47,9 @@ class Attributor {
   // Runs the points as one batch. Adds weighted gradients to `gradients` [tokens, width], and appends the values.
   Status Run(const AttributionRequest& request, std::span<const Point> points, std::vector<double>* gradients,
              std::vector<double>* values);
-  const float* WordOf(int32_t id) const;
+  const float* EmbeddingOf(int32_t id) const;
 
-  AddedToWords words_;
+  EmbeddingInputProgram model_;
   const HeldParameters* held_ = nullptr;
   std::unique_ptr<Step> step_;
 };

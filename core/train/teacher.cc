@@ -362,7 +362,7 @@ Status Teacher::PrepareSift() {
   if (options_.method != Method::kFull && options_.method != Method::kLora) {
     return InvalidArgument("option sift disturbs embeddings: it goes with the methods \"full\" and \"lora\"");
   }
-  PERUSE_ASSIGN_OR_RETURN(perturbed_, trainee_.Perturbed(kLogits));
+  PERUSE_ASSIGN_OR_RETURN(perturbed_, trainee_.BuildPerturbed(kLogits));
   return OkStatus();
 }
 

@@ -134,7 +134,7 @@ Result<Program> Trainee::ProgramFrom(OutputId below, OutputId output) const {
   return DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
 }
 
-Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
+Result<PerturbedProgram> Trainee::BuildPerturbed(OutputId output) {
   constexpr float kEpsilon = 1e-7f;
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
   PerturbedProgram result = {program_, {}, 0};
@@ -167,9 +167,9 @@ Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
   return result;
 }
 
-Result<AddedToWords> Trainee::WithAddedToWords(OutputId output) const {
+Result<EmbeddingInputProgram> Trainee::WithEmbeddingInput(OutputId output) const {
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
-  AddedToWords result = {program_, {}, 0};
+  EmbeddingInputProgram result = {program_, {}, 0};
   Program& program = result.program;
   const auto at = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) {
     const auto* embed = std::get_if<ops::Embed>(&op);

@@ -24,7 +24,7 @@ struct SentenceHead {
 };
 
 // A model's program in which ops::Input number 0 [tokens, width] is added to the word embeddings.
-struct AddedToWords {
+struct EmbeddingInputProgram {
   Program program;
   TableId table;  // the word embeddings
   int32_t width = 0;
@@ -67,8 +67,8 @@ class Trainee {
   Result<Program> ProgramFor(OutputId output) const;
   // Like ProgramFor(output), but the output `below` (a row per token) is given as ops::Input number 0 instead of being computed.
   Result<Program> ProgramFrom(OutputId below, OutputId output) const;
-  Result<PerturbedProgram> Perturbed(OutputId output);
-  Result<AddedToWords> WithAddedToWords(OutputId output) const;
+  Result<PerturbedProgram> BuildPerturbed(OutputId output);
+  Result<EmbeddingInputProgram> WithEmbeddingInput(OutputId output) const;
 
  private:
   Trainee() = default;

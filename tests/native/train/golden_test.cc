@@ -62,7 +62,7 @@ class Lesson {
 
   // Returns the loss of scale-invariant fine-tuning and computes all gradients. `perturbation` is the start, and receives the result.
   double RunSift(float weight, std::vector<float>* perturbation) {
-    const PerturbedProgram perturbed = trainee_->Perturbed(kLogits).value();
+    const PerturbedProgram perturbed = trainee_->BuildPerturbed(kLogits).value();
     for (int32_t i = 0; i < batch_.rows() * perturbed.width; ++i) {
       perturbation->push_back(static_cast<float>(0.01 * std::sin(1.0 + i)));
     }
