@@ -15,6 +15,8 @@ import torch
 import transformers
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer, PreTrainedTokenizerFast
 
+from make_tiny_models import randomise
+
 OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "guards"
 SCALE = 0.25
 SOURCE = "The mill was built in 1824. Bees live in a hollow oak behind it.\nQuestion: When was the mill built?"
@@ -91,13 +93,10 @@ def write_case(name, out_dir):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     config = transformers.AutoConfig.for_model(**(CASES[name] | {"vocab_size": len(tokenizer)}))
     model = (AutoModelForTokenClassification if of_tokens else AutoModelForSequenceClassification).from_config(config, attn_implementation="eager").eval()
-    generator = torch.Generator().manual_seed(len(name))
+    randomise(model, torch.Generator().manual_seed(len(name)), SCALE)
     with torch.no_grad():
-        for parameter_name, parameter in sorted(model.named_parameters()):
-            scale = 2.0 if parameter_name.startswith("classifier") else SCALE
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
-            if parameter_name.endswith(("LayerNorm.weight", "norm.weight")):
-                parameter.add_(1.0)
+        for parameter in model.classifier.parameters():
+            parameter.mul_(8)  # scores far from 0.5
         model.save_pretrained(folder)
         expected = (tokens_of_answers if of_tokens else scores_of_texts)(model, tokenizer)
     (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n")

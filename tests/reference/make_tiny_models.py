@@ -43,11 +43,11 @@ def names_norms_freely(model):
     return has_rotary_positions(model) or type(model).__name__.startswith(("Albert", "JinaBert"))
 
 
-def randomise(module, generator):
-    """Normal weights of deviation SCALE everywhere; LayerNorm weights lie around 1."""
+def randomise(module, generator, scale=SCALE):
+    """Normal weights of deviation `scale` everywhere; LayerNorm weights are around 1."""
     with torch.no_grad():
         for name, parameter in sorted(module.named_parameters()):
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * SCALE)
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
             if name.endswith("LayerNorm.weight") or (names_norms_freely(module) and "norm" in name and name.endswith(".weight")):
                 parameter.add_(1.0)
 

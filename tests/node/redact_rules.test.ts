@@ -1,0 +1,127 @@
+// The rules of redact, and their checksums.
+import { describe, expect, test } from 'vitest';
+import type { Run } from '../../web/src/tasks/call.js';
+import { checksum } from '../../web/src/tasks/checksums.js';
+import { restore } from '../../web/src/tasks/redact.js';
+import { giving, redact } from './support/redact_stubs.js';
+
+describe('rules', () => {
+  const kCard = ['4111', '1111', '1111', '1111'];
+  const kIban = ['DE89', '3704', '0044', '0532', '0130', '00'];
+  const kSeparators = [
+    ' ',
+    '  ',
+    '\u00a0',
+    '\u2009',
+    '\u202f',
+    '-',
+    '\u2011',
+    '\u2013',
+    '.',
+    '\u200b',
+    '\u00ad',
+    '\t',
+    ' - ',
+    '',
+    '/',
+    '\n',
+  ];
+
+  test.each(kSeparators)('right check digits stay hidden, written with %j', async (separator) => {
+    for (const [type, groups] of [
+      ['CARD', kCard],
+      ['IBAN', kIban],
+    ] as const) {
+      const number = groups.join(separator);
+      for (const before of ['', '|', '(', 'x ']) {
+        const text = `No ${before}${number}.`;
+        const run: Run = async ([input]) => {
+          const start = (input!.text as string).search(type === 'CARD' ? /4111/ : /DE89/) - before.length;
+          return [[{ entity_group: type, score: 0.9, word: '', start, end: (input!.text as string).length - 1 }]];
+        };
+        const { text: redacted } = await redact(run)(text, { rules: { CARD: 'luhn', IBAN: 'iban' } });
+        expect(redacted).toBe(`No ${`[${type}_1].`}`);
+      }
+    }
+  });
+
+  test.each<[string, [string, string][], string]>([
+    [
+      'Card 5500 1111 2222 3331 ok',
+      [
+        ['CARD', '5500 1111 2222'],
+        ['IBAN', '3331'],
+      ],
+      'Card [CARD_1] ok',
+    ],
+    ['Card 5500 1111 2222 3331 ok', [['CARD', '5500 1111 2222']], 'Card [CARD_1] ok'],
+    [
+      'Card 5500 1111 2222 3331 ok',
+      [
+        ['PHONE', '5500'],
+        ['CARD', '1111 2222 3331'],
+      ],
+      'Card [CARD_1] ok', // equal scores: the longer one decides the type
+    ],
+    ['Card 5500 1111 2222 3332 ok', [['CARD', '5500 1111 2222 3332']], 'Card 5500 1111 2222 3332 ok'],
+    ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // not of a card number's form, so check digits do not count
+    [
+      'To DE89 3704 0044 0532 0130 00 now',
+      [
+        ['IBAN', 'DE89 3704 0044'],
+        ['CARD', '0532 0130 00'],
+      ],
+      'To [IBAN_1] now',
+    ],
+    ['To GB29 NWBK 6016 1331 9268 19 now', [['IBAN', '6016 1331 9268 19']], 'To [IBAN_1] now'],
+    ['To DE88 3704 0044 0532 0130 00 now', [['IBAN', 'DE88 3704 0044 0532 0130 00']], 'To DE88 3704 0044 0532 0130 00 now'],
+  ])('%s: %j', async (text, parts, expected) => {
+    const call = redact(giving(...parts));
+    const { text: redacted, mapping } = await call(text, { rules: { CARD: 'luhn', IBAN: 'iban' } });
+    expect(redacted).toBe(expected);
+    expect(restore(redacted, mapping)).toBe(text);
+  });
+
+  test('a function reads the folded text', async () => {
+    const { text } = await redact(giving(['CARD', '123']))('\uff11\uff12\uff13', { rules: { CARD: (read) => read === '123' } });
+    expect(text).toBe('[CARD_1]');
+  });
+});
+
+describe('checksums', () => {
+  test.each(['4111 1111 1111 1111', '378282246310005', '6011-1111-1111-1117', '5555555555554444', '4111  1111 1111 1111'])(
+    '%s may be a card number',
+    (text) => {
+      expect(checksum('luhn', text)).toBe('right');
+    },
+  );
+  test.each<[string, string]>([
+    ['4111 1111 1111 1112', 'wrong'],
+    ['', 'formless'],
+    ['0', 'formless'],
+    ['abc', 'formless'],
+    ['41111111111111111111111', 'formless'],
+  ])('%s is none: %s', (text, verdict) => {
+    expect(checksum('luhn', text)).toBe(verdict);
+  });
+  // Examples of ISO 13616's registry.
+  test.each([
+    'DE89 3704 0044 0532 0130 00',
+    'DE89\u00a03704\u00a00044-0532\u20110130\u00a000',
+    'GB29NWBK60161331926819',
+    'NO93 8601 1117 947',
+    'MT84MALT011000012345MTLCAST001S',
+    'ch9300762011623852957',
+  ])('%s may be an account number', (text) => {
+    expect(checksum('iban', text)).toBe('right');
+  });
+  test.each<[string, string]>([
+    ['DE88 3704 0044 0532 0130 00', 'wrong'],
+    ['GB29NWBK6016133192681', 'wrong'],
+    ['DE89', 'formless'],
+    ['', 'formless'],
+    ['D189370400440532013000', 'formless'],
+  ])('%s is none: %s', (text, verdict) => {
+    expect(checksum('iban', text)).toBe(verdict);
+  });
+});
