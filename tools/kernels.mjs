@@ -16,7 +16,6 @@ const kModels = 12; // models in one repetition, as in the test
 const kOperations = 40; // operations in one repetition, as in the tests
 const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/node/gpu/run_gpu_tests.mjs'];
 
-// Node supports relaxed SIMD without a flag from version 22 on.
 const kRelaxedNode = [process.execPath, ...(Number(process.versions.node.split('.')[0]) < 22 ? ['--experimental-wasm-relaxed-simd'] : [])];
 
 const kBuilds = {

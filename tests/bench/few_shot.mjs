@@ -3,9 +3,8 @@
 //   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit]
 //     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--tests 300]
 //   node tests/bench/few_shot.mjs --results FILE --print
-// `--data`: the sets of tests/bench/few_shot/sets.mjs. `--base`: the model to teach; `--name` is what the table calls it. For every set, number
-// of examples per label and draw, the same examples and tests go to all methods; all but `teach` are tests/reference/few_shot.py's, which needs a
-// Python with tests/reference/requirements.txt and scikit-learn. Every cell is a line that is appended to FILE when it is measured, and measured once.
+// `--data`: the sets of sets.mjs. `--base`: the model to teach, `--name` in the table. All methods get the same examples and tests. All but `teach`
+// are tests/reference/few_shot.py's, for a Python with its requirements.txt and scikit-learn. Each cell is a line of FILE, and measured once.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -130,7 +130,6 @@ function waterfall(rows) {
   console.table(sorted.map((row) => ({ ...row, start: Math.round(row.start), wait: Math.round(row.wait), end: Math.round(row.end) })));
 }
 
-/** One first visit. Returns milliseconds. */
 async function visit(browser, url, withWaterfall) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, serviceWorkers: 'allow' });
   const page = await context.newPage();

@@ -168,7 +168,6 @@ async function reader() {
   report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
 }
 
-/** Entities as text: where they are, and of what type. */
 function entitiesOf({ words, types, begins }) {
   const found = [];
   let start = 0;
@@ -181,7 +180,6 @@ function entitiesOf({ words, types, begins }) {
   return found.map(({ type, start, end }) => `${type} ${start} ${end}`);
 }
 
-/** Returns the label of each word: its entity, and whether it is the entity's first word. */
 function labelsOf(words, found) {
   let start = 0;
   return words.map((word) => {

@@ -23,7 +23,6 @@ let requests: { address: string; signal: AbortSignal | undefined }[];
 let cancelled: string[];
 let headers: Record<string, string>;
 
-/** A body that stays open. */
 function response(address: string): Response {
   const body = new ReadableStream({
     start: (stream) => stream.enqueue(new TextEncoder().encode(address)),

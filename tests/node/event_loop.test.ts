@@ -22,7 +22,6 @@ afterAll(async () => {
   await embed.dispose();
 });
 
-/** Counts how often a timer of 1 ms fires during `work`, and measures its time. */
 async function firing(work: () => Promise<unknown>): Promise<{ times: number; milliseconds: number }> {
   let times = 0;
   const timer = setInterval(() => times++, 1);

@@ -31,7 +31,6 @@ async function write(name: string, files: Files): Promise<string> {
   return join(root, name);
 }
 
-/** An adapter's folder as sentence-transformers saves it. */
 async function adapterNaming(name: unknown): Promise<Files> {
   const read = async (file: string) => new Uint8Array(await readFile(join(kAdapter, file)));
   const config = JSON.parse(new TextDecoder().decode(await read('adapter_config.json'))) as object;

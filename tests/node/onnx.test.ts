@@ -35,7 +35,6 @@ async function onnxFiles(name: string): Promise<Files> {
   );
 }
 
-/** A hub repository without safetensors, with the file as onnx/<as>. */
 async function repository(name: string, as = 'model.onnx'): Promise<Files> {
   const { files } = await readTiny(name.split('/')[0]!);
   const { 'model.safetensors': _, ...beside } = files;

@@ -60,7 +60,6 @@ test('the second load reads the 8-bit weights, with the bits of quantising while
     ['q8', true],
   ]);
   expect(downloads[2]!.bytes).toBe(again.info.bytes);
-  // Offline, the copy is all that there is.
   expect((await describe(server.url, { local_files_only: true })).downloads).toEqual([downloads[2]]);
   expect(await modelCache.delete(server.url)).toBeGreaterThan(2);
   expect(await stored()).toEqual([]);

@@ -122,7 +122,6 @@ describe('what people read and a pattern does not', () => {
 });
 
 describe('names in capitals or small letters', () => {
-  /** A model that recognises a person's name and a place by their capitals. */
   const knowing: Run = async (inputs) =>
     inputs.map(({ text }) =>
       [...(text as string).matchAll(/(?<PER>Anna Bell)|(?<LOC>Rome)/g)].map((match) => ({

@@ -101,7 +101,6 @@ describe('without a model', () => {
 });
 
 describe('fail_closed', () => {
-  /** A tokenizer with Latin words only. */
   const tokenizer = {
     convert_tokens_to_ids: async () => [7, undefined],
     encode: async (text: string) => {

@@ -126,7 +126,6 @@ describe('chooseThreads, where plain SIMD is all there is', () => {
 test('detectFeatures finds what every supported Node has', () => {
   const features = detectFeatures({ inWorker: true, processors: 2, sharedMemory: true });
   expect(features).toMatchObject({ wasm: true, simd: true, threads: true, sharedMemory: true, processors: 2 });
-  // Node 22 has relaxed SIMD without a flag.
   expect(features.relaxedSimd).toBe(Number(process.versions.node.split('.')[0]) >= 22);
 });
 

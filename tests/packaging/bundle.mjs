@@ -40,7 +40,6 @@ const kBundlers = {
     beside();
   },
 
-  /** A development build, in which React mounts everything twice. */
   async react() {
     const esbuild = await import('esbuild');
     await esbuild.build({

@@ -42,7 +42,6 @@ export function parseSources(text, isDeb822) {
   return pairs;
 }
 
-/** The address from which this machine installs Debian itself. */
 export function debianMirror() {
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';

@@ -18,7 +18,6 @@ function versionOf(emcc) {
   return /\b(\d+\.\d+\.\d+)\b/.exec(tryCapture(emcc, ['--version']) ?? '')?.[1];
 }
 
-/** The folder with emcc.py, of an `emcc` that may be a link or Debian's wrapper. */
 function rootOf(emcc) {
   const own = dirname(realpathSync(emcc));
   if (existsSync(join(own, 'emcc.py'))) return own;

@@ -24,14 +24,12 @@ function failure(command, args, status, words) {
   return new Error(`${command} ${args.join(' ')} failed (${status}):\n${told.join('\n')}`);
 }
 
-/** Runs `command` and shows its output. Throws if it fails. */
 export function run(command, args = [], options = {}) {
   const result = spawnSync(command, args, { stdio: 'inherit', ...options });
   if (result.error) throw result.error;
   if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal})`);
 }
 
-/** Like `capture`, but returns undefined if the program is missing or fails. */
 export function tryCapture(command, args = [], options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', ...options });
   return result.error || result.status !== 0 ? undefined : result.stdout;

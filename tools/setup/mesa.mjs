@@ -76,7 +76,6 @@ export function mesaEnvironment(driver) {
     manifests,
     readdirSync(manifests).find((file) => file.startsWith(`${driver}_icd`)),
   );
-  // Debian's Chromium contains the Vulkan loader.
   const libraries = [join(kPrefix, kLibraries), dirname(chromium.swiftshaderIcd), process.env.LD_LIBRARY_PATH];
   return {
     VK_DRIVER_FILES: manifest,

@@ -6,7 +6,6 @@ import { root } from '../setup/root.mjs';
 import { step } from '../setup/step.mjs';
 import { kBeside, kVariants } from '../variants.mjs';
 
-/** CMake targets of each of the engine's builds, by preset. */
 function engineTargets() {
   return kVariants.map((variant) => kBeside[variant] ?? [`wasm-${variant}`, 'peruse']);
 }

@@ -22,7 +22,6 @@ function blocksOf(listing) {
   return blocks;
 }
 
-/** Returns the innermost loops, each as a list of instructions. */
 function innerLoops(blocks) {
   const index = new Map(blocks.map(({ id }, i) => [id, i]));
   const ends = new Map();

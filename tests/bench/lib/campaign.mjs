@@ -16,7 +16,6 @@ export async function measureAll(options, environment, report) {
   for (const [index, shape] of options.shapes.entries()) {
     const model = await prepareModel(shape, options);
     for (const [turn, runtime] of options.runtimes.entries()) {
-      // The remaining time is shared by the remaining work.
       const parts = (options.shapes.length - index) * options.runtimes.length - turn;
       const seconds = Math.max(0, options.minutes * 60 - (performance.now() - start) / 1000) / parts;
       const measured = await measureShape({ shape, runtime, model, builds, seconds, options, environment });

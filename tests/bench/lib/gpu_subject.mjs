@@ -83,7 +83,6 @@ export async function measureCalls(run, counts) {
   return { times, asked };
 }
 
-/** A tokenizer that reads ids: 't5 t17'. */
 export function idTokenizer(vocabulary) {
   return JSON.stringify({
     version: '1.0',

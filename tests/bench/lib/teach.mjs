@@ -6,7 +6,6 @@ import { root } from '../../../tools/setup/root.mjs';
 import { buildProgram, randomModel } from './prepare.mjs';
 
 const kRounds = 3;
-/** [tokens of a text, texts] */
 const kBatches = [
   [32, 16],
   [128, 8],

@@ -66,7 +66,6 @@ class Ort {
     return { weightBytes: bytes.length, seconds: (performance.now() - start) / 1000 };
   }
 
-  // onnxruntime-web needs padded batches.
   batch({ ids }) {
     const longest = Math.max(...ids.map((text) => text.length));
     const padded = new BigInt64Array(ids.length * longest);

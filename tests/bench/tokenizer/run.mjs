@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 // The tokenizer in WebAssembly against the JavaScript library of transformers.js, and natively against the Rust library.
 //   npm run bench:tokenizer [-- --tokenizers FOLDER --text FILE --python PYTHON --rounds N]
-// FOLDER holds <name>/tokenizer.json for each tokenizer to measure; without it the demo models' is. Real ones, a 128k one
-// among them, are made by `make_tokenizer_fixtures.py files`. FILE is text, encoded line by line; without it the lines of the
-// conformance sample are. PYTHON is one with tokenizers==0.22.2, for the native comparison; without it that is left out.
-// Encoding: from a JavaScript string to ids (ours stay in the engine, where the model reads them, with offsets, word ids and type ids; the
-// library gives ids and tokens to JavaScript without offsets). Loading: ours from the bytes of tokenizer.json, the library's from its text,
-// JSON.parse included. Both run in turns in one process; figures are medians of processor time.
+// FOLDER: <name>/tokenizer.json for each tokenizer; by default the demo models'. `make_tokenizer_fixtures.py files` makes real ones. FILE: text,
+// encoded line by line; by default the conformance sample. PYTHON has tokenizers==0.22.2; without it, nothing is compared natively. Encoding is
+// from a JavaScript string to ids. Loading is from tokenizer.json's bytes, or text for the library, JSON.parse included. Medians of processor time.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,7 +25,6 @@ const kRounds = Number(options.rounds);
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Processor time: other programs on the machine should not count. */
 function milliseconds(action) {
   const start = process.cpuUsage();
   action();

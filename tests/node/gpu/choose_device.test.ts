@@ -35,7 +35,6 @@ async function load(
   return { host, report };
 }
 
-/** A session that has measured these times for every size. */
 const remembered = (gpuMilliseconds: number, cpuMilliseconds: number) =>
   new Proxy({}, { get: () => ({ gpuMilliseconds, cpuMilliseconds }) }) as LoadRequest['probes'];
 
@@ -234,7 +233,6 @@ describe('a lost device', () => {
     expect(await run(host, text(5))).toEqual(before);
     expect(gpu.devices).toHaveLength(2);
 
-    // The device is lost during this call, which fails.
     const running = run(host, ...Array.from({ length: 40 }, () => text(20)));
     const refused = expect(running).rejects.toMatchObject({ code: 'gpu_lost' });
     gpu.devices[1]!.destroy();

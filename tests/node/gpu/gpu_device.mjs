@@ -9,7 +9,6 @@ export function swiftShaderEnvironment() {
   const { chromium } = JSON.parse(readFileSync(join(cache, 'env.json'), 'utf8'));
   const icd = chromium?.swiftshaderIcd;
   if (!icd) return {};
-  // Debian's Chromium contains the Vulkan loader.
   const path = [dirname(icd), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':');
   return { VK_DRIVER_FILES: icd, VK_ICD_FILENAMES: icd, LD_LIBRARY_PATH: path };
 }

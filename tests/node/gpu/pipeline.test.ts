@@ -18,7 +18,6 @@ async function classifier(name: string, options: PipelineOptions = {}) {
   return { tiny, classify };
 }
 
-// Loaded once, because SwiftShader compiles slowly.
 let shared: Awaited<ReturnType<typeof classifier>>;
 beforeAll(async () => {
   shared = await classifier('deberta-v2-sequence');

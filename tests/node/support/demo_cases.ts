@@ -22,7 +22,6 @@ export interface SentimentFixture {
 }
 
 export interface ReaderFixture {
-  /** Offsets are code points. */
   cases: { question: string; context: string; options: QuestionAnsweringOptions; answers: Answer[] }[];
 }
 

@@ -5,7 +5,6 @@ import { type readTensors, tinyText } from './tiny.js';
 
 type Tensors = ReturnType<typeof readTensors>;
 
-/** Sequence classifiers: ConvBERT and both generations of DeBERTa. */
 export const kInspectionCases = ['convbert-sequence', 'convbert-heads6', 'deberta-v1-sequence', 'deberta-v2-sequence', 'bert-sequence'];
 
 export function expectNear(actual: Float32Array, expected: ArrayLike<number>, tolerance: number, what: string): void {

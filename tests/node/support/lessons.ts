@@ -8,7 +8,6 @@ const kFrames = [
   (thing: string) => `My ${thing} is old.`,
 ];
 
-/** Plants and tools in every frame except the last. */
 export const kTexts: TextExample[] = [kPlants, kTools].flatMap((things, label) =>
   things.flatMap((thing) => kFrames.slice(0, 2).map((frame) => ({ text: frame(thing), label: ['plant', 'tool'][label]! }))),
 );

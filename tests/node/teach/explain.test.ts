@@ -11,7 +11,6 @@ afterEach(async () => {
   await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
 });
 
-/** The model's files with a tokenizer that has the mask t7. */
 function withMask(files: Files): Files {
   const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as { added_tokens: object[] };
   tokenizer.added_tokens = [{ id: 7, content: 't7', special: true, single_word: true, lstrip: false, rstrip: false, normalized: false }];

@@ -42,7 +42,6 @@ test('masked words are learnt, told of, used and saved', async () => {
   expect(JSON.parse(await readFile(join(where, 'config.json'), 'utf8'))).toMatchObject({ model_type: 'convbert' });
   const again = await pipeline('fill-mask', where);
   expect(await again('The rose is in the [MASK].')).toEqual(found);
-  // Continues again: no tensor is new.
   expect((await pretrain('mlm', where, kLines.slice(0, 8), { epochs: 1 })).report.fresh).toEqual([]);
   await Promise.all([fill.dispose(), again.dispose(), trained.dispose()]);
 });

@@ -63,7 +63,6 @@ test('a blank name is refused', async () => {
     });
 });
 
-/** A directory in memory that fails after `writes` writes. */
 function directory(files: Map<string, string>, writes = Infinity): WritableDirectory {
   let left = writes;
   return {
