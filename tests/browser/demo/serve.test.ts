@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startServer } from './demo.js';
+import { startDemo, startServer } from './demo.js';
 
 let server: Awaited<ReturnType<typeof startServer>>;
 
@@ -58,4 +58,20 @@ it('answers HEAD without a body, and nothing but GET and HEAD', async () => {
   expect(head.statusCode).toBe(200);
   expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
   expect((await ask('/style.css', 'POST')).statusCode).toBe(405);
+});
+
+it('isolates the page in Chromium by Document-Isolation-Policy alone', async () => {
+  const demo = await startDemo();
+  const { page, close } = await demo.visit({
+    before: async (context) => {
+      await context.route('**', async (route) => {
+        const response = await route.fetch();
+        const headers = Object.entries(response.headers()).filter(([name]) => !name.startsWith('cross-origin-'));
+        await route.fulfill({ response, headers: Object.fromEntries(headers) });
+      });
+    },
+  });
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+  await close();
+  await demo.close();
 });
