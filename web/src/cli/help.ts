@@ -6,7 +6,7 @@ export function generalHelp(): string {
   const commands = Object.entries(kCommands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `Usage: peruse <command> [options]
 
-Reads text with ConvBERT, DeBERTa, BERT and ELECTRA checkpoints, on this machine.
+Runs Hugging Face text models on this machine.
 
 Commands:
 ${commands.join('\n')}
