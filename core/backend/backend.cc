@@ -16,7 +16,7 @@ void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& row
     PERUSE_CHECK(size == 0 || (of_row > 0 && size % of_row == 0 && size / of_row <= left));
   };
   check(std::ssize(rows.payload), format.RowBytes(spec.in / spec.groups));
-  check(std::ssize(rows.scales), format.RowScales());
+  check(std::ssize(rows.scales), format.RowScales(spec.in / spec.groups));
 }
 
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,

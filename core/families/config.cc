@@ -70,7 +70,7 @@ void ReadStoredPrecision(ConfigReader& reader, ModelConfig& config) {
   if (!quantization.exists()) return;
   const Result<Precision> stored = ReadQuantization(quantization);
   if (!stored.ok()) reader.Fail(stored.status());
-  config.int8_weights = stored.ok() && *stored == Precision::kQ8;
+  if (stored.ok()) config.stored_precision = *stored;
 }
 
 // Precondition: ReadLabels has run.

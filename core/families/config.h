@@ -11,6 +11,7 @@
 
 #include "core/base/status.h"
 #include "core/families/config_reader.h"
+#include "core/formats/linear_spec.h"
 #include "core/ops/activation.h"
 
 namespace peruse {
@@ -78,8 +79,9 @@ struct LabelEncoder {
 struct ModelConfig {
   static constexpr int32_t kUnlimited = std::numeric_limits<int32_t>::max();
 
-  std::string model_type;          // model_type of config.json, or inferred from `architectures`
-  bool int8_weights = false;       // the checkpoint is q8 according to quantization_config (docs/precision.md)
+  std::string model_type;  // model_type of config.json, or inferred from `architectures`
+  std::optional<Precision>
+      stored_precision;            // by quantization_config (docs/precision.md); nullopt if weights are floats
   std::string architecture_class;  // architectures[0], such as "ConvBertForSequenceClassification"; may be empty
 
   int32_t vocab_size = 0;

@@ -7,7 +7,8 @@
 #include <new>
 
 #include "core/base/half.h"
-#include "core/formats/quantize.h"
+#include "core/formats/int4.h"
+#include "core/formats/weight_format.h"
 
 namespace peruse {
 namespace {
@@ -47,32 +48,48 @@ void AddElements(const uint8_t* from, std::span<float> out, Convert convert) {
   for (size_t c = 0; c < out.size(); ++c) out[c] += convert(Load<T>(from + sizeof(T) * c));
 }
 
+int64_t RowBytes(int32_t cols, DType storage) {
+  const WeightFormat* const format = FormatOfFile(storage);
+  return format != nullptr ? format->RowBytes(cols) : int64_t{cols} * DTypeSize(storage);
+}
+
+int64_t RowScales(int32_t cols, DType storage) {
+  const WeightFormat* const format = FormatOfFile(storage);
+  return format != nullptr ? format->RowScales(cols) : 0;
+}
+
+size_t ScaleSize(DType storage) {
+  const WeightFormat* const format = FormatOfFile(storage);
+  return format != nullptr ? static_cast<size_t>(DTypeSize(format->scale_type())) : 0;
+}
+
 }  // namespace
 
 Status EmbeddingTable::Allocate(int32_t rows, int32_t cols, DType storage) {
   rows_ = rows;
   cols_ = cols;
   storage_ = storage;
-  const uint64_t size =
-      static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * static_cast<uint64_t>(DTypeSize(storage));
+  row_bytes_ = static_cast<size_t>(RowBytes(cols, storage));
+  row_scales_ = static_cast<size_t>(RowScales(cols, storage));
+  const uint64_t size = static_cast<uint64_t>(rows) * row_bytes_;
+  const uint64_t scales = static_cast<uint64_t>(rows) * row_scales_ * ScaleSize(storage);
   if (size <= static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
     data_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(size)]);
-    if (storage == DType::kI8) scales_.reset(new (std::nothrow) float[static_cast<size_t>(rows)]);
+    if (scales > 0) scales_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(scales)]);
   }
-  if (!data_ || (storage == DType::kI8 && !scales_)) {
+  if (!data_ || (scales > 0 && !scales_)) {
     return OutOfMemory("no memory for an embedding table of " + std::to_string(size) + " bytes");
   }
   return OkStatus();
 }
 
-int64_t EmbeddingTable::bytes() const {
-  if (!data_) return 0;
-  return static_cast<int64_t>(rows_) * cols_ * DTypeSize(storage_) + (scales_ ? static_cast<int64_t>(rows_) * 4 : 0);
+int64_t EmbeddingTable::Bytes(int32_t rows, int32_t cols, DType storage) {
+  return int64_t{rows} *
+         (RowBytes(cols, storage) + RowScales(cols, storage) * static_cast<int64_t>(ScaleSize(storage)));
 }
 
 bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
-  PERUSE_CHECK(appended_ + bytes.size() <=
-               static_cast<size_t>(rows_) * static_cast<size_t>(cols_) * static_cast<size_t>(DTypeSize(storage_)));
+  PERUSE_CHECK(appended_ + bytes.size() <= static_cast<size_t>(rows_) * row_bytes_);
   const size_t part = appended_ % static_cast<size_t>(DTypeSize(storage_));
   const std::span<const uint8_t> held(data_.get() + appended_ - part, part + bytes.size());
   std::memcpy(data_.get() + appended_, bytes.data(), bytes.size());
@@ -88,54 +105,63 @@ bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
   }
 }
 
-void EmbeddingTable::WriteScales(int32_t first_row, std::span<const float> scales) {
-  PERUSE_CHECK(storage_ == DType::kI8 && first_row >= 0 && first_row + std::ssize(scales) <= rows_);
-  std::copy(scales.begin(), scales.end(), scales_.get() + first_row);
+void EmbeddingTable::WriteScales(int64_t first, std::span<const float> scales) {
+  PERUSE_CHECK(scales_ && first >= 0 && first + std::ssize(scales) <= rows_ * static_cast<int64_t>(row_scales_));
+  uint8_t* to = scales_.get() + static_cast<size_t>(first) * ScaleSize(storage_);
+  for (const float scale : scales) {
+    if (storage_ == DType::kI8) {
+      Store(scale, to);
+    } else {
+      Store(FloatToHalf(scale), to);
+    }
+    to += ScaleSize(storage_);
+  }
 }
 
-void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values) {
-  const size_t cols = static_cast<size_t>(cols_);
-  const size_t rows = values.size() / cols;
-  PERUSE_CHECK(rows * cols == values.size() && first_row >= 0 && first_row + static_cast<int64_t>(rows) <= rows_);
-  const size_t element = static_cast<size_t>(DTypeSize(storage_));
-  uint8_t* to = data_.get() + static_cast<size_t>(first_row) * cols * element;
-  for (size_t r = 0; r < rows; ++r) {
-    const std::span<const float> row = values.subspan(r * cols, cols);
-    if (storage_ == DType::kI8) {
-      scales_[static_cast<size_t>(first_row) + r] = QuantizeRow(row, kWeightLevels, reinterpret_cast<int8_t*>(to));
-      to += cols;
-      continue;
-    }
-    for (const float value : row) {
-      switch (storage_) {
-        case DType::kF16:
-          Store(FloatToHalf(value), to);
-          break;
-        case DType::kBF16:
-          Store(FloatToBfloat16(value), to);
-          break;
-        default:
-          Store(value, to);
-          break;
-      }
-      to += element;
-    }
+Status EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values) {
+  const size_t rows = values.size() / static_cast<size_t>(cols_);
+  PERUSE_CHECK(rows * static_cast<size_t>(cols_) == values.size() && first_row >= 0 &&
+               first_row + static_cast<int64_t>(rows) <= rows_);
+  uint8_t* to = data_.get() + static_cast<size_t>(first_row) * row_bytes_;
+  if (const WeightFormat* const format = FormatOfFile(storage_)) {
+    EncodedBuffer buffer;
+    PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, format->Encode(values, cols_, &buffer));
+    std::copy(encoded.payload.begin(), encoded.payload.end(), to);
+    WriteScales(int64_t{first_row} * static_cast<int64_t>(row_scales_), encoded.scales);
+    return OkStatus();
   }
+  for (const float value : values) {
+    switch (storage_) {
+      case DType::kF16:
+        Store(FloatToHalf(value), to);
+        break;
+      case DType::kBF16:
+        Store(FloatToBfloat16(value), to);
+        break;
+      default:
+        Store(value, to);
+        break;
+    }
+    to += DTypeSize(storage_);
+  }
+  return OkStatus();
 }
 
 void EmbeddingTable::AddRow(int32_t row, std::span<float> out) const {
   PERUSE_CHECK(row >= 0 && row < rows_ && out.size() == static_cast<size_t>(cols_));
-  const size_t element = static_cast<size_t>(DTypeSize(storage_));
-  const uint8_t* from = data_.get() + static_cast<size_t>(row) * out.size() * element;
+  const uint8_t* from = data_.get() + static_cast<size_t>(row) * row_bytes_;
+  const uint8_t* scales = scales_.get() + static_cast<size_t>(row) * row_scales_ * ScaleSize(storage_);
   switch (storage_) {
     case DType::kF16:
       return AddElements<uint16_t>(from, out, HalfToFloat);
     case DType::kBF16:
       return AddElements<uint16_t>(from, out, Bfloat16ToFloat);
     case DType::kI8: {
-      const float scale = scales_[static_cast<size_t>(row)];
+      const auto scale = Load<float>(scales);
       return AddElements<int8_t>(from, out, [scale](int8_t value) { return scale * static_cast<float>(value); });
     }
+    case DType::kU8:
+      return AddInt4Row(from, [scales](size_t group) { return HalfToFloat(Load<uint16_t>(scales + 2 * group)); }, out);
     default:
       return AddElements<float>(from, out, [](float value) { return value; });
   }

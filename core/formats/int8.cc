@@ -15,7 +15,7 @@ class Int8 final : public WeightFormat {
   std::string_view dtype() const override { return "q8"; }
 
   int64_t RowBytes(int64_t width) const override { return width; }
-  int64_t RowScales() const override { return 1; }
+  int64_t RowScales(int64_t) const override { return 1; }
   Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const override {
     const auto size = static_cast<size_t>(width);
     if (!TryResize(&buffer->payload, rows.size()) || !TryResize(&buffer->scales, rows.size() / size)) {

@@ -10,6 +10,8 @@ enum class Precision : uint8_t {
   // Symmetric int8 per output channel. Activations are quantised at run time, with one scale per row (per row and group in grouped layers).
   // Sums of products are exact (quantize.h).
   kQ8,
+  // A model whose token embeddings have 4 bits (int4.h) and whose linear layers are kQ8. No linear layer has it.
+  kQ4,
 };
 
 struct LinearSpec {

@@ -8,22 +8,35 @@ namespace {
 struct Row {
   Precision precision;
   const WeightFormat& (*format)();
+  Precision linears;
 };
 
 constexpr Row kFormats[] = {
-    {Precision::kF32, Float32Format},
-    {Precision::kF16, Float16Format},
-    {Precision::kQ8, Int8Format},
+    {Precision::kF32, Float32Format, Precision::kF32},
+    {Precision::kF16, Float16Format, Precision::kF16},
+    {Precision::kQ8, Int8Format, Precision::kQ8},
+    {Precision::kQ4, Int4Format, Precision::kQ8},
 };
+
+const Row& RowOf(Precision precision) {
+  for (const Row& row : kFormats) {
+    if (row.precision == precision) return row;
+  }
+  PERUSE_CHECK(false);
+  return kFormats[0];
+}
 
 }  // namespace
 
-const WeightFormat& FormatOf(Precision precision) {
+const WeightFormat& FormatOf(Precision precision) { return RowOf(precision).format(); }
+
+Precision LinearPrecision(Precision precision) { return RowOf(precision).linears; }
+
+const WeightFormat* FormatOfFile(DType type) {
   for (const Row& row : kFormats) {
-    if (row.precision == precision) return row.format();
+    if (row.format().file_type() == type) return &row.format();
   }
-  PERUSE_CHECK(false);
-  return Float32Format();
+  return nullptr;
 }
 
 const Precision* FindPrecision(std::string_view dtype) {

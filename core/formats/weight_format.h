@@ -1,5 +1,5 @@
-// Storage formats of a linear layer's weights. Each format is a class in its own file (float32.cc, float16.cc, int8.cc) and a row of the
-// table in weight_format.cc. Each backend has a kernel for it.
+// Storage formats of a linear layer's weights. Each format is a class in its own file (float32.cc, float16.cc, int8.cc, int4.cc) and a
+// row of the table in weight_format.cc. Each backend has a kernel for those of linear layers.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class WeightFormat {
   virtual std::string_view dtype() const = 0;
 
   virtual int64_t RowBytes(int64_t width) const = 0;
-  virtual int64_t RowScales() const { return 0; }
+  virtual int64_t RowScales(int64_t width) const { return (void)width, 0; }
   // The result is valid until `rows` or `buffer` change. Errors: kUnsupported if the format cannot represent a weight.
   virtual Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const = 0;
   // Decodes values.size() elements of `payload`, without applying scales.
@@ -45,6 +45,10 @@ class WeightFormat {
 
   // The type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if they store floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
+  virtual DType scale_type() const { return DType::kF32; }
+  // The shapes of those two tensors for a tensor of `shape`.
+  virtual std::vector<int64_t> FileShape(std::span<const int64_t> shape) const { return {shape.begin(), shape.end()}; }
+  virtual std::vector<int64_t> ScaleShape(std::span<const int64_t> shape) const { return {shape[0]}; }
   // Errors: kMalformedFile if the payload has invalid elements.
   virtual Status CheckPayload(std::span<const uint8_t> payload) const { return (void)payload, OkStatus(); }
   // Returns the storage type of an embedding table whose checkpoint tensor has type `source`. `words` is true for token embeddings.
@@ -58,11 +62,16 @@ class WeightFormat {
 };
 
 const WeightFormat& FormatOf(Precision precision);
+// The precision of linear layers in a model of `precision`.
+Precision LinearPrecision(Precision precision);
+// The format that files store as `type`; nullptr for floats and types of no format.
+const WeightFormat* FormatOfFile(DType type);
 const Precision* FindPrecision(std::string_view dtype);
 std::string PrecisionNames();
 
 const WeightFormat& Float32Format();
 const WeightFormat& Float16Format();
 const WeightFormat& Int8Format();
+const WeightFormat& Int4Format();
 
 }  // namespace peruse

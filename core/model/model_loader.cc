@@ -40,7 +40,7 @@ ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, B
     : backend_(backend),
       family_(std::move(family.family)),
       model_(new LoadedModel{.backend = backend, .config = std::move(family.config), .head = options.head}) {
-  const Precision usual = model_->config.int8_weights ? Precision::kQ8 : options.usual_precision;
+  const Precision usual = model_->config.stored_precision.value_or(options.usual_precision);
   model_->report.precision = options.precision.value_or(usual);
   model_->bytes_before = backend.WeightBytes();
 }
@@ -112,7 +112,8 @@ int64_t ModelLoader::WeightBytes() const {
   for (size_t i = 0; i < parameters.linears.size(); ++i) {
     const LinearSpec& spec = parameters.linears[i];
     const WeightFormat& format = FormatOf(spec.precision);
-    if (used[i]) bytes += spec.out * (format.RowBytes(spec.in / spec.groups) + kFloat * (format.RowScales() + 1));
+    const int64_t width = spec.in / spec.groups;
+    if (used[i]) bytes += spec.out * (format.RowBytes(width) + kFloat * (format.RowScales(width) + 1));
   }
   for (const ConstantSpec& spec : parameters.constants) bytes += kFloat * spec.rows * spec.cols;
   for (const ProgramOutput& folded : model.programs.load.outputs) {
@@ -124,7 +125,7 @@ int64_t ModelLoader::WeightBytes() const {
     const TableSpec& spec = parameters.table(tensor.parameter);
     const DType stored = checkpoint_->StoredType(tensor).value_or(DType::kF32);
     const DType type = FormatOf(model.report.precision).TableType(stored, spec.words);
-    bytes += int64_t{spec.rows} * (int64_t{spec.cols} * DTypeSize(type) + (type == DType::kI8 ? kFloat : 0));
+    bytes += EmbeddingTable::Bytes(spec.rows, spec.cols, type);
   }
   return bytes;
 }

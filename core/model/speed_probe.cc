@@ -16,7 +16,7 @@ constexpr size_t kTokens = 64;  // number of tokens in the text
 Result<std::unique_ptr<SpeedProbe>> SpeedProbe::Create(std::string_view config_json, std::optional<Precision> precision,
                                                        Precision usual, Backend& backend) {
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
-  if (family.config.int8_weights) usual = Precision::kQ8;
+  usual = family.config.stored_precision.value_or(usual);
   return std::unique_ptr<SpeedProbe>(new SpeedProbe(std::move(family), precision.value_or(usual), backend));
 }
 
@@ -80,7 +80,7 @@ Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const
       PERUSE_RETURN_IF_ERROR(table.Allocate(count, static_cast<int32_t>(row.size()), DType::kF32));
       for (int32_t r = 0; r < count; ++r) {
         for (size_t c = 0; c < row.size(); ++c) row[c] = std::sin(static_cast<float>(r) + static_cast<float>(c));
-        table.WriteRows(r, row);
+        PERUSE_RETURN_IF_ERROR(table.WriteRows(r, row));
       }
     }
   }

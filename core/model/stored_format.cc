@@ -52,6 +52,8 @@ void StoredFormat::AddUses(const Family& family, ModelConfig config, Head head, 
     for (const std::string& name : tensor.names) {
       Use& use = uses_.try_emplace(name, Use{encoded ? format : nullptr, tensor.shape}).first->second;
       if (!encoded) use.format = nullptr;
+      // Linear layers that share a table's rows read them in its format.
+      if (use.format != nullptr && tensor.parameter.kind == ParameterId::Kind::kTable) use.format = format;
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/formats/weight_format.h"
 #include "core/program/parameters.h"
 #include "core/program/program.h"
 
@@ -48,7 +49,7 @@ inline constexpr int32_t kFirstMask = 1;
 class Build {
  public:
   Build(Program& program, Parameters& parameters, Precision precision)
-      : program_(program), parameters_(parameters), precision_(precision) {}
+      : program_(program), parameters_(parameters), precision_(LinearPrecision(precision)) {}
 
   // Starts a second encoder. Until EndPart, parameter names get `prefix`, and outputs are not named.
   void BeginPart(std::string prefix) { part_ = std::move(prefix); }
@@ -180,7 +181,7 @@ class Build {
 
   Program& program_;
   Parameters& parameters_;
-  const Precision precision_;
+  const Precision precision_;  // of linear layers
   std::string head_;
   std::string part_;
   WordChanges word_changes_;

@@ -19,7 +19,7 @@ struct ConstantSpec {
 struct TableSpec {
   int32_t rows = 0;
   int32_t cols = 0;
-  bool words = false;  // whether these are token embeddings, which kQ8 stores as int8 with a scale per row
+  bool words = false;  // whether these are token embeddings, which WeightFormat::TableType may encode
 };
 
 struct ParameterId {

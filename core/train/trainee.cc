@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/families/add_head.h"
+#include "core/formats/weight_format.h"
 #include "core/program/passes/passes.h"
 
 namespace peruse::train {
@@ -50,8 +51,9 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   trainee->family_ = std::move(family.family);
   trainee->config_ = std::move(family.config);
   ModelConfig& config = trainee->config_;
-  if (config.int8_weights)
-    return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");
+  if (config.stored_precision)
+    return Unsupported("a " + std::string(FormatOf(*config.stored_precision).dtype()) +
+                       " checkpoint cannot be taught: its weights are rounded; take the one it was made from");
   if (config.reads_labels()) PERUSE_RETURN_IF_ERROR(CheckReadsLabels(*trainee->family_, head));
   const std::vector<std::string> own = config.id2label;
   if (!labels.empty()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/memory.h"
+#include "core/formats/weight_format.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/shard_index.h"
 
@@ -103,6 +104,7 @@ void Checkpoint::CollectNeeded() {
     NeededTensor& needed = needed_[found->second];
     // The encoder uses the tensor, too, so it does not belong to the head.
     if (tensor.head.empty()) needed.head.clear();
+    if (tensor.parameter.kind == ParameterId::Kind::kTable) needed.words |= parameters_.table(tensor.parameter).words;
     if (!skipped) needed.uses.push_back(use);
   }
 }
@@ -120,22 +122,26 @@ bool Checkpoint::IsLeftOut(const NeededTensor& needed, const TensorInfo& tensor)
 void Checkpoint::CheckTensor(const NeededTensor& needed, const TensorInfo& tensor, const TensorInfo* scales,
                              Misfits& misfits) const {
   if (IsLeftOut(needed, tensor)) return;
-  const auto misfit = std::find_if(needed.uses.begin(), needed.uses.end(),
-                                   [&](size_t use) { return parameters_.tensors[use].shape != tensor.shape; });
+  const WeightFormat* const format = TakesEncoded(needed, tensor) ? FormatOfFile(*tensor.dtype) : nullptr;
+  if (format == nullptr && tensor.dtype == DType::kI8) return misfits.int8.Add(tensor.name);
+  if (format == nullptr && tensor.dtype == DType::kU8) return misfits.int4.Add(tensor.name);
+  const auto misfit = std::find_if(needed.uses.begin(), needed.uses.end(), [&](size_t use) {
+    const std::vector<int64_t>& shape = parameters_.tensors[use].shape;
+    return (format != nullptr ? format->FileShape(shape) : shape) != tensor.shape;
+  });
   const std::vector<int64_t>& shape = parameters_.tensors[misfit == needed.uses.end() ? needed.uses[0] : *misfit].shape;
-  if (tensor.shape != shape) {
-    misfits.misshapen.Add(Described(tensor.name, tensor.shape) + " instead of " + ShapeString(shape));
-  } else if (TakesEncoded(needed, tensor)) {
-    const std::vector<int64_t> scale_shape = {shape[0]};
+  if (misfit != needed.uses.end()) {
+    const std::vector<int64_t> needs = format != nullptr ? format->FileShape(shape) : shape;
+    misfits.misshapen.Add(Described(tensor.name, tensor.shape) + " instead of " + ShapeString(needs));
+  } else if (format != nullptr) {
+    const std::vector<int64_t> scale_shape = format->ScaleShape(shape);
     if (scales == nullptr) {
       misfits.missing.Add(Described(tensor.name + std::string(kScaleSuffix), scale_shape));
     } else if (scales->shape != scale_shape) {
       misfits.misshapen.Add(Described(scales->name, scales->shape) + " instead of " + ShapeString(scale_shape));
-    } else if (scales->dtype != DType::kF32) {
+    } else if (scales->dtype != format->scale_type() && !(scales->dtype == DType::kF32 && !needed.words)) {
       misfits.unreadable.Add(scales->name + " " + scales->dtype_name);
     }
-  } else if (tensor.dtype == DType::kI8) {
-    misfits.int8.Add(tensor.name);
   } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
     misfits.unreadable.Add(tensor.name + " " + tensor.dtype_name);
   }
@@ -181,7 +187,8 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
       continue;
     }
     ++tensors_used_;
-    const NeededTensor& needed = needed_[target.needed];
+    NeededTensor& needed = needed_[target.needed];
+    if (target.content == CheckpointSink::Content::kEncoded) needed.format = FormatOfFile(*tensors[i].dtype);
     if (needed.in_place() || IsLeftOut(needed, tensors[i])) continue;
     if (needed.read) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
     targets_[i] = target;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/formats/weight_format.h"
 #include "core/program/parameters.h"
 #include "core/weights/lora.h"
 #include "core/weights/misfits.h"
@@ -31,6 +32,8 @@ struct NeededTensor {
   std::vector<size_t> uses;  // indices in Parameters::tensors, except those that Checkpoint::Skip marks as loaded
   std::string head;          // the head that owns it; empty for the encoder
   bool read = false;         // whether all of its bytes have arrived
+  bool words = false;        // whether a use, skipped or not, is the table of token embeddings
+  const WeightFormat* format = nullptr;  // of the rows in the current file; nullptr for floats
 
   bool in_place() const { return uses.empty(); }
 };
@@ -57,8 +60,8 @@ class CheckpointSink {
   virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
   enum class Content : uint8_t {
     kFloats,
-    kEncoded,  // rows in the format of the parameter, without scales
-    kScales,   // float32, one per row
+    kEncoded,  // encoded rows without scales
+    kScales,   // of encoded rows
   };
   // Called when the first bytes of a tensor arrive. `stored` outlives the writer.
   virtual Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,

@@ -18,6 +18,7 @@ struct Misfits {
   NameList misshapen;
   NameList unreadable;  // types that weights cannot have
   NameList int8;        // int8 where only floats are allowed
+  NameList int4;        // uint8, likewise
 
   Status ToStatus() const;
 };

@@ -1,8 +1,10 @@
 #include "core/weights/parameter_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/memory.h"
+#include "core/formats/int4.h"
 #include "core/formats/quantize.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/row_reader.h"
@@ -56,18 +58,95 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
 
 bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
   const WeightFormat* const format = RowFormat(parameters_, use, precision_);
-  return format != nullptr && format->file_type() == type;
+  if (format == nullptr) return false;
+  return format->file_type() == type || (format == &Int8Format() && Int4Format().file_type() == type &&
+                                         use.parameter.kind == ParameterId::Kind::kWeight);
+}
+
+// Collects payload or scales of a tensor in Int4Format. The part that completes it fills the layers.
+class ParameterWriter::PackedWriter : public TensorWriter {
+ public:
+  PackedWriter(ParameterWriter& writer, const TensorInfo& stored, std::string name)
+      : writer_(writer), missing_(stored.bytes()), name_(std::move(name)) {}
+
+  void SetScales(std::unique_ptr<FloatReader> scales) { scales_ = std::move(scales); }
+  void SetNext(std::unique_ptr<TensorWriter> next) { next_ = std::move(next); }
+
+  Status Feed(std::span<const uint8_t> bytes) override {
+    Packed& packed = writer_.packed_[name_];
+    if (next_) PERUSE_RETURN_IF_ERROR(next_->Feed(bytes));
+    if (scales_) {
+      PERUSE_RETURN_IF_ERROR(scales_->Feed(bytes));
+    } else {
+      if (!TryGrow(&packed.payload, bytes.size())) return OutOfMemory("no memory for rows of weights");
+      packed.payload.insert(packed.payload.end(), bytes.begin(), bytes.end());
+    }
+    missing_ -= bytes.size();
+    if (missing_ > 0 || ++packed.parts < 2) return OkStatus();
+    const Status status = writer_.Unpack(packed);
+    writer_.packed_.erase(name_);
+    return status;
+  }
+
+ private:
+  ParameterWriter& writer_;
+  uint64_t missing_;
+  const std::string name_;
+  std::unique_ptr<FloatReader> scales_;  // null for the payload
+  std::unique_ptr<TensorWriter> next_;   // of the tensor's tables
+};
+
+Status ParameterWriter::Unpack(const Packed& packed) {
+  const int64_t width = parameters_.cols(packed.layers.front()->parameter);
+  const auto groups = static_cast<size_t>(Int4Groups(width));
+  std::vector<float> row;
+  if (!TryResize(&row, static_cast<size_t>(width))) return OutOfMemory("no memory for a row of weights");
+  for (size_t r = 0; r < packed.scales.size() / groups; ++r) {
+    std::fill(row.begin(), row.end(), 0.0f);
+    const float* const scales = packed.scales.data() + r * groups;
+    AddInt4Row(
+        packed.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, row);
+    for (const ParameterTensor* use : packed.layers) {
+      const int64_t unit = UnitElements(parameters_.placement(*use));
+      PERUSE_RETURN_IF_ERROR(WriteElements(*use, static_cast<int64_t>(r) * width / unit, row));
+    }
+  }
+  return OkStatus();
+}
+
+bool ParameterWriter::RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const {
+  return precision_ == Precision::kQ4 && tensor.words && use.parameter.kind == ParameterId::Kind::kWeight &&
+         RowFormat(parameters_, use, precision_) != nullptr;
+}
+
+Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> rows, int64_t width) {
+  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, Int4Format().Encode(rows, width, &encoded_));
+  if (!TryResize(&rounded_, rows.size())) return OutOfMemory("no memory for rows of weights");
+  std::fill(rounded_.begin(), rounded_.end(), 0.0f);
+  const auto cols = static_cast<size_t>(width), groups = static_cast<size_t>(Int4Groups(width));
+  for (size_t r = 0; r * cols < rows.size(); ++r) {
+    const float* const scales = encoded.scales.data() + r * groups;
+    AddInt4Row(
+        encoded.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; },
+        std::span<float>(rounded_).subspan(r * cols, cols));
+  }
+  return std::span<const float>(rounded_);
 }
 
 Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& tensor, const TensorInfo& stored,
                                                             Content content) {
   auto writer = std::make_unique<UseWriter>(stored.name);
   const DType type = *stored.dtype;
+  const bool packed = tensor.format == &Int4Format();
+  std::vector<const ParameterTensor*> packed_layers;
   for (const size_t number : tensor.uses) {
     const ParameterTensor& use = parameters_.tensors[number];
+    if (packed && use.parameter.kind == ParameterId::Kind::kWeight) {
+      packed_layers.push_back(&use);
+      continue;
+    }
     if (use.parameter.kind == ParameterId::Kind::kTable) {
-      DType storage = type == DType::kF64 ? DType::kF32 : type;
-      if (content == Content::kScales) storage = DType::kI8;
+      const DType storage = type == DType::kF64 ? DType::kF32 : type;
       PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, storage));
       if (content != Content::kScales && table->storage() == type) {
         writer->AddTable(table);
@@ -83,14 +162,34 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
       continue;
     }
     const int64_t elements = ElementCount(stored.shape);
-    const int64_t unit = content == Content::kScales ? 1 : UnitElements(parameters_.placement(use));
-    const auto write = [this, &use, &stored, content](int32_t first, std::span<const float> values) {
+    const bool rounds = content == Content::kFloats && RoundsAsWords(tensor, use);
+    const int64_t width = parameters_.cols(use.parameter);
+    int64_t unit = content == Content::kScales ? 1 : UnitElements(parameters_.placement(use));
+    if (rounds) unit = width;
+    const auto write = [this, &use, &stored, content, rounds, width](int32_t first, std::span<const float> values) {
       if (!AllFinite(values)) return NotFinite(stored.name);
-      return content == Content::kScales ? WriteScales(use, first, values) : WriteElements(use, first, values);
+      if (content == Content::kScales) return WriteScales(use, first, values);
+      if (!rounds) return WriteElements(use, first, values);
+      PERUSE_ASSIGN_OR_RETURN(const std::span<const float> rounded, Rounded(values, width));
+      return WriteElements(use, first * width / UnitElements(parameters_.placement(use)), rounded);
     };
     writer->AddReader(std::make_unique<FloatReader>(type, elements / unit, unit, write));
   }
-  return std::unique_ptr<TensorWriter>(std::move(writer));
+  if (packed_layers.empty()) return std::unique_ptr<TensorWriter>(std::move(writer));
+  auto both = std::make_unique<PackedWriter>(*this, stored, tensor.name);
+  packed_[tensor.name].layers = std::move(packed_layers);
+  if (content == Content::kScales) {
+    const auto keep = [this, &tensor, &stored](int32_t, std::span<const float> scales) {
+      if (!AllFinite(scales)) return NotFinite(stored.name);
+      std::vector<float>& all = packed_[tensor.name].scales;
+      if (!TryGrow(&all, scales.size())) return OutOfMemory("no memory for the scales of weights");
+      all.insert(all.end(), scales.begin(), scales.end());
+      return OkStatus();
+    };
+    both->SetScales(std::make_unique<FloatReader>(type, ElementCount(stored.shape), 1, keep));
+  }
+  both->SetNext(std::move(writer));
+  return std::unique_ptr<TensorWriter>(std::move(both));
 }
 
 // Writes runs of whole rows directly, and assembles other rows first.
@@ -140,8 +239,7 @@ Status ParameterWriter::WriteRows(ParameterId id, int64_t first_row, std::span<c
       return backend_.WriteConstant(constant, first, rows);
     }
     case ParameterId::Kind::kTable:
-      weights_.tables[static_cast<size_t>(id.number)].WriteRows(first, rows);
-      return OkStatus();
+      return weights_.tables[static_cast<size_t>(id.number)].WriteRows(first, rows);
   }
   return OkStatus();
 }
@@ -166,7 +264,7 @@ Status ParameterWriter::WriteEncoded(const ParameterTensor& use, const std::stri
 
 Status ParameterWriter::WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales) {
   if (use.parameter.kind == ParameterId::Kind::kTable) {
-    weights_.tables[static_cast<size_t>(use.parameter.number)].WriteScales(static_cast<int32_t>(first), scales);
+    weights_.tables[static_cast<size_t>(use.parameter.number)].WriteScales(first, scales);
     return OkStatus();
   }
   PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(use.parameter));

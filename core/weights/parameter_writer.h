@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/backend/backend.h"
@@ -14,7 +16,8 @@
 
 namespace peruse {
 
-// Returns the format in which a checkpoint for a model of `precision` may store a tensor's rows; nullptr if it stores floats.
+// Returns the format in which a model of `precision` keeps a tensor's rows, and a checkpoint may store them; nullptr for floats. Files may
+// store rows of int8 layers as Int4Format, too.
 const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision);
 
 class ParameterWriter : public CheckpointSink {
@@ -35,6 +38,21 @@ class ParameterWriter : public CheckpointSink {
   Status WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
                       std::span<const uint8_t> payload);
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
+  // Whether linear layers take a tensor's rows as its table of token embeddings rounds them.
+  bool RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const;
+  // Returns rows of floats after rounding them to Int4Format.
+  Result<std::span<const float>> Rounded(std::span<const float> rows, int64_t width);
+
+  // A tensor in Int4Format on its way to int8 layers. Payload and scales arrive in any order.
+  struct Packed {
+    std::vector<uint8_t> payload;
+    std::vector<float> scales;
+    std::vector<const ParameterTensor*> layers;
+    int32_t parts = 0;  // complete ones of the two
+  };
+  class PackedWriter;
+  Status Unpack(const Packed& packed);
+
   Status WriteRows(ParameterId id, int64_t first_row, std::span<const float> rows);
   Status FlushStaged(ParameterId id);
   Result<Weight> Linear(ParameterId id);
@@ -44,9 +62,11 @@ class ParameterWriter : public CheckpointSink {
   const Precision precision_;
   const Parameters& parameters_;
   Weights& weights_;
-  EncodedBuffer encoded_;      // scratch memory of WriteFloats
-  std::vector<float> staged_;  // values of an incomplete row
-  int64_t staged_first_ = 0;   // index of the first staged element in its parameter
+  EncodedBuffer encoded_;                 // scratch memory of WriteFloats
+  std::vector<float> staged_;             // values of an incomplete row
+  std::vector<float> rounded_;            // the result of Rounded
+  std::map<std::string, Packed> packed_;  // by name, until complete
+  int64_t staged_first_ = 0;              // index of the first staged element in its parameter
 };
 
 }  // namespace peruse

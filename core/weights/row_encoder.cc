@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/half.h"
 #include "core/base/memory.h"
 #include "core/formats/quantize.h"
 #include "core/program/layout.h"
@@ -21,17 +22,20 @@ Status RowEncoder::OnHeader(std::span<const TensorInfo> tensors) {
     if (tensors[i].same_as.empty()) source_bytes_ += tensors[i].bytes();
     if (format == nullptr) continue;
     ++encoded_;
-    const int64_t rows = tensors[i].shape[0];
+    const std::vector<int64_t>& shape = tensors[i].shape;
     TensorInfo& payload = result.back();
     payload.dtype = format->file_type();
     payload.dtype_name = DTypeName(*payload.dtype);
+    payload.shape = format->FileShape(shape);
     payload.begin = 0;
-    payload.end = static_cast<uint64_t>(rows * format->RowBytes(ElementCount(tensors[i].shape) / rows));
+    payload.end = static_cast<uint64_t>(ElementCount(payload.shape));
+    const DType scale_type = format->scale_type();
+    const std::vector<int64_t> scale_shape = format->ScaleShape(shape);
     result.push_back({.name = tensors[i].name + std::string(kScaleSuffix),
-                      .dtype_name = DTypeName(DType::kF32),
-                      .dtype = DType::kF32,
-                      .shape = {rows},
-                      .end = static_cast<uint64_t>(rows) * sizeof(float)});
+                      .dtype_name = DTypeName(scale_type),
+                      .dtype = scale_type,
+                      .shape = scale_shape,
+                      .end = static_cast<uint64_t>(ElementCount(scale_shape) * DTypeSize(scale_type))});
   }
   return next_.OnHeader(result);
 }
@@ -67,7 +71,14 @@ Status RowEncoder::Encode(size_t index, int32_t first_row, std::span<const float
   PERUSE_RETURN_IF_ERROR(next_.OnData(part.target, encoded.payload));
   if (!TryGrow(&scales_, encoded.scales.size())) return OutOfMemory("no memory for the scales of weights");
   scales_.insert(scales_.end(), encoded.scales.begin(), encoded.scales.end());
-  if (std::ssize(scales_) < tensor.shape[0] * part.format->RowScales()) return OkStatus();
+  if (std::ssize(scales_) < tensor.shape[0] * part.format->RowScales(static_cast<int64_t>(width))) return OkStatus();
+  if (part.format->scale_type() == DType::kF16) {
+    std::vector<uint16_t> halves;
+    if (!TryResize(&halves, scales_.size())) return OutOfMemory("no memory for the scales of weights");
+    std::transform(scales_.begin(), scales_.end(), halves.begin(), FloatToHalf);
+    return next_.OnData(part.target + 1,
+                        {reinterpret_cast<const uint8_t*>(halves.data()), halves.size() * sizeof(uint16_t)});
+  }
   return next_.OnData(part.target + 1,
                       {reinterpret_cast<const uint8_t*>(scales_.data()), scales_.size() * sizeof(float)});
 }

@@ -1,22 +1,25 @@
 #!/usr/bin/env node
-// What dtype q8 costs: drift of logits and of task metrics against fp32, as the table of docs/internals/precision.md.
-//   node tests/bench/precision.mjs [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
+// What dtype q8 or q4 costs: drift of logits and of task metrics against fp32, as the tables of docs/internals/precision.md.
+//   node tests/bench/precision.mjs [--dtype q8] [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
-// folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing.
+// folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and all-MiniLM-L6-v2
+// on sentences, if tools/setup/published_models.mjs has installed it.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { publishedModels } from '../../tools/setup/published_models.mjs';
 import { pipeline } from '../../web/dist/index_node.js';
 import { checkpointChunks } from './lib/checkpoint.mjs';
 import { entitySentences, snips, some, unpack } from './lib/labelled_sets.mjs';
 
 const kHere = new URL('./', import.meta.url);
-const kDtypes = ['fp32', 'q8'];
+const kSentences = 120;
 
 const { values: options } = parseArgs({
   options: {
+    dtype: { type: 'string', default: 'q8' },
     data: { type: 'string' },
     texts: { type: 'string', default: '1000' },
     questions: { type: 'string', default: '500' },
@@ -26,7 +29,7 @@ const { values: options } = parseArgs({
 
 async function inBoth(task, source, use) {
   const results = [];
-  for (const dtype of kDtypes) {
+  for (const dtype of ['fp32', options.dtype]) {
     const run = await pipeline(task, source, { dtype, variant: options.variant, threads: 1 });
     try {
       results.push({ ...(await use(run)), bytes: run.info.weights.weightBytes });
@@ -231,8 +234,37 @@ async function zeroShot() {
   report('peruse-zero-shot-deberta-tiny', `${rows.length} of Snips (scores)`, drift(scores), metric, results);
 }
 
+/** Sentences of rt-polarity, as unit vectors. */
+async function embedder(folder) {
+  const lines = unpack(options.data, 'classification', 'rt-polarity-test-halfA.tsv.gz').trim().split('\n');
+  const texts = some(lines, kSentences).map((line) => line.split('\t').slice(1).join('\t'));
+  const results = await inBoth('feature-extraction', folder, async (embed) => {
+    const vectors = [];
+    for (const text of texts) vectors.push(Array.from((await embed(text, { pooling: 'mean', normalize: true })).data));
+    return { vectors };
+  });
+  const [exact, rough] = results;
+  const cosines = exact.vectors.map((vector, i) => vector.reduce((sum, value, k) => sum + value * rough.vectors[i][k], 0));
+  const nearest = ({ vectors }) =>
+    vectors.map((one, i) => {
+      const scores = vectors.map((other, k) => (k === i ? -1 : one.reduce((sum, value, d) => sum + value * other[d], 0)));
+      return scores.indexOf(Math.max(...scores));
+    });
+  const [before, after] = results.map(nearest);
+  const moved = before.filter((one, i) => one !== after[i]).length;
+  const mean = cosines.reduce((sum, one) => sum + one, 0) / cosines.length;
+  const metric = `cosine to fp32: mean ${mean.toFixed(5)}, least ${Math.min(...cosines).toFixed(5)} (${moved} nearest sentences differ)`;
+  report(
+    'all-MiniLM-L6-v2',
+    `${texts.length} sentences of rt-polarity (vectors)`,
+    drift(results.map(({ vectors }) => vectors)),
+    metric,
+    results,
+  );
+}
+
 console.log(
-  '| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> q8 | weights, MB |\n|---|---|---|---|---|---|',
+  `| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> ${options.dtype} | weights, MB |\n|---|---|---|---|---|---|`,
 );
 for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
 if (options.data !== undefined) {
@@ -240,4 +272,6 @@ if (options.data !== undefined) {
   await reader();
   for (const set of ['wikigold', 'wnut17']) await tagger(set);
   await zeroShot();
+  const published = publishedModels();
+  if (published) await embedder(published.minilm);
 }

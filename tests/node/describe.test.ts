@@ -34,6 +34,7 @@ test('each precision is described as it loads', async () => {
     'fp32 safetensors model.safetensors',
     'fp16 safetensors model.safetensors',
     'q8 safetensors model.safetensors',
+    'q4 safetensors model.safetensors',
     'q8 onnx onnx/model_quantized.onnx',
   ]);
   for (const { dtype, weights, bytes, memory, cached, tasks } of downloads) {
@@ -91,9 +92,11 @@ test('what has been loaded is cached', async () => {
       ['safetensors', true],
       ['safetensors', true],
       ['safetensors', true],
+      ['safetensors', true],
       ['onnx', false],
     ]);
     expect((await describe(server.url, { offline: true })).downloads.map(({ weights }) => weights)).toEqual([
+      'safetensors',
       'safetensors',
       'safetensors',
       'safetensors',

@@ -357,8 +357,8 @@ describe('refusals', () => {
       [{ weights: 'tf' }, /weights must be/],
       [{ subfolder: '../secret' }, /subfolder must be/],
       [{ model_file_name: '' }, /model_file_name must be/],
-      [{ weights: 'safetensors', dtype: 'q4' }, /exists only as an ONNX file/],
-      [{ dtype: 'q4' }, /model_q4\.onnx/],
+      [{ weights: 'safetensors', dtype: 'q4f16' }, /exists only as an ONNX file/],
+      [{ dtype: 'q4f16' }, /model_q4f16\.onnx/],
     ] as [PipelineOptions, RegExp][]) {
       await expect(logits(files, options)).rejects.toThrow(message);
     }
@@ -442,13 +442,18 @@ describe('convert', () => {
     expect(await logits(files)).toMatchObject({ scores: (await logits(model)).scores, dtype: 'q8' });
   });
 
-  test('4-bit integers become float32, of which quantize makes 8-bit rows', async () => {
-    const source = await onDisk(await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx'));
-    const [floats, rows] = [join(await newFolder(), 'out'), join(await newFolder(), 'out')];
-    expect(await convertCheckpoint(source, floats)).toMatchObject({ file: 'onnx/model_q4.onnx' });
-    await quantizeCheckpoint(floats, rows);
-    const direct = await logits(await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx'), { dtype: 'q4' });
-    expect((await logits(await converted(rows))).scores).toEqual(direct.scores);
+  test('groups of 4 bits stay, with the bits of loading them directly', async () => {
+    const model = await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx');
+    const target = join(await newFolder(), 'out');
+    expect(await convertCheckpoint(await onDisk(model), target)).toMatchObject({ file: 'onnx/model_q4.onnx' });
+    const files = await converted(target);
+    const { header } = splitSafetensors(files['model.safetensors']!);
+    const name = 'bert.encoder.layer.0.attention.self.query.weight';
+    expect([header[name]?.dtype, header[`${name}_scale`]?.dtype]).toEqual(['U8', 'F32']);
+    expect(header['bert.embeddings.word_embeddings.weight']?.dtype).toMatch(/^F/);
+    const direct = await logits(model, { dtype: 'q4' });
+    expect(direct.dtype).toBe('q8');
+    expect(await logits(files)).toMatchObject({ scores: direct.scores, dtype: 'q8' });
   });
 
   test('a file without the head that config.json names is refused', async () => {

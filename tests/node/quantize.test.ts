@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -87,6 +87,44 @@ describe('a q8 checkpoint', () => {
     }
   });
 
+  test.each(['deberta-v2-sequence', 'deberta-v2-sequence-bf16', 'convbert-sequence', 'electra-sequence'])(
+    'of %s with words of 4 bits gives the bits of quantising while loading',
+    async (name) => {
+      const { files } = await readTiny(name);
+      const [folder, large] = [newFolder(), newFolder()];
+      const report = await quantizeCheckpoint(files, folder, { dtype: 'q4' });
+      const { bytesAfter, quantized } = await quantizeCheckpoint(files, large);
+      expect(report.quantized).toBe(quantized);
+      expect(report.bytesAfter).toBeLessThan(bytesAfter);
+      const stored = await scores(folder);
+      expect(stored.info.dtype).toBe('q4');
+      expect(stored.results).toEqual((await scores(files, { dtype: 'q4' })).results);
+      const other = await failure(scores(folder, { dtype: 'q8' }));
+      expect(other).toMatchObject({ code: 'unsupported', message: expect.stringContaining('which only dtype q4 reads for words') });
+      expect((await failure(quantizeCheckpoint(folder, newFolder(), { dtype: 'q4' }))).code).toBe('unsupported');
+      expect((await failure(quantizeCheckpoint(files, newFolder(), { dtype: 'q2' as 'q4' }))).code).toBe('invalid_argument');
+    },
+  );
+
+  test('of a masked LM rounds the words that its decoder shares', async () => {
+    const { files: tiny } = await readTiny('bert-masked-lm');
+    const encode = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+    const tokenizer = JSON.parse(new TextDecoder().decode(tiny['tokenizer.json'])) as { added_tokens: object[] };
+    tokenizer.added_tokens = [{ id: 7, content: 't7', special: true, single_word: true, lstrip: false, rstrip: false, normalized: false }];
+    const files = { ...tiny, 'tokenizer.json': encode(tokenizer), 'tokenizer_config.json': encode({ mask_token: 't7' }) };
+    const folder = newFolder();
+    await quantizeCheckpoint(files, folder, { dtype: 'q4' });
+    const answers = async (source: Files | string, options: PipelineOptions = {}) => {
+      const fill = await pipeline('fill-mask', source, { variant: 'simd', ...options });
+      try {
+        return await fill('t1 t2 t7 t3');
+      } finally {
+        await fill.dispose();
+      }
+    };
+    expect(await answers(folder)).toEqual(await answers(files, { dtype: 'q4' }));
+  });
+
   test('can be made of every GLiClass', async () => {
     const folders = join(kFixtures, 'gliclass');
     for (const name of await readdir(folders)) {
@@ -114,6 +152,15 @@ describe('a q8 checkpoint', () => {
       lines: [result],
     } = await peruse(['classify', folder, 'A waste of two hours.']);
     expect({ loaded, label: result.label }).toEqual({ loaded: 0, label: 'NEGATIVE' });
+
+    const small = newFolder();
+    expect((await peruse(['quantize', kSentiment, small, '--dtype', 'q4'])).code).toBe(0);
+    const [q4, q8] = await Promise.all([small, folder].map(async (one) => (await stat(join(one, 'model.safetensors'))).size));
+    expect(q4).toBeLessThan(q8!);
+    const { lines: answers } = await peruse(['classify', small, 'A waste of two hours.']);
+    expect(answers[0].label).toBe('NEGATIVE');
+    const wrong = await peruse(['quantize', kSentiment, newFolder(), '--dtype', 'fp16']);
+    expect({ code: wrong.code, says: wrong.err.includes('--dtype is q8 or q4, not fp16') }).toEqual({ code: 2, says: true });
   });
 
   test('of shards keeps the shards', async () => {

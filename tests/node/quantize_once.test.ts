@@ -38,29 +38,32 @@ async function scores(source: string | Files, options: PipelineOptions = {}) {
 const stored = async () => (await modelCache.list()).filter(({ url }) => url.includes('safetensors'));
 const fetched = () => server.calls.filter(({ method, path }) => method === 'GET' && path === 'model.safetensors').length;
 
-test('the second load reads the 8-bit weights, with the bits of quantising while loading', async () => {
-  const { results } = await scores(files as Files);
-  expect((await scores(server.url)).results).toEqual(results);
+test.each(['q8', 'q4'] as const)('the second load reads the %s weights, with the bits of quantising while loading', async (dtype) => {
+  const { results } = await scores(files as Files, { dtype });
+  expect((await scores(server.url, { dtype })).results).toEqual(results);
   const [copy, ...others] = await stored();
   expect(others).toEqual([]);
-  expect(copy).toMatchObject({ url: `${server.url}model.safetensors.peruse-q8` });
+  expect(copy).toMatchObject({ url: `${server.url}model.safetensors.peruse-${dtype}` });
   expect(copy!.bytes).toBeLessThan(0.7 * kWeights.length);
   const before = fetched();
-  const again = await scores(server.url);
+  const again = await scores(server.url, { dtype });
   expect(again.results).toEqual(results);
+  expect(again.info.dtype).toBe(dtype);
   expect(again.info.notices).toEqual([]);
   expect(again.info.weights.file).toBe('model.safetensors');
   expect(again.info.bytes).toBeLessThan(kWeights.length);
   expect(fetched()).toBe(before);
-  expect((await scores(server.url, { offline: true })).results).toEqual(results);
+  expect((await scores(server.url, { dtype, offline: true })).results).toEqual(results);
   const { downloads } = await describe(server.url);
   expect(downloads.map(({ dtype, cached }) => [dtype, cached])).toEqual([
     ['fp32', false],
     ['fp16', false],
-    ['q8', true],
+    ['q8', dtype === 'q8'],
+    ['q4', dtype === 'q4'],
   ]);
-  expect(downloads[2]!.bytes).toBe(again.info.bytes);
-  expect((await describe(server.url, { local_files_only: true })).downloads).toEqual([downloads[2]]);
+  const own = downloads.find((one) => one.dtype === dtype)!;
+  expect(own.bytes).toBe(again.info.bytes);
+  expect((await describe(server.url, { local_files_only: true })).downloads).toEqual([own]);
   expect(await modelCache.delete(server.url)).toBeGreaterThan(2);
   expect(await stored()).toEqual([]);
 });

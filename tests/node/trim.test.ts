@@ -1,5 +1,5 @@
 // Smaller vocabularies: a text whose pieces are all kept gets the same pieces and the same numbers, and everything that names an id follows.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -183,6 +183,15 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   const classify = await pipeline('text-classification', folder);
   expect(classify.info.dtype).toBe('q8');
   await classify.dispose();
+
+  const smaller = newFolder();
+  const packed = await shrinkCheckpoint(source, smaller, { texts, compare: texts, dtype: 'q4' });
+  expect(packed.bytesAfter).toBeLessThan(report.bytesAfter);
+  expect(packed.difference!.meanCosine).toBeGreaterThan(0.97);
+  expect(await readFile(join(smaller, 'README.md'), 'utf8')).toContain('token embeddings of 4 bits');
+  const again = await pipeline('text-classification', smaller);
+  expect(again.info.dtype).toBe('q4');
+  await again.dispose();
 });
 
 test('the commands trim and shrink', async () => {
@@ -194,5 +203,9 @@ test('the commands trim and shrink', async () => {
   expect(lines[0]).toMatchObject({ folder, piecesBefore: 8000, heldOut: 3, changed: 0 });
   const small = newFolder();
   expect((await peruse(['shrink', kSentiment, small, '--compare', corpus])).lines[0]).toMatchObject({ difference: { texts: 3 } });
+  const smaller = newFolder();
+  expect((await peruse(['shrink', kSentiment, smaller, '--dtype', 'q4'])).code).toBe(0);
+  expect((await stat(join(smaller, 'model.safetensors'))).size).toBeLessThan((await stat(join(small, 'model.safetensors'))).size);
+  expect((await peruse(['shrink', kSentiment, newFolder(), '--dtype', 'q5'])).err).toContain('--dtype is q8, q4 or keep, not q5');
   expect((await peruse(['trim', kSentiment, newFolder(), '--texts', join(root, 'none.txt')])).code).toBe(1);
 });

@@ -26,10 +26,12 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**
    * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
-   * on the CPU (docs/precision.md has the accuracy). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps
-   * about three digits of others. Arithmetic is float32. Default 'auto': 'q8' for q8 checkpoints; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
+   * on the CPU. 'q4' is the same with token embeddings of 4 bits (docs/precision.md has the accuracy of both). 'fp32' is exact. 'fp16' is
+   * exact for float16 and most bfloat16 checkpoints, and keeps about three digits of others. Arithmetic is float32. Default 'auto': the
+   * precision of a q8 or q4 checkpoint; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
    *
-   * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
+   * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Layers of 4 bits are stored as 8 bits, so
+   * `info.dtype` is then 'q8'.
    */
   dtype?: 'auto' | OnnxDtype;
   /**
@@ -39,8 +41,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   weights?: 'auto' | 'safetensors' | 'onnx';
   /**
-   * How a float checkpoint that is loaded as q8 is cached: 'auto', the default, stores the 8-bit weights, so that the next load reads a
-   * quarter. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
+   * How a float checkpoint that is loaded as q8 or q4 is cached: 'auto', the default, stores the quantised weights, so that the next load
+   * reads a quarter or less. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
    */
   cache?: 'auto' | 'source';
   /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */

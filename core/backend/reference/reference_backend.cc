@@ -74,7 +74,7 @@ Status Run(NaiveBackend& backend, const AnyOp& op) {
 
 Result<Weight> NaiveBackend::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
-  const int64_t scales = std::max<int64_t>(FormatOf(spec.precision).RowScales(), 1) * spec.out;
+  const int64_t scales = std::max<int64_t>(FormatOf(spec.precision).RowScales(spec.in / spec.groups), 1) * spec.out;
   auto values =
       std::make_unique<LinearValues>(LinearValues{spec, AllocateDoubles(int64_t{spec.out} * (spec.in / spec.groups), 0),
                                                   AllocateDoubles(spec.out, 0), AllocateDoubles(scales, 0)});
@@ -91,7 +91,7 @@ Status NaiveBackend::WriteRows(Weight weight, int32_t first_row, const EncodedRo
   const int64_t width = values.spec.in / values.spec.groups;
   const int64_t count = std::ssize(rows.payload) / format.RowBytes(width);
   format.Decode(rows.payload, {values.weight.get() + first_row * width, static_cast<size_t>(count * width)});
-  std::copy(rows.scales.begin(), rows.scales.end(), values.scale.get() + first_row * format.RowScales());
+  std::copy(rows.scales.begin(), rows.scales.end(), values.scale.get() + first_row * format.RowScales(width));
   return OkStatus();
 }
 

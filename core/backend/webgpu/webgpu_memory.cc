@@ -20,7 +20,7 @@ uint64_t RowBytes(const LinearWeight& linear) {
 
 uint64_t ColumnBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
-         static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales());
+         static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales(linear.spec.in / linear.spec.groups));
 }
 
 int64_t Bytes(const LinearWeight& linear) {
@@ -99,7 +99,8 @@ Status Memory::WriteRows(Weight weight, int32_t first_row, const EncodedRows& ro
 }
 
 Status Memory::WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales) {
-  const int64_t offset = linear.spec.out + first_row * FormatOf(linear.spec.precision).RowScales();
+  const int64_t offset =
+      linear.spec.out + first_row * FormatOf(linear.spec.precision).RowScales(linear.spec.in / linear.spec.groups);
   recorder_.Write(linear.bias, static_cast<uint64_t>(offset) * sizeof(float), BytesOf(scales));
   return recorder_.stream().failed() ? Failure() : OkStatus();
 }

@@ -40,7 +40,8 @@ async function readWhole(bytes, name, modelType, keepsIntegers, size) {
   }
   const file = { found: true, where: name, size: bytes.length, chunks, close: async () => {} };
   const folder = { open: async (one) => (one === name ? file : { found: false, where: one, why: 'there is none' }) };
-  const encoded = keepsIntegers ? (all) => new Set(all.filter(({ shape }) => shape.length === 2).map(({ name }) => name)) : undefined;
+  const kinds = (all) => all.filter(({ shape }) => shape.length === 2).map(({ name }) => [name, name.includes('word') ? 'words' : 'rows']);
+  const encoded = keepsIntegers ? (all) => new Map(kinds(all)) : undefined;
   const opened = await openOnnx({ folder, name, modelType, encoded, signal: new AbortController().signal, report: () => {} });
   if (!(opened.size <= kMostBytes)) throw new Finding(`a file of ${bytes.length} bytes announces ${opened.size}`);
   let header;
@@ -54,7 +55,7 @@ async function readWhole(bytes, name, modelType, keepsIntegers, size) {
   checkHeader(header, opened.size);
 }
 
-const kBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 };
+const kBytes = { F32: 4, F16: 2, BF16: 2, I8: 1, U8: 1 };
 
 function checkHeader(bytes, size) {
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));

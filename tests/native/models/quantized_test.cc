@@ -1,10 +1,11 @@
-// dtype q8 for every tiny checkpoint: compares each backend with the reference backend's q8, and q8 files with quantising at load.
+// dtypes q8 and q4 for every tiny checkpoint: compares each backend with the reference backend, and files with quantising at load.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "core/base/half.h"
 #include "core/formats/quantize.h"
 #include "core/model/stored_format.h"
 #include "core/weights/float_reader.h"
@@ -76,6 +77,15 @@ TEST_P(QuantizedTest, AgreesWithTheReference) {
   }
 }
 
+void ExpectSameBits(const std::vector<std::vector<float>>& actual, const std::vector<std::vector<float>>& expected) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(actual[i].size(), expected[i].size());
+    for (size_t k = 0; k < actual[i].size(); ++k) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(actual[i][k]), std::bit_cast<uint32_t>(expected[i][k])) << i << " " << k;
+    }
+  }
+}
+
 struct Checkpoint {
   explicit Checkpoint(const std::string& file) {
     uint64_t header_bytes = 0;
@@ -140,14 +150,19 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }
 
-std::vector<std::string> EncodedBy(const GoldenCase& golden) {
-  const auto stored = StoredFormat::Create(golden.Config(), Precision::kQ8);
-  EXPECT_TRUE(stored.ok()) << stored.status().message();
-  TensorRecorder recorder;
+// Writes the golden's weights in a precision.
+void EncodeAs(const GoldenCase& golden, Precision precision, TensorRecorder& recorder) {
+  const auto stored = StoredFormat::Create(golden.Config(), precision);
+  ASSERT_TRUE(stored.ok()) << stored.status().message();
   RowEncoder encoder([&](std::span<const TensorInfo> tensors) { return stored->Choose(tensors); }, recorder);
   WeightsParser parser(encoder);
   EXPECT_TRUE(parser.Feed(Bytes(golden.Weights())).ok());
   EXPECT_TRUE(parser.Finish().ok());
+}
+
+std::vector<std::string> EncodedBy(const GoldenCase& golden) {
+  TensorRecorder recorder;
+  EncodeAs(golden, Precision::kQ8, recorder);
   std::vector<std::string> names;
   for (const TensorInfo& tensor : recorder.tensors) {
     if (tensor.dtype == DType::kI8) names.push_back(tensor.name);
@@ -173,15 +188,85 @@ TEST_P(QuantizedTest, ACheckpointOnDiskGivesTheSameBits) {
     ASSERT_TRUE(from_int8.ok()) << from_int8.status().message();
     EXPECT_EQ((*from_int8)->report.weight_bytes, (*from_floats)->report.weight_bytes);
     EXPECT_EQ((*from_int8)->report.extra_tensors, (*from_floats)->report.extra_tensors);
-    const auto expected = Outputs(*from_floats, golden);
-    const auto actual = Outputs(*from_int8, golden);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      ASSERT_EQ(actual[i].size(), expected[i].size());
-      for (size_t k = 0; k < actual[i].size(); ++k) {
-        ASSERT_EQ(std::bit_cast<uint32_t>(actual[i][k]), std::bit_cast<uint32_t>(expected[i][k])) << i << " " << k;
-      }
+    ExpectSameBits(Outputs(*from_int8, golden), Outputs(*from_floats, golden));
+  }
+}
+
+TEST_P(QuantizedTest, WordsOfFourBitsOnDiskGiveTheSameBits) {
+  const GoldenCase& golden = GetParam();
+  TensorRecorder recorder;
+  EncodeAs(golden, Precision::kQ4, recorder);
+  std::string words;
+  for (const bool scales_first : {false, true}) {
+    SafetensorsWriter writer;
+    for (size_t n = 0; n < recorder.tensors.size(); ++n) {
+      const size_t i = scales_first ? recorder.tensors.size() - 1 - n : n;
+      const TensorInfo& tensor = recorder.tensors[i];
+      if (tensor.dtype == DType::kU8) words = tensor.name;
+      writer.AddBytes(tensor.name, tensor.shape, recorder.bytes[i], tensor.dtype_name);
+    }
+    ASSERT_NE(words, "");
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      const auto backend = under_test.create();
+      auto from_floats = Load(golden, golden.Weights(), *backend, Precision::kQ4);
+      auto from_int4 = Load(golden, writer.File(), *backend, Precision::kQ4);
+      ASSERT_TRUE(from_floats.ok()) << from_floats.status().message();
+      ASSERT_TRUE(from_int4.ok()) << from_int4.status().message();
+      EXPECT_EQ((*from_int4)->report.weight_bytes, (*from_floats)->report.weight_bytes);
+      auto int8 = Load(golden, golden.Weights(), *backend, Precision::kQ8);
+      EXPECT_LT((*from_int4)->report.weight_bytes, (*int8)->report.weight_bytes);
+      ExpectSameBits(Outputs(*from_int4, golden), Outputs(*from_floats, golden));
     }
   }
+}
+
+// Replaces the token embeddings of `words` by what a decoder of files in double precision reads.
+void DecodeWords(Checkpoint& checkpoint, const TensorRecorder& recorder, const std::string& words) {
+  const auto find = [&](const std::string& name) {
+    const auto found = std::find_if(recorder.tensors.begin(), recorder.tensors.end(),
+                                    [&](const TensorInfo& t) { return t.name == name; });
+    return static_cast<size_t>(found - recorder.tensors.begin());
+  };
+  const std::string payload(recorder.bytes[find(words)].begin(), recorder.bytes[find(words)].end());
+  const std::string scales(recorder.bytes[find(words + "_scale")].begin(),
+                           recorder.bytes[find(words + "_scale")].end());
+  Checkpoint::Tensor& tensor = checkpoint.Find(words);
+  const int64_t width = tensor.shape[1], groups = (width + 31) / 32;
+  std::vector<float> values;
+  for (int64_t row = 0; row < tensor.shape[0]; ++row) {
+    for (int64_t k = 0; k < width; ++k) {
+      const auto group = static_cast<size_t>(row * groups + k / 32);
+      const auto byte = static_cast<uint8_t>(payload[group * 16 + static_cast<size_t>(k % 32) / 2]);
+      const int q = k % 2 == 0 ? byte % 16 : byte / 16;
+      const int half = static_cast<uint8_t>(scales[2 * group]) + 256 * static_cast<uint8_t>(scales[2 * group + 1]);
+      values.push_back(static_cast<float>((q - 8) * static_cast<double>(HalfToFloat(static_cast<uint16_t>(half)))));
+    }
+  }
+  tensor.dtype = "F32";
+  tensor.bytes = FloatBytes(values);
+}
+
+TEST(QuantizedCheckpointTest, WordsOfFourBitsAreThoseOfANaiveDecoder) {
+  int32_t cases = 0;
+  for (const GoldenCase& golden : GoldenCases()) {
+    if (!golden.name.starts_with("bert-") && golden.name != "deberta-v2-question") continue;
+    ++cases;
+    TensorRecorder recorder;
+    EncodeAs(golden, Precision::kQ4, recorder);
+    Checkpoint decoded(golden.Weights());
+    for (const TensorInfo& tensor : recorder.tensors) {
+      if (tensor.dtype == DType::kU8) DecodeWords(decoded, recorder, tensor.name);
+    }
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      const auto backend = under_test.create();
+      auto packed = Load(golden, golden.Weights(), *backend, Precision::kQ4);
+      auto floats = Load(golden, decoded.File(), *backend, Precision::kF32);
+      ASSERT_TRUE(packed.ok() && floats.ok()) << packed.status().message() << floats.status().message();
+      // The first hidden state is what enters the first layer.
+      ExpectSameBits({Outputs(*packed, golden)[0]}, {Outputs(*floats, golden)[0]});
+    }
+  }
+  EXPECT_GE(cases, 2);
 }
 
 const GoldenCase kDeberta = {"deberta-v2-question", "DebertaV2ForQuestionAnswering", "of the class", 0};
@@ -221,6 +306,44 @@ TEST(QuantizedCheckpointTest, BadScalesAndValuesAreTypedErrors) {
   Checkpoint norm(kDeberta.Weights());
   norm.Quantize("deberta.embeddings.LayerNorm.weight", false);
   ExpectStatus(LoadStatus(norm), StatusCode::kUnsupported, "int8");
+}
+
+TEST(QuantizedCheckpointTest, BadWordsOfFourBitsAreTypedErrors) {
+  const std::string words = "deberta.embeddings.word_embeddings.weight";
+  TensorRecorder recorder;
+  EncodeAs(kDeberta, Precision::kQ4, recorder);
+  SafetensorsWriter writer;
+  for (size_t i = 0; i < recorder.tensors.size(); ++i) {
+    writer.AddBytes(recorder.tensors[i].name, recorder.tensors[i].shape, recorder.bytes[i],
+                    recorder.tensors[i].dtype_name);
+  }
+  const Checkpoint sound(writer.File());
+  EXPECT_TRUE(LoadStatus(sound, Precision::kQ4).ok());
+  for (const Precision other : {Precision::kF32, Precision::kF16, Precision::kQ8}) {
+    ExpectStatus(LoadStatus(sound, other), StatusCode::kUnsupported, "which only dtype q4 reads for words");
+  }
+
+  Checkpoint missing = sound;
+  std::erase_if(missing.tensors, [&](const auto& t) { return t.name == words + "_scale"; });
+  ExpectStatus(LoadStatus(missing, Precision::kQ4), StatusCode::kMissingTensor, words + "_scale [");
+
+  Checkpoint misshapen = sound;
+  misshapen.Find(words).shape[1] *= 2;
+  misshapen.Find(words).shape[0] /= 2;
+  ExpectStatus(LoadStatus(misshapen, Precision::kQ4), StatusCode::kShapeMismatch, words);
+
+  Checkpoint transposed = sound;
+  std::swap(transposed.Find(words + "_scale").shape[0], transposed.Find(words + "_scale").shape[1]);
+  ExpectStatus(LoadStatus(transposed, Precision::kQ4), StatusCode::kShapeMismatch, words + "_scale [");
+
+  Checkpoint wide = sound;
+  wide.Find(words + "_scale").dtype = "BF16";
+  ExpectStatus(LoadStatus(wide, Precision::kQ4), StatusCode::kUnsupported, words + "_scale BF16");
+
+  Checkpoint infinite = sound;
+  infinite.Find(words + "_scale").bytes[0] = '\0';
+  infinite.Find(words + "_scale").bytes[1] = '\x7c';
+  ExpectStatus(LoadStatus(infinite, Precision::kQ4), StatusCode::kMalformedFile, words + "_scale");
 }
 
 TEST(QuantizedCheckpointTest, OnlyQ8ReadsInt8AndTheConfigurationSaysSo) {

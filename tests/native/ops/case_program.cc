@@ -177,7 +177,7 @@ struct CaseRun {
     weights.tables.resize(p.tables_.size());
     for (size_t i = 0; i < p.tables_.size(); ++i) {
       PERUSE_CHECK(weights.tables[i].Allocate(p.tables_[i].rows, p.tables_[i].cols, DType::kF32).ok());
-      weights.tables[i].WriteRows(0, p.tables_[i].values);
+      PERUSE_CHECK(weights.tables[i].WriteRows(0, p.tables_[i].values).ok());
     }
     inputs.lengths = oc.lengths;
     for (const auto& values : p.inputs_) inputs.matrices.emplace_back(values);

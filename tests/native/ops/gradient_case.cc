@@ -131,7 +131,7 @@ double GradientCase::Loss() {
   for (Operand& operand : operands_) {
     if (operand.table_id < 0) continue;
     for (size_t i = 0; i < operand.table.size(); ++i) operand.table[i] = static_cast<float>(operand.values.data[i]);
-    tables_[static_cast<size_t>(operand.table_id)].WriteRows(0, operand.table);
+    PERUSE_CHECK(tables_[static_cast<size_t>(operand.table_id)].WriteRows(0, operand.table).ok());
   }
   std::visit([&](const auto& o) { Compute(o, numbers_); }, op());
   double loss = 0;

@@ -43,16 +43,17 @@ TEST(FloatReaderTest, AWritersErrorComesBack) {
 
 TEST(EmbeddingTableTest, EveryStorageReadsBackWhatItCanHold) {
   const std::vector<float> values = {1, -2, 0.5f, 127, 0, 0, 0, 0};  // [2, 4], exact in every type
-  for (const DType storage : {DType::kF32, DType::kF16, DType::kBF16, DType::kI8}) {
+  for (const DType storage : {DType::kF32, DType::kF16, DType::kBF16, DType::kI8, DType::kU8}) {
     EmbeddingTable table;
     ASSERT_TRUE(table.Allocate(2, 4, storage).ok());
-    table.WriteRows(0, values);
+    ASSERT_TRUE(table.WriteRows(0, values).ok());
     for (int32_t row = 0; row < 2; ++row) {
       std::vector<float> sum(4, 10.0f);
       table.AddRow(row, sum);
       for (size_t c = 0; c < 4; ++c) {
-        // int8 is exact to half a step.
-        const float tolerance = storage == DType::kI8 && row == 0 ? 0.5f : 0.0f;
+        // Integers are exact to half a step, and to one at the end of 4 bits that has one step less.
+        const float step = storage == DType::kI8 ? 0.5f : storage == DType::kU8 ? 16.0f : 0.0f;
+        const float tolerance = row == 0 ? step : 0.0f;
         EXPECT_NEAR(sum[c] - 10.0f, values[static_cast<size_t>(row) * 4 + c], tolerance);
       }
     }

@@ -43,7 +43,7 @@ export const kModelOptions: Options = {
   dtype: {
     type: 'string',
     value: 'precision',
-    help: 'precision: fp32, fp16, q8; of ONNX files also int8, uint8, q4, q4f16, bnb4 (auto)',
+    help: 'precision: fp32, fp16, q8, q4; of ONNX files also int8, uint8, q4f16, bnb4 (auto)',
   },
   adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },

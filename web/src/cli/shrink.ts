@@ -14,12 +14,12 @@ export const shrink: Command = {
     ...kRewriteOptions,
     ...kFileOptions,
     ...kTrimOptions,
-    dtype: { type: 'string', value: 'name', help: 'q8, or keep to leave values unchanged (q8)' },
+    dtype: { type: 'string', value: 'name', help: 'q8, q4, or keep to leave values unchanged (q8)' },
     compare: { type: 'string', value: 'file', help: 'texts to compare on, one per line, instead of the held-out texts' },
   },
   async run(positionals, values, io) {
     const dtype = text(values, 'dtype') ?? 'q8';
-    if (dtype !== 'q8' && dtype !== 'keep') throw new UsageError(`--dtype is q8 or keep, not ${dtype}`);
+    if (dtype !== 'q8' && dtype !== 'q4' && dtype !== 'keep') throw new UsageError(`--dtype is q8, q4 or keep, not ${dtype}`);
     const compare = await textsOf(text(values, 'compare'));
     const { dtype: __, ...files } = weightsOptions(values);
     const more = { ...(await trimOptions(values)), ...files, dtype, ...(compare && { compare }) } as const;

@@ -2,7 +2,7 @@
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { Totals } from '../progress.js';
 import { naming } from '../sources/feed_shards.js';
-import { isObject, numberOf, parseObject } from '../sources/json.js';
+import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';
 import {
   explainMissing,
   type FoundWeights,
@@ -237,7 +237,14 @@ class Description {
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + this.config_.content.length,
-      memory: runs.length === 0 ? 0 : await this.memory(engineDtype(dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
+      memory:
+        runs.length === 0
+          ? 0
+          : await this.memory(
+              weights === 'safetensors' && dtype === 'q4' ? 'q4' : engineDtype(dtype),
+              runs[0],
+              weights === 'onnx' ? undefined : checkpoint,
+            ),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs,
     });
@@ -254,8 +261,9 @@ class Description {
 
   private dtypesOf({ only, copies }: Checkpoint): ('fp32' | 'fp16' | QuantizedForm)[] {
     if (only) return [...copies.keys()];
-    const method = this.parsed_.quantization_config ?? undefined;
-    return method === undefined ? ['fp32', 'fp16', ...kQuantizedForms] : [...kQuantizedForms];
+    const method = isObject(this.parsed_.quantization_config) ? textOf(this.parsed_.quantization_config.quant_method) : undefined;
+    if (method === undefined) return ['fp32', 'fp16', ...kQuantizedForms];
+    return kQuantizedForms.filter((form) => method === `peruse-${form}`);
   }
 
   private async refusal(task: string, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {

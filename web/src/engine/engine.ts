@@ -79,7 +79,7 @@ export interface Session extends Staged {
 
 export interface OpenRequest {
   task: string;
-  /** 'auto' means 'q8' for a q8 checkpoint; for others 'f32' on the CPU and 'f16' on a GPU. */
+  /** 'auto' means that of a q8 or q4 checkpoint; for others 'f32' on the CPU and 'f16' on a GPU. */
   dtype: string;
   id2label?: string[];
   /** For fill-mask with DeBERTa: predict through the decoder of pre-training. */
@@ -90,7 +90,7 @@ export interface OpenRequest {
 export interface WeightReport {
   /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
-  dtype: 'f32' | 'f16' | 'q8';
+  dtype: 'f32' | 'f16' | 'q8' | 'q4';
   /** Number of tensors in use; `headTensors` are the names of those that belong to the task's head. */
   tensors: number;
   headTensors: string[];

@@ -8,7 +8,7 @@ import type { ImportOnnx, OnnxPart, ParameterInfo } from '../sources/onnx_part.j
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { ModelFolder } from '../sources/source.js';
 import type { Engine } from './engine.js';
-import { integerTensors } from './weights_reader.js';
+import { integerParameters } from './weights_reader.js';
 
 export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
   try {
@@ -38,7 +38,7 @@ export async function feedOnnx(
     bytes += more;
     reporter.add(more);
   };
-  const integers = (all: readonly ParameterInfo[]) => integerTensors(engine.newReader(name), config, all);
+  const integers = (all: readonly ParameterInfo[]) => integerParameters(engine.newReader(name), config, all);
   const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
   const modelType = textOf(parseObject(configName, config).model_type);
   const weights = await openOnnx({ folder: job.folder, name, modelType, encoded, signal: job.signal, report });

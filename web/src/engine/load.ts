@@ -168,7 +168,8 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
     }
     const { deviceChoice } = engine;
     const { task, id2label, enhancedMaskDecoder } = request;
-    const dtype = onnx && request.dtype === 'auto' && engineDtype(onnx.dtype) === 'q8' ? 'q8' : request.dtype;
+    const { dtype: asked } = request;
+    const dtype = onnx && (asked === 'auto' || asked === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : asked;
     await engine.open({ task, dtype, id2label, enhanced_mask_decoder: enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
     const { job: found } = await located;
@@ -206,7 +207,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
 
 /** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
 function formOf({ dtype, adapter, keepSource }: LoadRequest): QuantizedForm | undefined {
-  return dtype === 'q8' && adapter === undefined && keepSource !== true ? dtype : undefined;
+  return (dtype === 'q8' || dtype === 'q4') && adapter === undefined && keepSource !== true ? dtype : undefined;
 }
 
 interface ChosenWeights {

@@ -4,8 +4,8 @@ import type { WasmModule } from '../web_types.js';
 import type { DeviceWish, ProbeMemory } from './reports.js';
 import type { VariantChoice } from './variant.js';
 
-/** The engine's names of precisions. 'auto' means 'q8' for a q8 checkpoint, otherwise 'f16' on a GPU and 'f32' on the CPU. */
-export type DtypeWish = 'auto' | 'f32' | 'f16' | 'q8';
+/** The engine's names of precisions. 'auto' means that of a q8 or q4 checkpoint, otherwise 'f16' on a GPU and 'f32' on the CPU. */
+export type DtypeWish = 'auto' | 'f32' | 'f16' | 'q8' | 'q4';
 
 export interface LoadRequest {
   task: string;

@@ -1,4 +1,4 @@
-// Stores a checkpoint's weights as 8-bit integers while they are loaded, so that the next load reads a quarter.
+// Stores a checkpoint's weights as integers while they are loaded, so that the next load reads a quarter or less.
 import { PeruseError } from '../errors.js';
 import { encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import type { FileInForm, FormSink } from '../sources/source.js';
@@ -6,7 +6,7 @@ import type { Engine } from './engine.js';
 import type { TensorInfo, WeightsReader } from './weights_reader.js';
 
 /** Precisions that are stored as they are quantised. A name must change with its format. */
-export const kQuantizedForms = ['q8'] as const;
+export const kQuantizedForms = ['q8', 'q4'] as const;
 export type QuantizedForm = (typeof kQuantizedForms)[number];
 
 /** Quantises a safetensors file as it arrives, and gives the result to the engine and to the cache. */

@@ -1,5 +1,6 @@
 // Reads the tensors of a weights file of any format with the engine's parsers, for the commands that copy or describe checkpoints.
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
+import type { IntegerParameters } from '../sources/onnx_part.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import type { WasmModule } from './module_calls.js';
 
@@ -45,10 +46,13 @@ export interface ReadReport {
 
 type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: string };
 
-/** Asks the engine which tensors it stores as rows of int8 with dtype 'q8', by name. The reader is used up. */
-export function integerTensors(reader: WeightsReader, config: Uint8Array, tensors: readonly TensorInfo[]): ReadonlySet<string> {
+/**
+ * Asks the engine which tensors it stores as integers: linear layers ('rows') and token embeddings ('words'), which only precision q4 tells
+ * apart. The reader is used up.
+ */
+export function integerParameters(reader: WeightsReader, config: Uint8Array, tensors: readonly TensorInfo[]): IntegerParameters {
   try {
-    reader.encode(config, 'q8');
+    reader.encode(config, 'q4');
     let end = 0;
     const entries = tensors.map((tensor) => {
       const begin = end;
@@ -56,9 +60,10 @@ export function integerTensors(reader: WeightsReader, config: Uint8Array, tensor
       return { ...tensor, begin, end };
     });
     reader.feed(encodeHeader(entries, {}));
-    return new Set((reader.header ?? []).filter(({ dtype }) => dtype === 'I8').map(({ name }) => name));
+    const kinds = { I8: 'rows', U8: 'words' } as const;
+    return new Map((reader.header ?? []).flatMap(({ name, dtype }) => (dtype === 'I8' || dtype === 'U8' ? [[name, kinds[dtype]]] : [])));
   } catch (error) {
-    if (error instanceof PeruseError && error.code === 'unsupported') return new Set(); // config.json says that the weights are quantised
+    if (error instanceof PeruseError && error.code === 'unsupported') return new Map(); // config.json says that the weights are quantised
     throw error;
   } finally {
     reader.dispose();

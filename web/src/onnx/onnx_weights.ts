@@ -17,7 +17,7 @@ export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
   const layout = layOut(claims, request.encoded);
   return {
     size: layout.header.length + layout.bodyBytes,
-    quantized: layout.outputs.some(({ dtype }) => dtype === 'I8'),
+    quantized: layout.outputs.some(({ dtype }) => dtype === 'I8' || dtype === 'U8'),
     conflicts: claims.conflicts,
     chunks: () => chunksOf(request, claims, layout),
   };
@@ -63,7 +63,7 @@ async function* chunksOf(request: OnnxRequest, claims: Claims, { header, outputs
   for (const output of outputs) {
     const place = lastPlace(output);
     if (place) files.set(place.file, [...(files.get(place.file) ?? []), output]);
-    else yield* wholeBytes(output.claim, output.dtype === 'I8', (tensor) => tensor.bytes!);
+    else yield* wholeBytes(output.claim, output.dtype, (tensor) => tensor.bytes!);
   }
   for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, claims.copies);
 }

@@ -1,13 +1,13 @@
-import type { OnnxRequest } from '../sources/onnx_part.js';
+import type { IntegerParameters, OnnxRequest } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
 import type { Claim, Claims } from './claims.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
-import { shapeOf } from './values.js';
+import { type StoredType, shapeOf } from './values.js';
 
 export interface Output {
   name: string;
   claim: Claim;
-  dtype: 'F32' | 'F16' | 'BF16' | 'I8';
+  dtype: StoredType;
   members: Tensor[];
 }
 
@@ -20,7 +20,9 @@ export interface Layout {
 
 /** Tensors with more bytes than this and two names are written once. */
 const kSharedBytes = 1 << 12;
-const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 } as const;
+const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1, U8: 1 } as const;
+/** The engine's groups of 4 bits, which MatMulNBits can have, too. */
+const kGroup = 32;
 
 export function layOut(claims: Claims, encoded: OnnxRequest['encoded']): Layout {
   const parameters = [...claims.parameters];
@@ -28,7 +30,7 @@ export function layOut(claims: Claims, encoded: OnnxRequest['encoded']): Layout 
     ...[...claims.zeros].map(([name, shape]) => ({ name, dtype: 'F32', shape })),
     ...parameters.map(([name, claim]) => ({ name, dtype: 'F32', shape: shapeOf(claim) })),
   ]);
-  const all = parameters.map(([name, claim]) => outputOf(name, claim, integers?.has(name) === true));
+  const all = parameters.map(([name, claim]) => outputOf(name, claim, integers?.get(name)));
   const shared = sharedNames(all);
   const outputs = all.filter(({ name }) => !Object.hasOwn(shared, name)).sort(compareOutputs);
   const entries = entriesOf(claims.zeros, outputs);
@@ -41,11 +43,21 @@ export function lastPlace({ members }: Output): Tensor['place'] {
   return places.reduce<Tensor['place']>((last, place) => (last && place.offset < last.offset ? last : place), undefined);
 }
 
-function outputOf(name: string, claim: Claim, staysInteger: boolean): Output {
+function outputOf(name: string, claim: Claim, kept: ReturnType<IntegerParameters['get']>): Output {
   const { coding, tensor } = claim;
   const sides = coding.kind === 'floats' ? [] : [coding.scale, ...('zero' in coding && coding.zero ? [coding.zero] : [])];
-  const isEncoded = staysInteger && scalesFitRows(claim);
-  return { name, claim, dtype: isEncoded ? 'I8' : coding.kind === 'floats' ? floatType(tensor) : 'F32', members: [tensor, ...sides] };
+  const members = [tensor, ...sides];
+  if (kept !== undefined && scalesFitRows(claim)) return { name, claim, dtype: 'I8', members };
+  if (kept === 'rows' && isPacked(claim)) return { name, claim, dtype: 'U8', members };
+  return { name, claim, dtype: coding.kind === 'floats' ? floatType(tensor) : 'F32', members };
+}
+
+/** Whether the parameter is stored as the engine's 4 bits. */
+function isPacked({ coding, tensor, transposed, columns }: Claim): boolean {
+  if (coding.kind !== 'blocks' || coding.zero || transposed || columns) return false;
+  const { scale, bits, block, missingZero } = coding;
+  const hasScales = scale.type === kTypes.F32 || scale.type === kTypes.F16;
+  return hasScales && bits === 4 && block === kGroup && missingZero === 8 && tensor.type === kTypes.U8 && tensor.dims.length === 3;
 }
 
 function scalesFitRows({ coding, shape, transposed }: Claim): boolean {
@@ -73,7 +85,7 @@ function sharedNames(outputs: readonly Output[]): Record<string, string> {
     if (other === undefined) first.set(key, name);
     else {
       shared[name] = other;
-      if (dtype === 'I8') shared[`${name}_scale`] = `${other}_scale`;
+      if (dtype === 'I8' || dtype === 'U8') shared[`${name}_scale`] = `${other}_scale`;
     }
   }
   return shared;
@@ -97,6 +109,13 @@ function entriesOf(zeros: Claims['zeros'], outputs: readonly Output[]): TensorEn
   for (const [name, shape] of zeros) add(name, 'F32', shape, 4);
   for (const { name, claim, dtype } of outputs) {
     const shape = shapeOf(claim);
+    if (dtype === 'U8') {
+      const groups = Math.ceil(shape[1]! / kGroup);
+      add(name, dtype, [shape[0]!, (groups * kGroup) / 2], 1);
+      const type = floatType((claim.coding as { scale: Tensor }).scale);
+      add(`${name}_scale`, type, [shape[0]!, groups], kElementBytes[type]);
+      continue;
+    }
     add(name, dtype, shape, kElementBytes[dtype]);
     if (dtype === 'I8') add(`${name}_scale`, 'F32', [shape[0]!], 4);
   }

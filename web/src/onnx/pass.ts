@@ -73,7 +73,7 @@ export class Pass {
     for (;;) {
       const [next] = this.waiting_;
       if (!next?.members.every((tensor) => this.bytesOf(tensor))) return;
-      yield* wholeBytes(next.claim, next.dtype === 'I8', (tensor) => this.bytesOf(tensor)!);
+      yield* wholeBytes(next.claim, next.dtype, (tensor) => this.bytesOf(tensor)!);
       this.waiting_.shift();
     }
   }

@@ -3,6 +3,9 @@ import type { Claim } from './claims.js';
 import type { Coding } from './constants.js';
 import { kTypes, sizeOf, type Tensor } from './tensor.js';
 
+/** Types of tensors for the engine. I8 and U8 (4 bits) are followed by their scales. */
+export type StoredType = 'F32' | 'F16' | 'BF16' | 'I8' | 'U8';
+
 export type BytesOf = (tensor: Tensor) => Uint8Array;
 
 const kMostLevels = 127;
@@ -59,8 +62,11 @@ export class RowFitter {
   }
 }
 
-export function* wholeBytes(claim: Claim, encoded: boolean, bytes: BytesOf): Generator<Uint8Array> {
-  if (encoded) {
+export function* wholeBytes(claim: Claim, dtype: StoredType, bytes: BytesOf): Generator<Uint8Array> {
+  if (dtype === 'U8') {
+    yield bytes(claim.tensor);
+    yield bytes((claim.coding as Coding & { kind: 'blocks' }).scale);
+  } else if (dtype === 'I8') {
     const fitter = new RowFitter(claim, bytes);
     yield fitter.fitAll(bytes(claim.tensor));
     yield new Uint8Array(fitter.scales.buffer);

@@ -1,13 +1,19 @@
-// quantizeCheckpoint(): writes a q8 checkpoint in Node. Its results are bit-identical to those of the original loaded as 'q8'.
-// docs/precision.md describes q8.
+// quantizeCheckpoint(): writes a q8 or q4 checkpoint in Node. Its results are bit-identical to those of the original loaded with that dtype.
+// docs/precision.md describes both.
+import type { QuantizedForm } from '../engine/quantized_copy.js';
+import { kQuantizedForms } from '../engine/quantized_copy.js';
+import { PeruseError, show } from '../errors.js';
 import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
-export type QuantizeOptions = RewriteOptions;
+export interface QuantizeOptions extends RewriteOptions {
+  /** 'q8', the default, or 'q4': token embeddings of 4 bits. */
+  dtype?: QuantizedForm;
+}
 
 /** Report of quantizeCheckpoint(). */
 export interface QuantizeReport {
-  /** Number of int8 tensors. */
+  /** Number of tensors in 8 or 4 bits. */
   quantized: number;
   /** Number of copied tensors. */
   copied: number;
@@ -16,11 +22,14 @@ export interface QuantizeReport {
 }
 
 /**
- * Writes the checkpoint of `source` to `folder` with linear layers and token embeddings as 8-bit integers (dtype 'q8').
+ * Writes the checkpoint of `source` to `folder` with linear layers and token embeddings as 8-bit integers (dtype 'q8'), or with token
+ * embeddings of 4 bits (dtype 'q4').
  *
  * @throws PeruseError, 'unsupported' for a checkpoint that is already quantised.
  */
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
-  const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, 'q8');
+  const { dtype = 'q8' } = options;
+  if (!kQuantizedForms.includes(dtype)) throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'q4', not ${show(dtype)}.`);
+  const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, dtype);
   return { quantized: encoded, ...rest };
 }

@@ -6,7 +6,7 @@ import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
 import { explainOnnx } from '../engine/feed_onnx.js';
-import { integerTensors, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
+import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
@@ -14,7 +14,7 @@ import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
-import type { OpenedOnnx } from '../sources/onnx_part.js';
+import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
@@ -127,7 +127,7 @@ class Job {
     const onnx = wish && (await chooseOnnx(encoder, wish, source, this.signal_));
     if (!onnx) await this.rewriteFound(encoder, prefix);
     else if (await this.rewriteOnnx(onnx, encoder, prefix, textOf(source.model_type))) {
-      config = await this.storedConfig(source, file.where, 'q8');
+      config = await this.storedConfig(source, file.where, dtype ?? 'q8');
     }
     const { trim } = this.how_;
     const beside = await filesBesideWeights(this.folder_, prefix, source, this.signal_);
@@ -151,9 +151,7 @@ class Job {
   }
 
   private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
-    const module = await readerModule();
-    const integers = (all: readonly TensorInfo[]) => integerTensors(new WeightsReader(module, name), this.config_, all);
-    const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
+    const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name) : undefined;
     const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
     await refuseIncomplete(name, this.config_, opened);
@@ -161,6 +159,15 @@ class Job {
     const { size, quantized } = opened;
     await this.rewrite(`${prefix}${kForm}`, { found: true, where: name, size, chunks: () => opened.chunks(), close: async () => {} });
     return quantized;
+  }
+
+  private async integers(name: string): Promise<OnnxRequest['encoded']> {
+    const module = await readerModule();
+    return (tensors) => {
+      const all = integerParameters(new WeightsReader(module, name), this.config_, tensors);
+      // Words of 4 bits are made of floats.
+      return this.how_.dtype === 'q4' ? new Map([...all].filter(([, kind]) => kind === 'rows')) : all;
+    };
   }
 
   private async withReader<T>(

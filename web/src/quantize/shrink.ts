@@ -18,8 +18,8 @@ export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
 
 /** Without `texts` and `keepScripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
-  /** Precision of the result. Default 'q8'; 'keep' does not change the numbers. */
-  dtype?: 'q8' | 'keep';
+  /** Precision of the result. Default 'q8'; 'q4' has token embeddings of 4 bits; 'keep' does not change the numbers. */
+  dtype?: 'q8' | 'q4' | 'keep';
   /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
   compare?: Iterable<string>;
 }
@@ -31,7 +31,7 @@ export interface ShrinkReport {
   /** Bytes of the weights before and after. */
   bytesBefore: number;
   bytesAfter: number;
-  /** Tensors in 8-bit integers. */
+  /** Tensors in 8 or 4 bits. */
   quantized: number;
   /** If the vocabulary was trimmed. */
   trimmed?: Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>;
@@ -53,19 +53,20 @@ const kMostCompared = 200;
 const kCard = 'README.md';
 
 /**
- * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with 8-bit weights and the part of the vocabulary
+ * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with weights of 8 bits (or 4) and the part of the vocabulary
  * that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
  *
  * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
  */
 export async function shrinkCheckpoint(source: Source, folder: string, options: ShrinkOptions = {}): Promise<ShrinkReport> {
   const { dtype = 'q8' } = options;
-  if (dtype !== 'q8' && dtype !== 'keep') throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'keep', not ${show(dtype)}.`);
+  if (!['q8', 'q4', 'keep'].includes(dtype))
+    throw new PeruseError('invalid_argument', `dtype must be 'q8', 'q4' or 'keep', not ${show(dtype)}.`);
   const wish = weightsWish({ ...options, dtype: 'auto' });
   const texts = [...(options.texts ?? [])];
   const given = { ...options, texts };
   const plan = texts.length > 0 || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
-  const written = await rewriteCheckpoint(source, folder, options, dtype === 'q8' ? 'q8' : undefined, wish, plan?.trim);
+  const written = await rewriteCheckpoint(source, folder, options, dtype === 'keep' ? undefined : dtype, wish, plan?.trim);
   const trimmed = await plan?.compare(folder);
   const spec = await resolveSource(source, options, platform().paths);
   if (spec.kind === 'folder') await copyOthers(spec.path, folder, trimmed?.dropped ?? []);
@@ -167,7 +168,11 @@ function section(
     `Made of ${name}${options.revision === undefined ? '' : ` (revision ${options.revision})`}, file ${file}, by \`peruse shrink\`.`,
     `Weights: ${megabytes(bytesAfter)} (before: ${megabytes(bytesBefore)}).`,
     ...(quantized > 0
-      ? [`${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`]
+      ? [
+          options.dtype === 'q4'
+            ? `${quantized} tensors are integers: token embeddings of 4 bits, others of 8 bits (\`quantization_config\` in config.json).`
+            : `${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`,
+        ]
       : []),
     ...(trimmed
       ? [

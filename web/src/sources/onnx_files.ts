@@ -18,9 +18,9 @@ export const kOnnxDtypes = Object.keys(kSuffixes) as OnnxDtype[];
 
 /** Order in which files are tried if no precision is requested, as in transformers.js on the CPU. */
 const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16', 'q4f16', 'q4', 'bnb4'];
-const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
+const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4f16', 'bnb4'];
 /** Precisions whose ONNX file may be smaller than the safetensors. */
-const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8'];
+const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8', 'q4'];
 
 export interface WeightsWish {
   weights: 'auto' | 'safetensors' | 'onnx';
@@ -56,7 +56,7 @@ export function weightsWish({ weights = 'auto', dtype = 'auto', subfolder, model
   if (!isPath(wish.modelFileName)) {
     throw new PeruseError('invalid_argument', `model_file_name must be a file's name without '.onnx', not ${show(model_file_name)}.`);
   }
-  if (weights === 'safetensors' && !['auto', 'fp32', 'fp16', 'q8'].includes(dtype)) {
+  if (weights === 'safetensors' && !['auto', 'fp32', 'fp16', 'q8', 'q4'].includes(dtype)) {
     throw new PeruseError('invalid_argument', `dtype ${show(dtype)} exists only as an ONNX file: omit weights: 'safetensors'.`);
   }
   return wish;
@@ -123,7 +123,7 @@ export function onnxName(dtype: OnnxDtype, { subfolder, modelFileName }: Pick<We
   return `${subfolder === '' ? '' : `${subfolder}/`}${modelFileName}${kSuffixes[dtype]}.onnx`;
 }
 
-/** Returns the engine's precision for a file. Weights of 4 bits are stored as 8 bits. */
+/** Returns the engine's precision for an ONNX file. Its layers of 4 bits are stored as 8 bits. */
 export function engineDtype(dtype: OnnxDtype): 'f32' | 'f16' | 'q8' {
   return dtype === 'fp32' ? 'f32' : dtype === 'fp16' ? 'f16' : 'q8';
 }

@@ -7,13 +7,16 @@ export interface ParameterInfo {
   shape: number[];
 }
 
+/** 'rows' may stay int8 by row or 4 bits in groups of 32; 'words', token embeddings, only int8. */
+export type IntegerParameters = ReadonlyMap<string, 'rows' | 'words'>;
+
 export interface OnnxRequest {
   folder: Pick<ModelFolder, 'open'>;
   /** The file within the folder, for example "onnx/model.onnx". */
   name: string;
   modelType: string;
-  /** Returns the names of the parameters that stay int8 if the file has them so. Without it, all are converted to floats. */
-  encoded?: ((tensors: readonly ParameterInfo[]) => ReadonlySet<string>) | undefined;
+  /** Returns the parameters that stay integers if the file has them so, by name. Without it, all are converted to floats. */
+  encoded?: ((tensors: readonly ParameterInfo[]) => IntegerParameters) | undefined;
   signal: AbortSignal;
   /** Receives the number of each byte range read, from the file and its external data. */
   report(bytes: number): void;
@@ -22,7 +25,7 @@ export interface OnnxRequest {
 /** The weights as bytes of a safetensors file. */
 export interface OpenedOnnx {
   size: number;
-  /** Whether some weights are int8 with scales. */
+  /** Whether some weights are integers with scales. */
   quantized: boolean;
   conflicts: readonly string[];
   chunks(): AsyncIterable<Uint8Array>;

@@ -1,0 +1,87 @@
+#include "core/formats/int4.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/half.h"
+#include "core/base/memory.h"
+#include "core/formats/weight_format.h"
+
+namespace peruse {
+namespace {
+
+// Returns the scale, a float16: one eighth of the value with the largest magnitude, with the opposite sign.
+float Int4Scale(std::span<const float> group) {
+  float extreme = 0;
+  for (const float value : group) {
+    if (std::fabs(value) > std::fabs(extreme)) extreme = value;
+  }
+  return HalfToFloat(FloatToHalf(extreme * -0.125f));
+}
+
+void QuantizeInt4Group(std::span<const float> group, float scale, uint8_t* out) {
+  const float inverse = scale == 0 ? 0 : 1 / scale;
+  std::fill_n(out, kInt4GroupBytes, uint8_t{0x88});
+  for (size_t k = 0; k < group.size(); ++k) {
+    const float q = std::clamp(std::nearbyint(group[k] * inverse) + 8, 0.0f, 15.0f);
+    const auto bits = static_cast<uint8_t>(q);
+    uint8_t& pair = out[k / 2];
+    pair = static_cast<uint8_t>(k % 2 == 0 ? (pair & 0xF0) | bits : (pair & 0x0F) | bits << 4);
+  }
+}
+
+class Int4 final : public WeightFormat {
+ public:
+  const char* name() const override { return "int4"; }
+  std::string_view dtype() const override { return "q4"; }
+
+  int64_t RowBytes(int64_t width) const override { return Int4Groups(width) * kInt4GroupBytes; }
+  int64_t RowScales(int64_t width) const override { return Int4Groups(width); }
+  Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const override {
+    const auto size = static_cast<size_t>(width), groups = static_cast<size_t>(Int4Groups(width));
+    const size_t count = rows.size() / size * groups;
+    if (!TryResize(&buffer->payload, count * kInt4GroupBytes) || !TryResize(&buffer->scales, count)) {
+      return OutOfMemory("no memory for rows of weights");
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const size_t from = i % groups * kInt4Group;
+      const std::span<const float> group =
+          rows.subspan(i / groups * size + from, std::min<size_t>(kInt4Group, size - from));
+      const float scale = Int4Scale(group);
+      if (!std::isfinite(scale)) return Unsupported("a weight is too large for 4 bits: its scale must fit float16");
+      buffer->scales[i] = scale;
+      QuantizeInt4Group(group, scale, buffer->payload.data() + i * kInt4GroupBytes);
+    }
+    return EncodedRows{buffer->payload, buffer->scales};
+  }
+  // Decodes whole groups.
+  void Decode(std::span<const uint8_t> payload, std::span<double> values) const override {
+    for (size_t i = 0; i < values.size(); ++i) values[i] = ((payload[i / 2] >> (i % 2 * 4)) & 15) - 8;
+  }
+
+  std::optional<DType> file_type() const override { return DType::kU8; }
+  DType scale_type() const override { return DType::kF16; }
+  std::vector<int64_t> FileShape(std::span<const int64_t> shape) const override {
+    return {shape[0], RowBytes(WidthOf(shape))};
+  }
+  std::vector<int64_t> ScaleShape(std::span<const int64_t> shape) const override {
+    return {shape[0], RowScales(WidthOf(shape))};
+  }
+  DType TableType(DType source, bool words) const override { return words ? DType::kU8 : source; }
+
+ private:
+  static int64_t WidthOf(std::span<const int64_t> shape) {
+    int64_t width = 1;
+    for (const int64_t size : shape.subspan(1)) width *= size;
+    return width;
+  }
+};
+
+}  // namespace
+
+const WeightFormat& Int4Format() {
+  static const Int4 format;
+  return format;
+}
+
+}  // namespace peruse
