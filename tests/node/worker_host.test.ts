@@ -137,6 +137,30 @@ describe('RemoteHost', () => {
     expect(port.terminate).not.toHaveBeenCalled();
   });
 
+  test('a worker whose load is aborted closes after the engine that was starting has ended', async () => {
+    const happened: string[] = [];
+    let start = () => {};
+    const { engine } = fakeEngine();
+    vi.spyOn(engine, 'dispose').mockImplementation(() => void happened.push('engine ended'));
+    let toWorker: (request: WorkerRequest) => void = () => {};
+    const replied = vi.fn();
+    serve(
+      replied,
+      (listener) => {
+        toWorker = listener;
+      },
+      { startEngine: () => new Promise((resolve) => (start = () => resolve(engine))) },
+      () => void happened.push('closed'),
+    );
+    toWorker({ id: 1, member: 1, verb: 'load', request: { ...kLoad, source: { ...kLoad.source, files: new Map() } } });
+    await vi.waitFor(() => expect(replied).toHaveBeenCalledWith(expect.objectContaining({ kind: 'error', id: 1 })));
+    toWorker({ id: 0, verb: 'end' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(happened).toEqual([]);
+    start();
+    await vi.waitFor(() => expect(happened).toEqual(['engine ended', 'closed']));
+  });
+
   test('a request that can not be cloned is refused by name', async () => {
     const { host } = connected();
     await expect(host.call('run', { inputs: [], options: { f: () => {} } })).rejects.toMatchObject({ code: 'invalid_argument' });

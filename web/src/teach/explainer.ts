@@ -3,7 +3,7 @@ import { Totals } from '../progress.js';
 import { kForms } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import type { SourceSpec } from '../sources/source.js';
-import { feedTrainer, type LessonParts, readTexts, startTrainer, type TrainerRequest } from './open_trainer.js';
+import { feedTrainer, type LessonParts, readTexts, type TrainerRequest } from './open_trainer.js';
 import type { Trainer } from './trainer.js';
 
 export interface ExplainedModel extends TrainerRequest {
@@ -13,9 +13,12 @@ export interface ExplainedModel extends TrainerRequest {
   source: SourceSpec;
 }
 
-export async function openExplained(model: ExplainedModel, parts: LessonParts, signal: AbortSignal): Promise<Trainer> {
-  const starting = startTrainer(model, parts);
-  starting.catch(() => {}); // awaited below; errors in the files have priority
+export async function openExplained(
+  model: ExplainedModel,
+  starting: Promise<Trainer>,
+  parts: LessonParts,
+  signal: AbortSignal,
+): Promise<Trainer> {
   const { source, task, choice } = model;
   const folder = await openFolder(source, { ...parts, notice: () => {} });
   const reading = { name: source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };

@@ -8,10 +8,11 @@ import { kForms } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { locate, type NamedFile, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
-import type { HostOf } from '../worker/host.js';
+import type { ServedHost } from '../worker/host.js';
+import { Starting } from '../worker/starting.js';
 import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import { type ExplainedModel, openExplained } from './explainer.js';
-import { feedTrainer, type LessonParts, readTexts, startTrainer } from './open_trainer.js';
+import { feedTrainer, type LessonParts, readTexts, startTrainer, type TrainerRequest } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
@@ -42,8 +43,9 @@ export interface TeachVerbs {
   explain: { takes: GradientRequest; gives: GradientResult };
 }
 
-export class TeachHost implements HostOf<TeachVerbs> {
+export class TeachHost implements ServedHost<TeachVerbs> {
   private readonly stop_ = new AbortController();
+  private readonly starting_ = new Starting();
   private explained_: Trainer | undefined;
 
   constructor(
@@ -56,11 +58,13 @@ export class TeachHost implements HostOf<TeachVerbs> {
     try {
       throwIfAborted(signal);
       if (verb === 'open') {
-        this.explained_ = await openExplained(request as ExplainedModel, this.parts_, this.stop_.signal);
+        const model = request as ExplainedModel;
+        this.explained_ = await openExplained(model, this.start(model), this.parts_, this.stop_.signal);
         return null;
       }
       if (verb === 'explain') return this.explained_!.explain(request as GradientRequest);
-      return await new Lesson(request as LessonRequest, this.report_, this.parts_, this.stop_.signal).run();
+      const lesson = request as LessonRequest;
+      return await new Lesson(lesson, this.report_, this.parts_, this.stop_.signal).run(this.start(lesson));
     } finally {
       unfollow?.();
     }
@@ -68,6 +72,16 @@ export class TeachHost implements HostOf<TeachVerbs> {
 
   dispose(): void {
     this.stop_.abort();
+  }
+
+  ended(): Promise<void> {
+    return this.starting_.ended();
+  }
+
+  private start(request: TrainerRequest): Promise<Trainer> {
+    const starting = this.starting_.add(startTrainer(request, this.parts_));
+    starting.catch(() => {}); // awaited later; errors in the files have priority
+    return starting;
   }
 }
 
@@ -82,9 +96,7 @@ class Lesson {
     private readonly signal_: AbortSignal,
   ) {}
 
-  async run(): Promise<LessonResult> {
-    const starting = startTrainer(this.request_, this.parts_);
-    starting.catch(() => {}); // awaited later; errors in the files have priority
+  async run(starting: Promise<Trainer>): Promise<LessonResult> {
     try {
       return await this.teach(starting);
     } finally {

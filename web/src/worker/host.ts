@@ -17,6 +17,7 @@ import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_call
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
 import { type GpuParts, startEngine } from './start_engine.js';
+import { Starting } from './starting.js';
 
 /** The calls of a host by verb, as plain data. Both hosts and the worker's messages are derived from this table. */
 export interface Verbs {
@@ -39,6 +40,11 @@ export interface HostOf<S extends VerbTable<S>> {
   /** Runs a call. The signal stops it before the next batch. */
   call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']>;
   dispose(): void;
+}
+
+export interface ServedHost<S extends VerbTable<S>> extends HostOf<S> {
+  /** Resolves when engines that were still starting at dispose() have ended. */
+  ended(): Promise<void>;
 }
 
 export interface Host extends HostOf<Verbs> {
@@ -66,6 +72,7 @@ export class LocalHost implements Host {
   private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
+  private readonly starting_ = new Starting();
   private recovery_: LoadRequest | undefined; // the request that loads the model again if a GPU is lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
@@ -102,6 +109,10 @@ export class LocalHost implements Host {
   dispose(): void {
     this.stop_.abort();
     this.giveUpEngine();
+  }
+
+  ended(): Promise<void> {
+    return this.starting_.ended();
   }
 
   private giveUpEngine(): void {
@@ -229,12 +240,7 @@ export class LocalHost implements Host {
       throwIfAborted(this.stop_.signal);
       return loadModel(request, {
         folders: this.parts_,
-        startEngine: async (config) => {
-          const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
-          onDeviceChosen(started.deviceChoice);
-          return started;
-        },
+        startEngine: (config) => this.noted(start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm }), onDeviceChosen),
         findLoaded,
         report: this.report_,
         signal: this.stop_.signal,
@@ -246,6 +252,15 @@ export class LocalHost implements Host {
     throwIfAborted(this.stop_.signal);
     this.weightBytes_ = report.weights.weightBytes;
     return report;
+  }
+
+  private noted(starting: Promise<Engine>, onDeviceChosen: (deviceChoice: DeviceChoice) => void): Promise<Engine> {
+    const started = starting.then((engine) => {
+      void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+      onDeviceChosen(engine.deviceChoice);
+      return engine;
+    });
+    return this.starting_.add(started);
   }
 
   /** Loads the model again after the GPU was lost or has failed, unless the caller chose 'refuse'. */

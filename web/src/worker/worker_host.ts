@@ -3,7 +3,7 @@ import { describeError, fromPlainError, onAbort, PeruseError, type PlainError, t
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import { buffersOf } from '../tasks/results.js';
-import { type HostOf, type HostParts, LocalHost, type Verbs, type VerbTable } from './host.js';
+import { type HostOf, type HostParts, LocalHost, type ServedHost, type Verbs, type VerbTable } from './host.js';
 
 /** A message to the worker: a verb for one of its pipelines, the cancellation of an earlier one, or the end of a pipeline or the worker. */
 export type WorkerCall<S extends VerbTable<S> = Verbs> = {
@@ -196,7 +196,7 @@ export function serve(
  * each pipeline; `other` is another pipeline's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
  * memory was freed.
  */
-export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S> = HostOf<S>>(
+export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHost<S> = ServedHost<S>>(
   post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
   makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
@@ -226,9 +226,12 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     let isClean = false;
     try {
       for (const { controller } of running.values()) controller.abort();
-      for (const host of hosts.values()) host.dispose(); // throws if an engine is broken
+      const ending = [...hosts.values()];
       hosts.clear();
+      for (const host of ending) host.dispose(); // throws if an engine is broken
       await Promise.all([...running.values()].map(({ answered }) => answered));
+      // An engine that is still starting would wait forever for threads that end before.
+      await Promise.all(ending.map((host) => host.ended()));
       isClean = true;
     } finally {
       await close(isClean);
