@@ -315,6 +315,24 @@ function hostile(): [what: string, content: Uint8Array, message: RegExp][] {
     ['weights of 3 bits', modelOf(blocks(3, 32), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /3 bits in blocks of 32/],
     ['blocks of 0', modelOf(blocks(4, 0), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /blocks of 0/],
     ['too few scales', modelOf(blocks(4, 16), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /do not make a matrix/],
+    ['codes of text', modelOf(blocks(4, 32), tensorOf('w', [1, 1, 16], 16, 8), tensorOf('s', [1], 4)), /do not make a matrix/],
+    [
+      'zero points of text',
+      modelOf(
+        nodeOf(
+          'MatMulNBits',
+          ['x', 'w', 's', 'z'],
+          attribute('K', 32),
+          attribute('N', 1),
+          attribute('bits', 4),
+          attribute('block_size', 32),
+        ),
+        tensorOf('w', [1, 1, 16], 16, 2),
+        tensorOf('s', [1], 4),
+        tensorOf('z', [1], 1, 8),
+      ),
+      /do not make a matrix/,
+    ],
     [
       'an order of columns',
       modelOf(nodeOf('MatMulNBits', ['x', 'w', 's', '', 'g']), tensorOf('w', [1], 4), tensorOf('s', [1], 4), tensorOf('g', [1], 4)),

@@ -438,12 +438,17 @@ function checkBlocks(node: Node, codes: Tensor, [rows = 0, width = 0]: number[],
   // zero points of 4 bits are packed in rows that are padded to bytes
   const zeros = zero && (zero.type === kTypes.U8 && bits === 4 ? 2 * sizeOf(zero) : sizeOf(zero));
   const fits = Math.ceil(has) === Math.ceil(bytes) && sizeOf(coding.scale) === blocks && (zeros === undefined || zeros >= blocks);
-  if (rows < 1 || width < 1 || !fits || !isFloat(coding.scale)) {
+  const isRead = isCodes(codes) && isFloat(coding.scale) && (!zero || isCodes(zero) || isFloat(zero));
+  if (rows < 1 || width < 1 || !fits || !isRead) {
     throw new PeruseError(
       'malformed_file',
       `node ${node.name} (${node.op}) has codes or scales that do not make a matrix [${rows}, ${width}]`,
     );
   }
+}
+
+function isCodes({ type }: Tensor): boolean {
+  return type === kTypes.U8 || type === kTypes.I8 || type === kTypes.U4 || type === kTypes.I4;
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
