@@ -1,4 +1,3 @@
-// Records uncaught errors and rejections of pages and workers in Chromium.
 import type { BrowserContext, Page } from 'playwright';
 
 const uncaught: string[] = [];

@@ -1,4 +1,3 @@
-// { adapter }: merging a LoRA adapter while loading gives the same results as the checkpoint that peft merged.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// Files of the cache on disk: the cache removes only files that Peruse wrote, and reads only files that are unchanged since.
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';

@@ -1,4 +1,3 @@
-// The demo models give the right results for the demo page's examples.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents, lines, messages } from '../../demo/src/examples.js';

@@ -1,4 +1,3 @@
-// describe(): what a model offers is what loads, and nothing else is fetched.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

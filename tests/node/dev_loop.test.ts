@@ -1,4 +1,3 @@
-// The development loop (tools/dev.mjs) selects the native tests that an edit can affect.
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// Size limits of goldens, so that they fit into the repository.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

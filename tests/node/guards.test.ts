@@ -1,4 +1,3 @@
-// Guards as their repositories save them: the scores of transformers.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// Options: each task takes its own, in one letter case; each thing has one name.
 import { afterEach, describe, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline, type Task, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { checkPipelineOptions } from '../../web/src/pipeline_options.js';

@@ -1,4 +1,3 @@
-// restore() and sessions of redact.
 import { describe, expect, test } from 'vitest';
 import { restore, restoreAll } from '../../web/src/tasks/redact.js';
 import { finder, redact } from './support/redact_stubs.js';

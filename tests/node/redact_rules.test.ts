@@ -1,4 +1,3 @@
-// The rules of redact, and their checksums.
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../web/src/tasks/call.js';
 import { checksum } from '../../web/src/tasks/checksums.js';

@@ -1,4 +1,3 @@
-// Which files `quantize` and `convert` write, and which existing files of the target folder they keep.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

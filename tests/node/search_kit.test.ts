@@ -1,4 +1,3 @@
-// SemanticIndex beyond vectors: ids, chunks, metadata, keywords, a ranker, near-duplicates, int8, and its file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

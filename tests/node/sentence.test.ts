@@ -1,4 +1,3 @@
-// sentence-transformers folders give the library's vectors with pooling 'sentence'.
 import { getEventListeners } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// Starts workers and their threads, with stubs of workers.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { dropHelpers, prepareHelpers, startHelper } from '../../web/src/engine/helper_browser.js';
 import { Helper } from '../../web/src/engine/helpers.js';

@@ -1,4 +1,3 @@
-// Streams: results in order while inputs are read, no faster than they are taken; errors, abort, and the end of a loop.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { type LabelScore, type Pipeline, pipeline } from '../../web/dist/index_node.js';

@@ -1,4 +1,3 @@
-// peruse/tokenizer gives the results of Hugging Face `tokenizers`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,3 @@
-// Smaller vocabularies: a text whose pieces are all kept gets the same pieces and the same numbers, and everything that names an id follows.
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// Pages made by bundlers find worker and wasm, with and without threads.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

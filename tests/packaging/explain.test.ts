@@ -1,4 +1,3 @@
-// Explanations from the installed package: in Node by import and by require, and in a page, where the part loads on use.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

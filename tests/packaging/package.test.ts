@@ -1,4 +1,3 @@
-// Contents and size of the package, and a run with every supported version of Node.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

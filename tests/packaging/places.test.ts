@@ -1,4 +1,3 @@
-// The installed package without a bundler in a module worker, a service worker and an extension.
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,3 @@
-// peruse/redact from the installed package: its size, and the files that it loads.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';

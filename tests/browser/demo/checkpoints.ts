@@ -1,4 +1,3 @@
-// Tiny random models, as files that a visitor might choose.
 import { readFile } from 'node:fs/promises';
 
 export interface NamedFile {

@@ -1,4 +1,3 @@
-// "Look inside": the steps to an answer, which share the chosen word and head.
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { answered, type Demo, startDemo, trained, type Visit } from './demo.js';

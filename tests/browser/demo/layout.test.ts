@@ -1,4 +1,3 @@
-// The layout and accessibility of the page: narrow screens, layout shifts, axe.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';

@@ -1,4 +1,3 @@
-// Properties of the whole page: privacy, plain static hosts.
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answered, type Demo, kTabs, startDemo } from './demo.js';

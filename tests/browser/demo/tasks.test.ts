@@ -1,4 +1,3 @@
-// Tasks of the tabs: results while the visitor types, timing, the chosen device, keyboard.
 import { readFile } from 'node:fs/promises';
 import type { Locator, Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-// Drives Firefox by WebDriver BiDi: commands over a web socket, answered by number.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

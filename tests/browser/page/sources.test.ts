@@ -1,4 +1,3 @@
-// Sources and cache in Chromium: chosen and dropped folders, directory handles, Cache Storage, tokens.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

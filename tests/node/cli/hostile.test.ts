@@ -1,4 +1,3 @@
-// Hostile input on the command line: control characters, endless lines, secrets in addresses.
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

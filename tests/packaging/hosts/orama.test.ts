@@ -1,4 +1,3 @@
-// peruse/orama with Orama.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectGuide, expectTypes, runModule, stageWithModels } from './guide.js';
 import { type Stage, versionsOf } from './stage.js';

@@ -1,4 +1,3 @@
-// The guide's recipe for PGlite with pgvector.
 import { test } from 'vitest';
 import { expectGuide, stageWithModels } from './guide.js';
 import { versionsOf } from './stage.js';

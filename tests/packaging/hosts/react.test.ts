@@ -1,4 +1,3 @@
-// peruse/react with React, in Chromium and on a server.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

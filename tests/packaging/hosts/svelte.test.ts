@@ -1,4 +1,3 @@
-// The guide's store in Svelte.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

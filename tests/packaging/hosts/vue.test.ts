@@ -1,4 +1,3 @@
-// The guide's composable in Vue.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

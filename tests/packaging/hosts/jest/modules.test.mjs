@@ -1,4 +1,3 @@
-// Jest with --experimental-vm-modules.
 import { pipeline } from 'peruse';
 
 test.each([{}, { worker: true }])('answers with %j', async (options) => {
