@@ -24,7 +24,7 @@ namespace peruse {
 
 struct ModelOptions {
   Head head = Head::kNone;
-  // Of the weights. nullopt means that of a q8 or q4 checkpoint, `usual_precision` for others.
+  // The precision of the weights. nullopt: the one in which a q8 or q4 checkpoint is stored, `usual_precision` for others.
   std::optional<Precision> precision;
   Precision usual_precision = Precision::kF32;
   // Uses DeBERTa's enhanced mask decoder before the masked-LM head, as in pre-training (He et al., 2020); transformers does not.
