@@ -2,7 +2,7 @@
 import type { MemoryReport, PipelineInfo, UsageReport } from '../peruse/peruse.js';
 import { bytes, count, duration } from './format.js';
 
-const kPrecisions: Record<PipelineInfo['dtype'], string> = { fp32: '32-bit', fp16: '16-bit', q8: '8-bit' };
+const kPrecisions: Record<PipelineInfo['dtype'], string> = { fp32: '32-bit', fp16: '16-bit', q8: '8-bit', q4: '4-bit and 8-bit' };
 
 function buildInWords(variant: string): string {
   return variant.startsWith('relaxed') ? 'WebAssembly with relaxed SIMD' : 'WebAssembly with SIMD';
