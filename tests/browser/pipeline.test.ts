@@ -38,7 +38,9 @@ test('works in a worker with the best build there is, and says why that one', as
   expect(classify.info).toMatchObject({ worker: true, device: 'cpu' });
   const several = crossOriginIsolated && navigator.hardwareConcurrency > 1;
   expect(classify.info.variant).toBe(several ? 'relaxed-threads' : 'relaxed');
-  expect(classify.info.threads).toBe(several ? Math.min(4, navigator.hardwareConcurrency) : 1);
+  // The number is measured, so a busy machine may get fewer threads.
+  expect(classify.info.threads).toBeGreaterThanOrEqual(1);
+  expect(classify.info.threads).toBeLessThanOrEqual(several ? Math.min(4, navigator.hardwareConcurrency) : 1);
   if (!crossOriginIsolated) expect(classify.info.reason).toContain('Cross-Origin-Embedder-Policy');
   expect(progress.at(-1)).toMatchObject({ status: 'ready' });
 });

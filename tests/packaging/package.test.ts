@@ -84,12 +84,12 @@ test('the demo models are a package of less than 9 MB', () => {
   expect(demoTarballBytes).toBeLessThan(9 * 1024 * 1024);
 });
 
-test('is less than 6.6 MB to download, and less than 16.6 MB on disk, eight builds, source maps, peruse/inline and documentation included', () => {
+test('is less than 6.6 MB to download, and less than 16.8 MB on disk, eight builds, source maps, peruse/inline and documentation included', () => {
   const onDisk = files.reduce((sum, { size }) => sum + size, 0);
   const ofEngines = files.filter(({ path }) => path.endsWith('.wasm')).reduce((sum, { size }) => sum + size, 0);
   console.log(`${(onDisk / 1e6).toFixed(2)} MB on disk, ${(ofEngines / 1e6).toFixed(2)} MB of them the builds of the engine`);
   expect(tarballBytes).toBeLessThan(6.6e6);
-  expect(onDisk).toBeLessThan(16.6e6);
+  expect(onDisk).toBeLessThan(16.8e6);
 });
 
 const kBundle = join(kPackage, 'web/bundle');
@@ -148,10 +148,10 @@ test('what a page loads to teach is an engine of less than 310 KB, and less than
   expect(script).toBeLessThan(40);
 });
 
-test('peruse/inline is one script of less than 1.5 MB, and less than 985 KB by gzip', () => {
+test('peruse/inline is one script of less than 1.5 MB, and less than 990 KB by gzip', () => {
   const script = readFileSync(join(kBundle, 'peruse-inline.js'));
   expect(script.length).toBeLessThan(1.5e6);
-  expect(gzipSync(script, { level: 9 }).length).toBeLessThan(985 * 1024);
+  expect(gzipSync(script, { level: 9 }).length).toBeLessThan(990 * 1024);
   expect(String(script)).not.toMatch(/import\.meta|\bimport\s*[({'"]|\brequire\(/);
 });
 
