@@ -285,7 +285,7 @@ export const kSuites = [
     why: 'needs minutes for a part that people rarely change',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'docs/', 'tests/browser/demo/'],
-    processor: 300,
+    processor: 400,
     vitest: ['demo'],
     files: theRest('tests/browser/demo', kMainPath),
   },

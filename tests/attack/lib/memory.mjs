@@ -20,8 +20,8 @@ export class MemoryCurve {
   }
 
   /**
-   * Throws if both slope and total increase are too large. Needs 12 points. Ignores the first third of the rounds: while V8 compiles and its
-   * heaps in workers grow, memory rises by up to 45 MB (over 80 rounds of 'soak'), then stays level (for 330 rounds).
+   * Throws if both slope and total increase are too large. Needs 12 points. Ignores the first third of the rounds: memory rises while V8
+   * compiles and its heaps in workers grow.
    */
   check() {
     const points = this.points_.filter(([round]) => round > Math.max(10, this.round_ / 3));

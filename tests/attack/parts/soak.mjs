@@ -5,7 +5,8 @@ import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 
-const kMostPerRound = 60_000; // bytes in a round of hundreds of calls
+const kCallsPerRound = 50; // few, so that a minute has a hundred loads or more; the garbage of 200 calls hid what loads leave
+const kMostPerRound = 60_000; // bytes
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const models = tinyModels();
@@ -14,7 +15,7 @@ export async function run({ random, timeLeft, begin, count, note }) {
   const curve = new MemoryCurve('resident', residentBytes, kMostPerRound);
   for (let round = 0; timeLeft(); ++round) {
     begin(`round ${round}`);
-    for (let i = 0; i < 200; ++i) {
+    for (let i = 0; i < kCallsPerRound; ++i) {
       const { pipe, model, right } = random.pick(open);
       const text = `t${random.below(40)} `.repeat(1 + random.below(40));
       if (model.task === 'text-classification' || model.task === 'token-classification') count(await outcome(pipe(text)));
