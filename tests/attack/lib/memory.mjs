@@ -26,7 +26,7 @@ export class MemoryCurve {
   check() {
     const points = this.points_.filter(([round]) => round > Math.max(10, this.round_ / 3));
     if (points.length < 12) return `${this.name_}: ${this.round_} rounds, too few to tell`;
-    const slope = medianSlope(points);
+    const slope = medianSlope(lowest(points));
     const megabytes = (points.at(-1)[1] / 1e6).toFixed(0);
     const text = `${this.name_}: ${this.round_} rounds, ${megabytes} MB, ${(slope / 1000).toFixed(1)} KB a round`;
     if (slope > this.most_ && slope * this.round_ > kWavers) throw new Finding(`memory rises: ${text}`);
@@ -59,6 +59,13 @@ export class Levels {
   toString() {
     return `${(this.first / 1e6).toFixed(0)} MB after ten rounds, ${(this.end / 1e6).toFixed(0)} MB after ${this.round_}`;
   }
+}
+
+/** The lowest of every three points: garbage, which workers collect when they like, only adds to a level. */
+function lowest(points) {
+  const lows = [];
+  for (let i = 0; i + 3 <= points.length; i += 3) lows.push(points.slice(i, i + 3).reduce((a, b) => (b[1] < a[1] ? b : a)));
+  return lows;
 }
 
 /** The median of the slopes between points of the first and second half (Theil and Sen), which ignores outliers. */
