@@ -150,18 +150,20 @@ Status EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> value
 void EmbeddingTable::AddRow(int32_t row, std::span<float> out) const {
   PERUSE_CHECK(row >= 0 && row < rows_ && out.size() == static_cast<size_t>(cols_));
   const uint8_t* from = data_.get() + static_cast<size_t>(row) * row_bytes_;
-  const uint8_t* scales = scales_.get() + static_cast<size_t>(row) * row_scales_ * ScaleSize(storage_);
+  const size_t first_scale = static_cast<size_t>(row) * row_scales_;
   switch (storage_) {
     case DType::kF16:
       return AddElements<uint16_t>(from, out, HalfToFloat);
     case DType::kBF16:
       return AddElements<uint16_t>(from, out, Bfloat16ToFloat);
     case DType::kI8: {
-      const auto scale = Load<float>(scales);
+      const auto scale = Load<float>(scales_.get() + sizeof(float) * first_scale);
       return AddElements<int8_t>(from, out, [scale](int8_t value) { return scale * static_cast<float>(value); });
     }
-    case DType::kU8:
+    case DType::kU8: {
+      const uint8_t* const scales = scales_.get() + sizeof(uint16_t) * first_scale;
       return AddInt4Row(from, [scales](size_t group) { return HalfToFloat(Load<uint16_t>(scales + 2 * group)); }, out);
+    }
     default:
       return AddElements<float>(from, out, [](float value) { return value; });
   }

@@ -63,6 +63,18 @@ bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const
                                          use.parameter.kind == ParameterId::Kind::kWeight);
 }
 
+namespace {
+
+// Decodes row `r` of rows in Int4Format.
+void ReadInt4Row(const EncodedRows& rows, size_t r, std::span<float> out) {
+  const auto groups = static_cast<size_t>(Int4Groups(std::ssize(out)));
+  const float* const scales = rows.scales.data() + r * groups;
+  std::fill(out.begin(), out.end(), 0.0f);
+  AddInt4Row(rows.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, out);
+}
+
+}  // namespace
+
 // Collects payload or scales of a tensor in Int4Format. The part that completes it fills the layers.
 class ParameterWriter::PackedWriter : public TensorWriter {
  public:
@@ -102,10 +114,7 @@ Status ParameterWriter::Unpack(const Packed& packed) {
   std::vector<float> row;
   if (!TryResize(&row, static_cast<size_t>(width))) return OutOfMemory("no memory for a row of weights");
   for (size_t r = 0; r < packed.scales.size() / groups; ++r) {
-    std::fill(row.begin(), row.end(), 0.0f);
-    const float* const scales = packed.scales.data() + r * groups;
-    AddInt4Row(
-        packed.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, row);
+    ReadInt4Row({packed.payload, packed.scales}, r, row);
     for (const ParameterTensor* use : packed.layers) {
       const int64_t unit = UnitElements(parameters_.placement(*use));
       PERUSE_RETURN_IF_ERROR(WriteElements(*use, static_cast<int64_t>(r) * width / unit, row));
@@ -122,13 +131,9 @@ bool ParameterWriter::RoundsAsWords(const NeededTensor& tensor, const ParameterT
 Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> rows, int64_t width) {
   PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, Int4Format().Encode(rows, width, &encoded_));
   if (!TryResize(&rounded_, rows.size())) return OutOfMemory("no memory for rows of weights");
-  std::fill(rounded_.begin(), rounded_.end(), 0.0f);
-  const auto cols = static_cast<size_t>(width), groups = static_cast<size_t>(Int4Groups(width));
+  const auto cols = static_cast<size_t>(width);
   for (size_t r = 0; r * cols < rows.size(); ++r) {
-    const float* const scales = encoded.scales.data() + r * groups;
-    AddInt4Row(
-        encoded.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; },
-        std::span<float>(rounded_).subspan(r * cols, cols));
+    ReadInt4Row(encoded, r, std::span<float>(rounded_).subspan(r * cols, cols));
   }
   return std::span<const float>(rounded_);
 }

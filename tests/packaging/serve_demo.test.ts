@@ -64,6 +64,12 @@ async function serveDemo(
 const kAnswerOfModel = 'blockquote:has-text("[PER")';
 const kError = '.error:not(:empty)';
 
+interface Visit {
+  answer: string;
+  error: string;
+  failures: string[];
+}
+
 async function visit(url: string, awaited: string): Promise<Visit> {
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {
@@ -82,12 +88,6 @@ async function visit(url: string, awaited: string): Promise<Visit> {
   } finally {
     await browser.close();
   }
-}
-
-interface Visit {
-  answer: string;
-  error: string;
-  failures: string[];
 }
 
 test('by itself: npm fetches the models once, and the page answers', async () => {

@@ -204,6 +204,11 @@ async function lookAtOnnx(
   return all.flat();
 }
 
+/** ONNX files of 4 bits are loaded as q8. */
+function precisionOf(weights: ModelDownload['weights'], dtype: OnnxDtype): string {
+  return weights === 'safetensors' && dtype === 'q4' ? 'q4' : engineDtype(dtype);
+}
+
 class Description {
   private readonly parsed_: Record<string, unknown>;
 
@@ -237,14 +242,7 @@ class Description {
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + this.config_.content.length,
-      memory:
-        runs.length === 0
-          ? 0
-          : await this.memory(
-              weights === 'safetensors' && dtype === 'q4' ? 'q4' : engineDtype(dtype),
-              runs[0],
-              weights === 'onnx' ? undefined : checkpoint,
-            ),
+      memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs,
     });

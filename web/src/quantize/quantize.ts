@@ -1,7 +1,6 @@
 // quantizeCheckpoint(): writes a q8 or q4 checkpoint in Node. Its results are bit-identical to those of the original loaded with that dtype.
 // docs/precision.md describes both.
-import type { QuantizedForm } from '../engine/quantized_copy.js';
-import { kQuantizedForms } from '../engine/quantized_copy.js';
+import { kQuantizedForms, type QuantizedForm } from '../engine/quantized_copy.js';
 import { PeruseError, show } from '../errors.js';
 import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';

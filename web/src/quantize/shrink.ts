@@ -53,8 +53,8 @@ const kMostCompared = 200;
 const kCard = 'README.md';
 
 /**
- * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with weights of 8 bits (or 4) and the part of the vocabulary
- * that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
+ * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with weights of 8 bits (or 4) and the part of
+ * the vocabulary that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
  *
  * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
  */

@@ -240,7 +240,14 @@ export class LocalHost implements Host {
       throwIfAborted(this.stop_.signal);
       return loadModel(request, {
         folders: this.parts_,
-        startEngine: (config) => this.noted(start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm }), onDeviceChosen),
+        startEngine: (config) => {
+          const starting = start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm }).then((engine) => {
+            void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+            onDeviceChosen(engine.deviceChoice);
+            return engine;
+          });
+          return this.starting_.add(starting);
+        },
         findLoaded,
         report: this.report_,
         signal: this.stop_.signal,
@@ -252,15 +259,6 @@ export class LocalHost implements Host {
     throwIfAborted(this.stop_.signal);
     this.weightBytes_ = report.weights.weightBytes;
     return report;
-  }
-
-  private noted(starting: Promise<Engine>, onDeviceChosen: (deviceChoice: DeviceChoice) => void): Promise<Engine> {
-    const started = starting.then((engine) => {
-      void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
-      onDeviceChosen(engine.deviceChoice);
-      return engine;
-    });
-    return this.starting_.add(started);
   }
 
   /** Loads the model again after the GPU was lost or has failed, unless the caller chose 'refuse'. */

@@ -203,6 +203,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHos
   close: (isClean: boolean) => void | Promise<void> = () => {},
 ): void {
   const hosts = new Map<number, H>();
+  let left: Promise<unknown> = Promise.resolve(); // the ends of hosts that have left
   const hostOf = (member: number): H => {
     const known = hosts.get(member);
     if (known) return known;
@@ -231,7 +232,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHos
       for (const host of ending) host.dispose(); // throws if an engine is broken
       await Promise.all([...running.values()].map(({ answered }) => answered));
       // An engine that is still starting would wait forever for threads that end before.
-      await Promise.all(ending.map((host) => host.ended()));
+      await Promise.all([left, ...ending.map((host) => host.ended())]);
       isClean = true;
     } finally {
       await close(isClean);
@@ -243,8 +244,10 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHos
     if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
     if (message.verb === 'leave') {
       const { member } = message as { member: number };
-      hosts.get(member)?.dispose();
+      const host = hosts.get(member);
       hosts.delete(member);
+      host?.dispose();
+      left = Promise.all([left, host?.ended()]);
       return;
     }
     const call = message as WorkerCall<S>;
