@@ -137,7 +137,7 @@ describe('RemoteHost', () => {
     expect(port.terminate).not.toHaveBeenCalled();
   });
 
-  test('a worker whose load is aborted closes after the engine that was starting has ended', async () => {
+  test.each([false, true])('a worker closes after an engine that was starting has ended (its pipeline has left: %s)', async (hasLeft) => {
     const happened: string[] = [];
     let start = () => {};
     const { engine } = fakeEngine();
@@ -154,6 +154,7 @@ describe('RemoteHost', () => {
     );
     toWorker({ id: 1, member: 1, verb: 'load', request: { ...kLoad, source: { ...kLoad.source, files: new Map() } } });
     await vi.waitFor(() => expect(replied).toHaveBeenCalledWith(expect.objectContaining({ kind: 'error', id: 1 })));
+    if (hasLeft) toWorker({ id: 0, member: 1, verb: 'leave' });
     toWorker({ id: 0, verb: 'end' });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(happened).toEqual([]);
