@@ -1,5 +1,6 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
 import { letEventsIn } from '../engine/events.js';
+import { withStatic } from '../engine/feed_onnx.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { GradientRequest, GradientResult } from '../explain/gradient.js';
@@ -135,9 +136,10 @@ class Lesson {
 
   private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
+    const folder = await openFolder(source, { ...this.parts_, notice });
     return {
       name: source.name,
-      folder: await openFolder(source, { ...this.parts_, notice }),
+      folder: this.request_.task === 'text-classification' ? withStatic(folder, this.parts_, source.name) : folder,
       report: (load) => this.report_({ ...this.progress_, load }),
       signal: this.signal_,
       totals: new Totals(kForms),

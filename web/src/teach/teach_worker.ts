@@ -3,6 +3,7 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { startHelper } from '../engine/helper_browser.js';
+import { importOnnx } from '../worker/import_onnx_browser.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
 import { serveHosts, type WorkerRequest } from '../worker/worker_host.js';
 import { TeachHost, type TeachVerbs } from './lesson.js';
@@ -18,6 +19,7 @@ const kFiles: Record<TeachBuild, () => URL> = {
 const kParts: LessonParts = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
+  importOnnx,
 };
 
 declare const self: WorkerScope<WorkerRequest<TeachVerbs>>;

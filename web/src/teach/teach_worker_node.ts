@@ -14,6 +14,7 @@ import type { TeachProgress } from './options.js';
 const kParts: LessonParts = {
   ...nodeFolderParts,
   compile: (build, folder) => compileRead(kTeachBuilds[build], folder),
+  importOnnx: () => import('../onnx/part.js'),
   startHelper: () => startNodeHelper(kTeachWorker),
 };
 
