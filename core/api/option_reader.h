@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
@@ -34,6 +35,11 @@ class OptionReader {
     Read(name, range..., &value->emplace());
   }
   void ReadText(std::string_view name, std::string* value);
+
+  // Sets this error unless there is one.
+  void Fail(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
 
   JsonValue Member(std::string_view name) const { return object_.FindMember(name); }
   const Status& status() const { return status_; }

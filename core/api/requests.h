@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/api/option_reader.h"
+#include "core/api/schema_reader.h"
 #include "core/tasks/feature_extraction.h"
 #include "core/tasks/fill_mask.h"
 #include "core/tasks/inspector.h"
@@ -9,6 +10,8 @@
 #include "core/tasks/multiple_choice.h"
 #include "core/tasks/question_answering.h"
 #include "core/tasks/replaced_token_detection.h"
+#include "core/tasks/schema_zero_shot.h"
+#include "core/tasks/structured_extraction.h"
 #include "core/tasks/text_classification.h"
 #include "core/tasks/text_ranking.h"
 #include "core/tasks/token_classification.h"
@@ -83,6 +86,16 @@ inline void ReadOptions(OptionReader& reader, QuestionAnsweringRequest* request)
 }
 
 inline void ReadOptions(OptionReader&, ReplacedTokenRequest*) {}
+
+inline void ReadOptions(OptionReader& reader, ExtractionRequest* request) {
+  reader.Read("threshold", &request->threshold);
+  Result<Schema> schema = ReadSchema(reader.Member("schema"));
+  if (schema.ok()) {
+    request->schema = *std::move(schema);
+  } else {
+    reader.Fail(schema.status());
+  }
+}
 
 inline void ReadOptions(OptionReader& reader, TextClassificationRequest* request) {
   if (reader.Member("top_k").IsNull()) {

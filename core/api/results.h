@@ -9,6 +9,7 @@
 #include "core/tasks/multiple_choice.h"
 #include "core/tasks/question_answering.h"
 #include "core/tasks/replaced_token_detection.h"
+#include "core/tasks/structured_extraction.h"
 #include "core/tasks/text_classification.h"
 #include "core/tasks/text_ranking.h"
 #include "core/tasks/token_classification.h"
@@ -97,6 +98,15 @@ inline void Write(ResultWriter& writer, const InspectionResult& it) {
   }
   writer.EndObject();
 }
+
+inline void Write(ResultWriter& writer, const ExtractedValue& it) {
+  writer.BeginObject();
+  writer.Fields({{"text", it.text}, {"confidence", it.confidence}});
+  if (it.span) writer.Fields({{"start", it.span->start}, {"end", it.span->end}});
+  writer.EndObject();
+}
+
+void Write(ResultWriter& writer, const Extraction& it);
 
 inline void Write(ResultWriter& writer, const LabelledSpan& it) {
   writer.Object(

@@ -58,7 +58,12 @@ struct TaskEntry {
   std::string_view name;
   Head head;
   CreateFunction* create;
-  CreateFunction* create_with_labels;  // for models that read labels; null if they do not support the task
+  CreateFunction* create_with_labels;            // for models that read labels; null if they do not support the task
+  CreateFunction* create_with_schema = nullptr;  // for models that fill in a schema
+
+  CreateFunction* For(const ModelConfig& config) const {
+    return config.reads_schema ? create_with_schema : config.reads_labels() ? create_with_labels : create;
+  }
 };
 
 template <typename T>
@@ -72,12 +77,13 @@ constexpr TaskEntry kTasks[] = {
     Entry<TokenClassification>("token-classification"),
     Entry<FillMask>("fill-mask"),
     {"zero-shot-classification", ZeroShotClassification::kHead, Create<ZeroShotClassification>,
-     Create<LabelClassification>},
+     Create<LabelClassification>, Create<SchemaLabels>},
     Entry<TextRanking>("text-ranking"),
     Entry<MultipleChoice>("multiple-choice"),
     Entry<ReplacedTokenDetection>("replaced-token-detection"),
     {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, Create<ZeroShotTokenClassification>,
-     Create<ZeroShotTokenClassification>},
+     Create<ZeroShotTokenClassification>, Create<SchemaEntities>},
+    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, Create<StructuredExtraction>},
     Entry<FeatureExtraction>("feature-extraction"),
 };
 
@@ -115,9 +121,14 @@ std::span<const float> Run::array(size_t index) const {
 
 Status CheckTask(std::string_view task, const ModelConfig& config) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  if (!config.reads_labels() || entry->create_with_labels != nullptr) return OkStatus();
-  return Unsupported("the checkpoint is a " + config.architecture_class + ", which reads labels: it is not for " +
-                     std::string(task));
+  if (entry->For(config) != nullptr) return OkStatus();
+  const std::string& name = config.architecture_class;
+  if (!config.reads_labels()) {
+    return Unsupported(std::string(task) + " needs a GLiNER2, and the checkpoint is a " +
+                       (name.empty() ? config.model_type : name));
+  }
+  return Unsupported("the checkpoint is a " + name + ", which reads " + (config.reads_schema ? "a schema" : "labels") +
+                     ": it is not for " + std::string(task));
 }
 
 std::string_view TaskOfClass(std::string_view architecture) {
@@ -130,6 +141,8 @@ std::string_view TaskOfClass(std::string_view architecture) {
       {"ElectraForPreTraining", "replaced-token-detection"},
       {"GLiNER", "zero-shot-token-classification"},
       {"GLiClassModel", "zero-shot-classification"},
+      {"GLiNER2", "structured-extraction"},
+      {"SpanExtractorModel", "structured-extraction"},
       {"Model", "feature-extraction"},
   };
   for (const auto& [end, task] : kEnds) {
@@ -145,8 +158,7 @@ Result<Head> HeadOfTask(std::string_view task) {
 
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  const bool reads_labels = context.model.config().reads_labels();
-  return Created(reads_labels ? entry->create_with_labels : entry->create, context, request);
+  return Created(entry->For(context.model.config()), context, request);
 }
 
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request) {

@@ -25,7 +25,7 @@ Status CheckHead(Head head, const ModelConfig& config) {
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
   const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
   const bool labelled = head == Head::kSequenceClassification || head == Head::kTokenClassification;
-  if (labelled && config.num_labels() < 1) {
+  if (labelled && config.num_labels() < 1 && !family.Extraction()) {
     return MalformedFile("config.json: id2label or num_labels leaves no label; a classifier needs one at least");
   }
   const auto no_such_head = [&] {
@@ -34,6 +34,11 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
                        (name.empty() ? "" : ": it is a " + name));
   };
   b.BeginHead(HeadName(head));
+  if (const std::optional<ExtractionHead> extraction = family.Extraction();
+      extraction && (head == Head::kEntities || head == Head::kSequenceClassification)) {
+    BuildHead(b, hidden, *extraction);
+    return OkStatus();
+  }
   switch (head) {
     case Head::kNone:
       b.Output(kLastHiddenState, hidden);

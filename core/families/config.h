@@ -109,7 +109,9 @@ struct ModelConfig {
   std::string ranking_activation;  // sentence-transformers' activation of a cross-encoder; may be empty
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
-  // Whether the head compares the text with labels that the model encodes (GLiNER, GLiClass).
+  // Whether the head fills in a schema (GLiNER2); then reads_labels() is true.
+  bool reads_schema = false;
+  // Whether the head compares the text with labels that the model encodes (GLiNER, GLiClass, GLiNER2).
   bool reads_labels() const { return !prompt.marker.empty(); }
 };
 

@@ -27,6 +27,7 @@ std::unique_ptr<Family> CreateStaticEmbedding();
 // Families of models that contain another family's encoder, with the encoder's configuration inside their own.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
+Result<ConfiguredFamily> ReadGliner2(ConfigReader& reader);
 
 namespace {
 
@@ -84,6 +85,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
     return ReadGliner(reader);
   }
   if (model_type == "GLiClass") return ReadGliClass(reader);
+  if (model_type == "extractor") return ReadGliner2(reader);
   const std::string_view architecture = reader.Field("architectures")[0].GetString().value_or("");
   if (model_type.empty()) model_type = TypeOfClass(architecture);
   // Jina's configuration class calls its model a BERT.

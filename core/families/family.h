@@ -11,6 +11,7 @@
 #include "core/base/status.h"
 #include "core/families/config.h"
 #include "core/heads/entities.h"
+#include "core/heads/extraction.h"
 #include "core/heads/heads.h"
 #include "core/heads/label_scores.h"
 #include "core/program/build.h"
@@ -66,6 +67,8 @@ class Family {
   }
   virtual std::optional<DiscriminatorHead> Discriminator(const ModelConfig&) const { return std::nullopt; }
   virtual std::optional<EntityHead> Entities() const { return std::nullopt; }
+  // If present, this head replaces those for entities and for sequence classification.
+  virtual std::optional<ExtractionHead> Extraction() const { return std::nullopt; }
   // If present, this head replaces the sequence classifier.
   virtual std::optional<LabelHead> LabelScores() const { return std::nullopt; }
 };

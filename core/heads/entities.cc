@@ -7,14 +7,6 @@
 namespace peruse {
 namespace {
 
-Value Words(Build& b, Value hidden, const EntityHead& head) {
-  const Index words = {.kind = Index::Kind::kWords};
-  if (head.pooling == EntityHead::WordPooling::kOneToken) return b.SelectRows(hidden, words);
-  const bool mean = head.pooling == EntityHead::WordPooling::kMean;
-  return b.PoolRows(hidden, words, {.kind = Index::Kind::kWordTokens},
-                    {.kind = mean ? ops::PoolRows::Kind::kMean : ops::PoolRows::Kind::kMax});
-}
-
 // gliner's SelfAttentionBlock and CrossAttentionBlock: `side` attends to `other`, or to itself if `other` is null.
 Value FusionBlock(Build& b, Value side, const Value* other, const std::string& name, int32_t heads) {
   constexpr float kEps = 1e-5f;
@@ -49,11 +41,19 @@ void Fuse(Build& b, const EntityHead& head, Value& words, Value& labels) {
 
 }  // namespace
 
+Value WordVectors(Build& b, Value hidden, const EntityHead& head) {
+  const Index words = {.kind = Index::Kind::kWords};
+  if (head.pooling == EntityHead::WordPooling::kOneToken) return b.SelectRows(hidden, words);
+  const bool mean = head.pooling == EntityHead::WordPooling::kMean;
+  return b.PoolRows(hidden, words, {.kind = Index::Kind::kWordTokens},
+                    {.kind = mean ? ops::PoolRows::Kind::kMean : ops::PoolRows::Kind::kMax});
+}
+
 void BuildHead(Build& b, Value hidden, const EntityHead& head) {
   if (b.cols(hidden) != head.width) {
     hidden = b.Linear(hidden, b.StackedF32(b.cols(hidden)).Add("token_rep_layer.projection", head.width));
   }
-  Value words = Words(b, hidden, head);
+  Value words = WordVectors(b, hidden, head);
   for (int32_t layer = 0; layer < head.layers; ++layer) words = BiLstm(b, words, "rnn.lstm.", layer);
   Value labels = head.label_vectors ? b.Input(0, {Domain::kLabels, 1}, head.width)
                                     : b.SelectRows(hidden, {.kind = Index::Kind::kLabels});

@@ -30,6 +30,7 @@ struct EntityHead {
   enum class WordPooling : uint8_t { kOneToken, kMean, kMax };
 
   Mode mode = Mode::kMarkerV0;
+  const char* spans = "span_rep_layer.span_rep_layer.";  // prefix of the tensors of spans
   int32_t width = 0;
   int32_t layers = 0;     // number of BiLSTM layers over the words
   int32_t max_width = 0;  // maximum words of a span
@@ -46,6 +47,9 @@ struct EntityHead {
 // Adds logits. Spans: [pairs, labels], for pairs of first and last word. kTokens: [pairs, 3] with start, end and inside, for pairs of a
 // word and a label.
 void BuildHead(Build& b, Value hidden, const EntityHead& head);
+
+// Returns vectors of words, [words, width of `hidden`], from those of tokens.
+Value WordVectors(Build& b, Value hidden, const EntityHead& head);
 
 // Computes vectors of spans, [pairs, width], from the vectors of words. Not for kTokens.
 Value SpanVectors(Build& b, Value words, const EntityHead& head);

@@ -7,11 +7,10 @@ namespace {
 
 using Mode = EntityHead::Mode;
 
-constexpr const char* kLayer = "span_rep_layer.span_rep_layer.";
 constexpr Index kWidths = {.kind = Index::Kind::kPairWidth};
 constexpr Index kWords = {.kind = Index::Kind::kPairWidth, .offset = 1};  // number of words of a span
 
-std::string In(const char* name) { return std::string(kLayer) + name; }
+std::string In(const EntityHead& head, const char* name) { return std::string(head.spans) + name; }
 
 Value Relu(Build& b, Value x) { return b.Activate(x, Activation::kRelu); }
 
@@ -24,9 +23,9 @@ Value Context(Build& b, Value words, const EntityHead& head) {
     context = b.PoolRows(words, first, {.kind = Index::Kind::kWordCount}, {.kind = ops::PoolRows::Kind::kMean});
   } else {
     const Value last = b.SelectRows(words, {.kind = Index::Kind::kWordCount, .offset = -1});
-    context = Mlp(b, last, In("project_context"), 4 * width, width);
+    context = Mlp(b, last, In(head, "project_context"), 4 * width, width);
   }
-  const Value part = Part(b, Relu(b, context), In("out_project.0"), 2 * width, 3 * width, 4 * width);
+  const Value part = Part(b, Relu(b, context), In(head, "out_project.0"), 2 * width, 3 * width, 4 * width);
   return b.SelectRows(part, {.kind = Index::Kind::kRow, .domain = Domain::kPairs});
 }
 
@@ -38,13 +37,13 @@ Value Markers(Build& b, Value words, const EntityHead& head) {
   const int32_t inner = old ? 2 * width : 4 * width;
   const int32_t out = old ? width : 4 * width;
   const int32_t all = context ? 3 * width : 2 * width;
-  const std::string joined = In(old ? "out_project" : "out_project.0");
-  const Value start = Relu(b, Mlp(b, words, In("project_start"), inner, width));
-  const Value end = Relu(b, Mlp(b, words, In("project_end"), inner, width));
+  const std::string joined = In(head, old ? "out_project" : "out_project.0");
+  const Value start = Relu(b, Mlp(b, words, In(head, "project_start"), inner, width));
+  const Value end = Relu(b, Mlp(b, words, In(head, "project_end"), inner, width));
   Value sum = AddPairs(b, Part(b, start, joined, 0, all, out), Part(b, end, joined, width, all, out));
   if (context) sum = b.Add(sum, Context(b, words, head));
   if (old) return sum;
-  return b.Linear(Relu(b, sum), b.StackedF32(out).Add(In("out_project.3"), width));
+  return b.Linear(Relu(b, sum), b.StackedF32(out).Add(In(head, "out_project.3"), width));
 }
 
 // gliner's SpanQuery and SpanCAT: the first word and a learned vector for the width.
@@ -53,21 +52,21 @@ Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   const Index first = {.kind = Index::Kind::kPairFirst};
   if (head.mode == Mode::kQuery) {
-    const Value query = b.TransposedConstant(In("query_seg"), head.max_width, width);
+    const Value query = b.TransposedConstant(In(head, "query_seg"), head.max_width, width);
     const Value product = b.Multiply(b.SelectRows(words, first), b.SelectRows(query, kWidths));
-    return Relu(b, b.Linear(product, b.StackedF32(width).Add(In("project.0"), width)));
+    return Relu(b, b.Linear(product, b.StackedF32(width).Add(In(head, "project.0"), width)));
   }
   // gliner reshapes the stored tensor like this before it uses it.
-  const Value query = b.ReshapedConstant(In("query_seg"), {kCatWidth, head.max_width}, head.max_width, kCatWidth);
+  const Value query = b.ReshapedConstant(In(head, "query_seg"), {kCatWidth, head.max_width}, head.max_width, kCatWidth);
   const int32_t all = width + kCatWidth;
-  const Value words_part = Part(b, words, In("project.0"), 0, all, width);
-  const Value width_part = Part(b, query, In("project.0"), width, all, width);
+  const Value words_part = Part(b, words, In(head, "project.0"), 0, all, width);
+  const Value width_part = Part(b, query, In(head, "project.0"), width, all, width);
   return Relu(b, b.Add(b.SelectRows(words_part, first), b.SelectRows(width_part, kWidths)));
 }
 
 // gliner's SpanMLP: each word gives one vector per width.
 Value FromFirst(Build& b, Value words, const EntityHead& head) {
-  const Value all = b.Linear(words, b.StackedF32(head.width).Add(In("mlp"), head.width * head.max_width));
+  const Value all = b.Linear(words, b.StackedF32(head.width).Add(In(head, "mlp"), head.width * head.max_width));
   const Index block = {.kind = Index::Kind::kPairBlock, .blocks = head.max_width, .blocks_by = Index::BlocksBy::kWidth};
   const Index one = {.kind = Index::Kind::kRow, .offset = 1, .domain = Domain::kPairs};
   return Relu(b, b.PoolRows(all, block, one, {.width = head.width}));
@@ -79,14 +78,14 @@ Value Convolved(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   const int32_t widths = head.max_width;
   if (head.mode == Mode::kConvShare) {
-    const Value taps = b.Linear(words, b.StackedF32(width).AddTaps(In("conv_weigth"), width, widths));
+    const Value taps = b.Linear(words, b.StackedF32(width).AddTaps(In(head, "conv_weigth"), width, widths));
     const Index first = {.kind = Index::Kind::kPairBlock, .blocks = widths};
     return b.PoolRows(taps, first, kWords, {.stride = widths + 1, .width = width});
   }
   if (widths == 1) return b.SelectRows(words, {.kind = Index::Kind::kPairFirst});
   Stack stack = b.StackedF32(width);
   for (int32_t i = 1; i < widths; ++i) {
-    const std::string conv = In("convs.") + std::to_string(i - 1) + ".conv.";
+    const std::string conv = In(head, "convs.") + std::to_string(i - 1) + ".conv.";
     // The bias is added to the products of the first tap, which every span uses once.
     stack.AddBias({conv + "bias"}, {width}, (i * (i + 1) / 2 - 1) * width);
     stack.AddTaps(conv + "weight", width, i + 1);
@@ -104,7 +103,7 @@ Value Convolution(Build& b, Value words, const EntityHead& head) {
                       : head.mode == Mode::kConvMean ? pooled(ops::PoolRows::Kind::kMean)
                       : head.mode == Mode::kConvSum  ? pooled(ops::PoolRows::Kind::kSum)
                                                      : Convolved(b, words, head);
-  return b.Linear(Relu(b, spans), b.StackedF32(head.width).Add(In("project.1"), head.width));
+  return b.Linear(Relu(b, spans), b.StackedF32(head.width).Add(In(head, "project.1"), head.width));
 }
 
 }  // namespace

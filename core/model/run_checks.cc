@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "core/heads/extraction.h"
+
 namespace peruse {
 namespace {
 
@@ -17,6 +19,8 @@ struct TokenLimits {
 };
 
 bool OfLabels(const RunOptions& options) { return options.outputs.size() == 1 && options.outputs[0] == kLabelVectors; }
+
+bool OfQueries(const RunOptions& options) { return !options.outputs.empty() && IsQueries(options.outputs[0]); }
 
 Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) {
   const std::string text = "text " + std::to_string(index);
@@ -66,6 +70,11 @@ Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions
   const HeadInputs& head = options.head_inputs;
   if (OfLabels(options)) {
     return config.label_encoder ? OkStatus() : InvalidArgument("the model has no encoder for labels");
+  }
+  if (OfQueries(options)) {
+    const size_t width = 2 * static_cast<size_t>(config.hidden_size);  // QueryInputs
+    if (!head.labels.empty() && head.label_vectors.size() == head.labels.size() * width) return OkStatus();
+    return InvalidArgument("the fields' vectors are not those of the fields");
   }
   if (config.reads_labels() == head.words.empty() || (config.reads_labels() && texts > 1)) {
     return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");

@@ -31,6 +31,7 @@ struct Reading {
   int32_t label = -1;       // index of a label that is encoded separately (LabelReader); -1 for a text
   int32_t first_word = 0;   // index of the first word in the input
   int32_t first_label = 0;  // index of the first label in the request
+  int32_t part = -1;        // number of the part of a schema whose queries are computed; -1 for a text
 };
 
 // A row-major matrix with a row per token (or requested token), or one row for the text.

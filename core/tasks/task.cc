@@ -45,7 +45,7 @@ Result<bool> Task::BeginStep() {
     if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
   }
   if (count == 0) return false;
-  wanted_ = queue_[done_].label < 0 ? Wanted() : std::vector{kLabelVectors};
+  wanted_ = WantedBy(queue_[done_]);
   PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_, head_mask_));
   begun_ = count;
   return true;
@@ -57,9 +57,12 @@ Result<bool> Task::EndStep() {
   PERUSE_RETURN_IF_ERROR(outputs_.Finish());
   tokens_read_ += outputs_.rows();
   PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(count), "the results"));
-  for (size_t text = 0; text < count; ++text, ++done_) {
+  for (size_t text = 0; text < count; ++text) {
     PERUSE_RETURN_IF_ERROR(Collect(queue_[done_], text));
-    queue_[done_] = {};  // frees the memory of the reading
+    const bool goes_on = next_.has_value();
+    queue_[done_] = std::move(next_).value_or(Reading());  // frees the memory of the reading
+    next_.reset();
+    if (!goes_on) ++done_;
   }
   return !done();
 }

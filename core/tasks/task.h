@@ -70,6 +70,10 @@ class Task {
       : tokenizer_(context.tokenizer), model_(context.model), outputs_(context.model) {}
 
   virtual std::vector<OutputId> Wanted() const { return {kLogits}; }
+  // The outputs of a batch that begins with `reading`.
+  virtual std::vector<OutputId> WantedBy(const Reading& reading) const {
+    return reading.label < 0 ? Wanted() : std::vector{kLabelVectors};
+  }
   // Processes a reading's outputs, `outputs_.Get(id, text)`. Called in the order of Enqueue.
   virtual Status Collect(const Reading& reading, size_t text) = 0;
 
@@ -85,6 +89,8 @@ class Task {
   void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
   void Enqueue(Reading reading) { queue_.push_back(std::move(reading)); }
   void EnqueueAll(size_t input, std::vector<text::Encoding> windows);
+  // Collect may call this for a reading that runs alone: `reading` takes its place and runs next.
+  void Continue(Reading reading) { next_ = std::move(reading); }
 
   // Maximum number of tokens for both tokenizer and model, or ModelConfig::kUnlimited.
   int32_t MaxTokens() const;
@@ -104,6 +110,7 @@ class Task {
   size_t CollectBytesBound(size_t count) const;
 
   std::vector<Reading> queue_;
+  std::optional<Reading> next_;  // continues the reading that is being collected
   std::vector<OutputId> wanted_;
   std::vector<float> head_mask_;
   size_t done_ = 0;   // number of readings that have run
@@ -111,12 +118,12 @@ class Task {
   int64_t tokens_read_ = 0;
 };
 
-template <typename RequestType, typename ResultType>
-class TaskOf : public Task {
+template <typename RequestType, typename ResultType, typename Base = Task>
+class TaskOf : public Base {
  public:
   using Request = RequestType;
   using Output = ResultType;
-  explicit TaskOf(const TaskContext& context) : Task(context) {}
+  explicit TaskOf(const TaskContext& context) : Base(context) {}
 
   Request request;  // must not change after Start
 

@@ -6,6 +6,8 @@
 #include <new>
 #include <string>
 
+#include "core/tasks/dot_product.h"
+
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
 #endif
@@ -20,24 +22,6 @@ constexpr size_t kWidestCodes = 8192;
 constexpr size_t kFewestCodes = 1024;  // with fewer rows, reading codes first does not save time
 // Factor that rounds lengths up by more than their rounding error, so that bounds stay valid.
 constexpr double kUp = 1 + 1e-6;
-
-// Four floats in a vector register (clang's vector extension; SIMD in wasm).
-typedef float Float4 __attribute__((vector_size(16), aligned(4)));
-
-float Product(const float* a, const float* b, size_t count) {
-  Float4 sums[4] = {};
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    for (size_t lane = 0; lane < 4; ++lane) {
-      sums[lane] +=
-          *reinterpret_cast<const Float4*>(a + i + 4 * lane) * *reinterpret_cast<const Float4*>(b + i + 4 * lane);
-    }
-  }
-  const Float4 sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  float product = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  for (; i < count; ++i) product += a[i] * b[i];
-  return product;
-}
 
 int32_t Product(const int8_t* a, const int16_t* b, size_t count) {
   size_t i = 0;

@@ -3,7 +3,7 @@
 // models for the task, and no server is contacted.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoPackage } from './support/demo_package.js';
@@ -14,14 +14,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(root, 'build/docs-run-')); // inside the repository, so that 'peruse' is found
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function gliner(): Promise<Record<string, Uint8Array>> {
-  const files = [
-    'markerV0/gliner_config.json',
-    'markerV0/model.safetensors',
-    'tokenizer/tokenizer.json',
-    'tokenizer/tokenizer_config.json',
-  ];
-  return Object.fromEntries(files.map((path) => [path.split('/')[1]!, readFileSync(join(root, 'tests/fixtures/gliner', path))]));
+/** Files of a fixture: those of `model` are in the folder `name`, and its tokenizer in the folder next to it. */
+function fixture(kind: string, name: string, model: readonly string[]): () => Promise<Record<string, Uint8Array>> {
+  const paths = [...model.map((file) => [name, file]), ...['tokenizer.json', 'tokenizer_config.json'].map((file) => ['tokenizer', file])];
+  const read = ([from, file]: string[]) => [file!, readFileSync(join(root, 'tests/fixtures', kind, from!, file!))];
+  return async () => Object.fromEntries(paths.map(read)) as Record<string, Uint8Array>;
 }
 
 /** A classifier with the labels of ProtectAI's guard, and a third. */
@@ -43,7 +40,8 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
   redact: 'peruse-tagger-convbert-tiny',
   'zero-shot-classification': () =>
     pipelineModel('convbert', 'sequence', { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } }),
-  'zero-shot-token-classification': gliner,
+  'zero-shot-token-classification': fixture('gliner', 'markerV0', ['gliner_config.json', 'model.safetensors']),
+  'structured-extraction': fixture('gliner2', 'lstm', ['config.json', 'encoder_config/config.json', 'model.safetensors']),
   'feature-extraction': '../tests/fixtures/sentence/mean',
   'text-ranking': () => pipelineModel('convbert', 'one-logit'),
   'fill-mask': () => pipelineModel('convbert', 'masked-lm'),
@@ -80,8 +78,10 @@ beforeAll(async () => {
       symlinkSync(join(root, 'models', model), place);
       continue;
     }
-    mkdirSync(place);
-    for (const [name, content] of Object.entries(await model())) writeFileSync(join(place, name), content);
+    for (const [name, content] of Object.entries(await model())) {
+      mkdirSync(dirname(join(place, name)), { recursive: true });
+      writeFileSync(join(place, name), content);
+    }
   }
 });
 

@@ -37,6 +37,7 @@ export { restore, restoreAll } from './tasks/redact.js';
 export type * from './tasks/replaced_token_detection.js';
 export type { NumberArray } from './tasks/results.js';
 export type * from './tasks/streams.js';
+export type * from './tasks/structured_extraction.js';
 export type { ResolvedTask, Task, TaskCall, TaskOrAlias } from './tasks/tasks.js';
 export type * from './tasks/text_classification.js';
 export type * from './tasks/text_ranking.js';

@@ -9,12 +9,14 @@ import {
   completeConfig,
   explainMissing,
   findWeights,
+  kEncoderConfig,
   kGlinerConfig,
   kLabelsTokenizer,
   kModules,
   kVocabularies,
   labelsEncoderOf,
   labelsHint,
+  lacksEncoder,
   modulesOf,
   notFound,
 } from '../sources/model_files.js';
@@ -65,7 +67,8 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   });
   const bytes = [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0);
   const tokenizer = await tokenizerFiles(others.encoder ? firstOf(open, others.encoder) : open);
-  const { config, lacks } = name === kGlinerConfig ? await glinerConfig(said, tensors, root, others) : { config: said, lacks: [] };
+  const { config, lacks } =
+    name === kGlinerConfig ? await glinerConfig(said, tensors, root, others) : { config: await withEncoder(said, open), lacks: [] };
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) {
     const own: Open = (name, most) => root(kLabelsTokenizer + name, most);
@@ -101,6 +104,12 @@ async function findConfig(open: Open): Promise<FoundConfig> {
   if (encoder === undefined || encoder.folder === '') throw await explain(open, [config]);
   const within: Open = (name, most) => open(`${encoder.folder}/${name}`, most);
   return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
+}
+
+/** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
+async function withEncoder(said: Record<string, unknown>, open: Open): Promise<Record<string, unknown>> {
+  const file = lacksEncoder(said) ? await open(kEncoderConfig) : undefined;
+  return file?.found ? { ...said, encoder_config: parseObject(kEncoderConfig, await whole(file)) } : said;
 }
 
 /** Inserts configurations of encoders that the file only names, if they are known, and the vocabulary size of the weights. */

@@ -83,6 +83,8 @@ export interface DescribeParts {
 
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 const kGliner = 'zero-shot-token-classification';
+/** Values of `model_type` of models that read the labels of zero-shot classification: GLiClass and GLiNER2. */
+const kLabelReaders: readonly unknown[] = ['GLiClass', 'extractor'];
 /** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
 const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
 
@@ -295,7 +297,7 @@ class Description {
       }
       return { code: (error as PeruseError).code, message: (error as PeruseError).message };
     }
-    return this.parsed_.model_type === 'GLiClass' ? undefined : unfitLabels(task, this.parsed_);
+    return kLabelReaders.includes(this.parsed_.model_type) ? undefined : unfitLabels(task, this.parsed_);
   }
 
   private async memory(dtype: string, task = 'feature-extraction', checkpoint: Checkpoint | undefined): Promise<number> {

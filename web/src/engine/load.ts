@@ -14,6 +14,7 @@ import {
   findWeights,
   kAdapterConfig,
   kAdapterWeights,
+  kEncoderConfig,
   kForms,
   kGlinerConfig,
   kLabelsTokenizer,
@@ -22,6 +23,7 @@ import {
   kSentenceConfigs,
   labelsEncoderOf,
   labelsHint,
+  lacksEncoder,
   modulesOf,
   notFound,
 } from '../sources/model_files.js';
@@ -242,7 +244,19 @@ function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' |
 }
 
 export async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }> {
-  return job.task === kGliner ? { job, config: await readConfig(job) } : locate(job);
+  const found = job.task === kGliner ? { job, config: await readConfig(job) } : await locate(job);
+  return { job: found.job, config: await withEncoder(found.job, found.config) };
+}
+
+/** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
+async function withEncoder(job: Job, config: NamedFile): Promise<NamedFile> {
+  if (!new TextDecoder().decode(config.content).includes('"extractor"')) return config;
+  const said = parseObject(config.name, config.content);
+  const file = lacksEncoder(said) ? await job.folder.open(kEncoderConfig, job.signal) : undefined;
+  if (!file?.found) return config;
+  const { content } = await readWhole(job, kEncoderConfig, file);
+  const full = { ...said, encoder_config: parseObject(kEncoderConfig, content) };
+  return { name: config.name, content: new TextEncoder().encode(JSON.stringify(full)) };
 }
 
 async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {

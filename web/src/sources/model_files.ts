@@ -30,6 +30,8 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: 
 
 /** A GLiNER's configuration, which replaces config.json. */
 export const kGlinerConfig = 'gliner_config.json';
+/** The configuration of a GLiNER2's encoder. */
+export const kEncoderConfig = 'encoder_config/config.json';
 /** Folder of a bi-encoder's tokenizer for labels, also in the engine. */
 export const kLabelsTokenizer = 'labels_tokenizer/';
 
@@ -40,6 +42,11 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
   }
   const name = config.labels_encoder ?? undefined;
   return name === undefined ? undefined : textOf(name);
+}
+
+/** Whether the configuration is a GLiNER2's without that of its encoder, which is in a file of its own. */
+export function lacksEncoder(config: Record<string, unknown>): boolean {
+  return config.model_type === 'extractor' && (config.encoder_config ?? null) === null;
 }
 
 export function labelsHint(name: string): string {

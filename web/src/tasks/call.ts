@@ -52,16 +52,17 @@ export function checkedOptions(task: string, known: Record<string, true>, option
   return given;
 }
 
-const kDeepest = 4;
+/** Levels of objects and lists in an option's value. */
+const kLevels = 4;
 
 /** A copy of the value for JSON, which would otherwise drop some values, convert others to null, or call toJSON(). */
-function plain(name: string, value: unknown, depth = 0): unknown {
+export function plain(name: string, value: unknown, levels = kLevels): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value !== 'object') throw new PeruseError('invalid_argument', `${name} can't be ${show(value)}.`);
-  if (depth === kDeepest) throw new PeruseError('invalid_argument', `${name} is nested too deeply, or contains itself.`);
-  if (Array.isArray(value)) return Array.from(value as unknown[], (item) => plain(name, item, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, depth + 1)]));
+  if (levels === 0) throw new PeruseError('invalid_argument', `${name} is nested too deeply, or contains itself.`);
+  if (Array.isArray(value)) return Array.from(value as unknown[], (item) => plain(name, item, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, levels - 1)]));
 }
 
 export function asList(input: unknown): readonly unknown[] {

@@ -6,6 +6,7 @@ import type { QuestionAnsweringOptions, QuestionAnsweringOutput } from './questi
 import type { Redaction, RedactOptions } from './redact.js';
 import type { ReplacedTokenDetectionCall } from './replaced_token_detection.js';
 import type { StreamInputs, StreamOptions } from './stream.js';
+import type { ExtractionResult, ExtractionSchema, StructuredExtractionOptions } from './structured_extraction.js';
 import type { TextClassificationOptions, TextClassificationOutput, TextPair } from './text_classification.js';
 import type { TokenClassificationOptions, TokenClassificationOutput } from './token_classification.js';
 import type { ZeroShotClassificationOptions, ZeroShotClassificationOutput } from './zero_shot_classification.js';
@@ -48,6 +49,11 @@ export interface Streams {
     labels: string | readonly string[],
     options?: ZeroShotTokenClassificationOptions & StreamOptions,
   ) => ResultStream<LabelledSpan[]>;
+  'structured-extraction': (
+    texts: StreamInputs<string>,
+    schema: ExtractionSchema,
+    options?: StructuredExtractionOptions & StreamOptions,
+  ) => ResultStream<ExtractionResult>;
   'fill-mask': <const O extends FillMaskOptions = NoOptions>(
     texts: StreamInputs<string>,
     options?: O & StreamOptions,

@@ -7,6 +7,7 @@ import { questionAnswering } from './question_answering.js';
 import { redact } from './redact.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
 import type { Streaming } from './streams.js';
+import { structuredExtraction } from './structured_extraction.js';
 import { textClassification } from './text_classification.js';
 import { textRanking } from './text_ranking.js';
 import { tokenClassification } from './token_classification.js';
@@ -19,6 +20,7 @@ export const kTasks = {
   'token-classification': tokenClassification,
   'zero-shot-classification': zeroShotClassification,
   'zero-shot-token-classification': zeroShotTokenClassification,
+  'structured-extraction': structuredExtraction,
   'fill-mask': fillMask,
   'feature-extraction': featureExtraction,
   'text-ranking': textRanking,
@@ -34,6 +36,7 @@ export const kExampleModels: Partial<Record<Task, string>> = {
   'token-classification': 'dslim/bert-base-NER',
   'zero-shot-classification': 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
   'zero-shot-token-classification': 'knowledgator/gliner-pii-base-v1.0',
+  'structured-extraction': 'fastino/gliner2-base-v1',
   'fill-mask': 'distilbert/distilbert-base-uncased',
   'feature-extraction': 'sentence-transformers/all-MiniLM-L6-v2',
   'text-ranking': 'cross-encoder/ms-marco-MiniLM-L6-v2',
