@@ -220,7 +220,7 @@ describe('the table of tasks in README', () => {
   const rows = [
     ...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[`([\w-]+)`\].*? \| `(\w+)\((.*)\)` \| `(.*?)` \| .* \|$/gm),
   ];
-  test('has every task', () => expect(rows.map(([, task]) => task)).toHaveLength(11));
+  test('has every task', () => expect(rows.map(([, task]) => task)).toHaveLength(12));
   test.each(rows.map(([, task, call, given, result]) => [task!, call!, given!, result!] as const))('%s', (task, call, given, result) => {
     const passage = "const passage = 'The bees live in a hollow oak.', prompt = 'It rained, so', choices = ['we stayed.', 'it was dry.'];";
     const code = `const ${call} = await pipeline('${task}', 'some/model');\n${passage}\nawait ${call}(${given}); // ${result}`;
