@@ -1,8 +1,8 @@
-// Programs of one file, each in an empty folder: bundled by esbuild, a Node single executable, compiled by Bun, and peruse/inline in Deno; some
-// with their model or engine in the file. And an archive as AWS Lambda runs it.
+// Programs of one file, each in an empty folder: bundled by esbuild, a Node single executable, made by pkg, compiled by Bun, and peruse/inline in
+// Deno; some with their model or engine in the file. And an archive as AWS Lambda runs it.
 
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,7 +127,24 @@ test('an archive as AWS Lambda runs it: read-only, without a home', async () => 
   expect(existsSync('/nonexistent')).toBe(false);
 });
 
-describe.skipIf(!kHasLinuxPackages)('Bun and Deno', () => {
+/** Runs pkg with the Node of npm in place of the one that pkg would download. */
+async function packaged(name: string, ...args: string[]): Promise<string> {
+  const version = (await runProgram(place, kNode, ['--version'])).trim();
+  const release = join(place, `.pkg-cache/sea/node-${version}-linux-x64`);
+  await mkdir(join(release, 'bin'), { recursive: true });
+  await copyFile(kNode, join(release, 'bin/node'));
+  for (const file of ['.tar.gz', '.tar.gz.ok', '/bin/node.ok']) await writeFile(release + file, '');
+  const output = join(place, name);
+  const target = ['--targets', `node${version.slice(1)}-linux-x64`, '--output', output];
+  await app.with({ HOME: place }).run(app.bin('@yao-pkg/pkg', 'pkg'), ...args, '--sea', ...target);
+  return output;
+}
+
+describe.skipIf(!kHasLinuxPackages)('pkg, Bun and Deno', () => {
+  test('pkg --sea with a bundle', async () => {
+    await expectAnswers(await packaged('pkg-bundle', await bundled('tool.js', 'cjs', 'pkg.cjs')));
+  });
+
   test('bun build --compile', async () => {
     const program = join(place, 'bun-tool');
     await runProgram(app.folder, kBun, ['build', '--compile', 'tool.js', '--outfile', program]);
