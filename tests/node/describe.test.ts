@@ -125,3 +125,44 @@ test('files that lie are errors, not refusals', async () => {
     code: 'truncated_file',
   });
 });
+
+test('ONNX files run the tasks of the class that config.json names', async () => {
+  const { 'model.safetensors': _, ...files } = await repository();
+  const { downloads, refused } = await describe(files);
+  expect(downloads.map(({ dtype, weights, tasks }) => [dtype, weights, tasks])).toEqual([
+    ['q8', 'onnx', ['text-classification', 'feature-extraction', 'text-ranking']],
+  ]);
+  expect(refused['question-answering']).toMatchObject({
+    code: 'missing_head',
+    message: expect.stringContaining('BertForSequenceClassification'),
+  });
+});
+
+test.each([
+  ['int8', ['config.json', 'tokenizer.json', 'model.safetensors']],
+  ['sentence-normalized', ['modules.json', 'tokenizer.json', 'model.safetensors']],
+])('static embeddings, %s, are described by the header of their table', async (name, needed) => {
+  const folder = `${kFixtures}static/${name}/`;
+  const server = await startModelServer({
+    ...Object.fromEntries(await Promise.all(needed.map(async (file) => [file, new Uint8Array(await readFile(folder + file))]))),
+  });
+  try {
+    const { modelType, downloads, refused } = await describe(server.url);
+    expect(modelType).toBe('static');
+    const sizes = await Promise.all(needed.map(async (file) => (await readFile(folder + file)).length));
+    const local = await describe(folder);
+    for (const [index, { dtype, memory, bytes, cached, tasks }] of downloads.entries()) {
+      expect({ bytes, cached, tasks }).toEqual({ bytes: sizes.reduce((a, b) => a + b), cached: false, tasks: ['feature-extraction'] });
+      const loaded = await pipeline('feature-extraction', folder, { dtype: dtype as 'fp32' });
+      expect(Math.abs(memory / loaded.info.weights.weightBytes - 1), dtype).toBeLessThan(0.25);
+      expect(local.downloads[index]).toEqual({ ...downloads[index], cached: true });
+      await loaded.dispose();
+    }
+    expect(downloads.map(({ dtype }) => dtype)).toEqual(['fp32', 'fp16', 'q8', 'q4']);
+    expect(refused['text-classification']).toMatchObject({ code: 'missing_head', message: expect.stringContaining('teach()') });
+    const bodies = server.calls.filter(({ method, path }) => method === 'GET' && path === 'model.safetensors');
+    expect(bodies.every(({ headers }) => headers.range?.startsWith('bytes=0-'))).toBe(true);
+  } finally {
+    await server.close();
+  }
+});

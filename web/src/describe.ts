@@ -28,7 +28,7 @@ export interface DescribeOptions extends SourceOptions {
 
 /** Weights that pipeline() can load with `dtype` and `weights`, and what they cost. */
 export interface ModelDownload extends Omit<Download, 'tasks'> {
-  /** The tasks that run. If there are only ONNX files, the parameters of heads are checked when they are loaded. */
+  /** The tasks that run. If there are only ONNX files: those of the class in config.json; parameters are checked when they are loaded. */
   tasks: Task[];
 }
 
@@ -36,7 +36,7 @@ export interface ModelDownload extends Omit<Download, 'tasks'> {
 export interface ModelDescription {
   /** The model, as the caller named it. */
   model: string;
-  /** `model_type` and `architectures` of config.json. */
+  /** `model_type` and `architectures` of config.json; `model_type` of static embeddings is 'static'. */
   modelType: string;
   architectures: string[];
   /** The weights to choose from, in the order of the files: safetensors, then ONNX. */

@@ -46,6 +46,22 @@ test('says what a checkpoint is and what it can do', async () => {
   }
 });
 
+test('says the labels and sizes of a model with ONNX files only', async () => {
+  for (const file of ['config.json', 'tokenizer.json']) await cp(join(kSentiment, file), join(folder, file));
+  await cp(`${kRoot}tests/fixtures/onnx/bert-sequence/model.onnx`, join(folder, 'onnx', 'model.onnx'));
+  const { out, code } = await peruse(['inspect', folder]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/hidden layers 4, hidden size 128/);
+  expect(out).toMatch(/labels NEGATIVE, POSITIVE/);
+  expect(out).toMatch(/dtype fp32, weights onnx: onnx\/model\.onnx/);
+});
+
+test('says what static embeddings take', async () => {
+  const found = await inspect(`${kRoot}tests/fixtures/static/sentence`);
+  expect(found).toMatchObject({ model_type: 'static', runs: true, tasks: { 'feature-extraction': true } });
+  expect((found.downloads as { dtype: string }[]).map(({ dtype }) => dtype)).toEqual(['fp32', 'fp16', 'q8', 'q4']);
+});
+
 test('a checkpoint with 8-bit weights runs what the original runs', async () => {
   const small = join(folder, 'q8');
   expect((await peruse(['quantize', kSentiment, small])).code).toBe(0);

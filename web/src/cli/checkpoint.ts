@@ -88,6 +88,12 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   };
 }
 
+/** Reads only the configuration. */
+export async function readConfig(model: string, options: SourceOptions): Promise<Checkpoint['config']> {
+  const { name, content } = await findConfig(await opener(model, options));
+  return parseObject(name, content);
+}
+
 interface FoundConfig {
   open: Open;
   name: string;

@@ -2,7 +2,7 @@ import { describe, type ModelDescription } from '../describe.js';
 import { labelsOf } from '../engine/describe_model.js';
 import { withModel } from '../quantize/stand_in_engine.js';
 import { kTasks, type Task } from '../tasks/tasks.js';
-import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
+import { type Checkpoint, elements, readCheckpoint, readConfig } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
@@ -19,23 +19,24 @@ export const inspect: Command = {
   },
   async run(positionals, values, io) {
     const [model] = needed(positionals, ['model']);
-    const options = {
+    const how = {
       revision: text(values, 'revision'),
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
       offline: flag(values, 'offline'),
-      encoder: text(values, 'encoder'),
-      labels_encoder: text(values, 'labels-encoder'),
     };
+    const options = { ...how, encoder: text(values, 'encoder'), labels_encoder: text(values, 'labels-encoder') };
     const description = await describe(model, options);
+    const isStatic = description.modelType === 'static';
     const isOnnx = description.downloads.every(({ weights }) => weights === 'onnx');
-    const checkpoint = isOnnx ? undefined : await readCheckpoint(model, options);
+    const checkpoint = isOnnx || isStatic ? undefined : await readCheckpoint(model, options);
+    const config = checkpoint?.config ?? (isStatic ? {} : await readConfig(model, how));
     const task = flag(values, 'program') ? runs(description)[0] : undefined;
     const program = task === undefined || !checkpoint ? undefined : (await programOf(task, checkpoint)).trimEnd().split('\n');
     if (flag(values, 'json')) {
-      io.out(jsonLine({ ...asJson(description, checkpoint), program }));
+      io.out(jsonLine({ ...asJson(description, config, checkpoint), program }));
       return;
     }
-    for (const line of [...asText(model, description, checkpoint), ...listed(description)]) io.out(printable(line));
+    for (const line of [...asText(model, description, config, checkpoint), ...listed(description)]) io.out(printable(line));
     if (program !== undefined) io.out(printable([`program for ${task}:`, ...program].join('\n  ')));
   },
 };
@@ -52,13 +53,20 @@ function memoryOf({ downloads }: ModelDescription): Record<string, number> {
   return Object.fromEntries(downloads.flatMap(({ weights, dtype, memory }) => (weights === 'onnx' ? [] : [[dtype, memory]])));
 }
 
-function asJson(description: ModelDescription, checkpoint: Checkpoint | undefined): object {
+function asJson(description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): object {
   const { refused, downloads, modelType, architectures } = description;
   const running = runs(description);
   const tasks = Object.keys(kTasks).map((task) => [task, refused[task as Task] ?? true]);
-  const common = { model_type: modelType, architectures, runs: running.length > 0, tasks: Object.fromEntries(tasks), downloads };
+  const common = {
+    model_type: modelType,
+    architectures,
+    runs: running.length > 0,
+    tasks: Object.fromEntries(tasks),
+    downloads,
+    labels: labelsOf(config),
+  };
   if (!checkpoint) return common;
-  const { config, files, tensors, bytes, tokenizer } = checkpoint;
+  const { files, tensors, bytes, tokenizer } = checkpoint;
   return {
     ...common,
     files,
@@ -67,7 +75,6 @@ function asJson(description: ModelDescription, checkpoint: Checkpoint | undefine
     tensors: tensors.size,
     parameters: countParameters(tensors),
     dtypes: dtypes(tensors),
-    labels: labelsOf(config),
     memory: memoryOf(description),
   };
 }
@@ -79,39 +86,43 @@ function listed({ downloads }: ModelDescription): string[] {
   });
 }
 
-function asText(model: string, description: ModelDescription, checkpoint: Checkpoint | undefined): string[] {
+function asText(model: string, description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): string[] {
   const { refused, modelType, architectures } = description;
   const running = runs(description);
-  const names = checkpoint ? labelsOf(checkpoint.config) : [];
+  const names = labelsOf(config);
   const ran = running.map((task) => (task === 'text-ranking' && names.length > 1 ? 'text-ranking (with the option label)' : task));
   const refusals = new Map<string, string[]>();
   for (const [task, { message }] of Object.entries(refused)) refusals.set(message, [...(refusals.get(message) ?? []), task]);
   return [
     `${model}: ${[modelType, ...architectures].join(', ')}`,
-    ...(checkpoint ? facts(checkpoint) : []),
+    ...sizes(config),
+    ...(checkpoint ? [weights(checkpoint)] : []),
     ran.length > 0 ? `runs: ${ran.join(', ')}` : 'does not run',
     ...[...refusals].map(([why, tasks]) => `not: ${ran.length > 0 ? `${tasks.join(', ')}: ` : ''}${why}`),
     'weights, with the memory that they take, about; at most 1.25 times that and 16 MB while loading:',
   ];
 }
 
-function facts({ config: own, files, tensors, bytes }: Checkpoint): string[] {
+function sizes(own: Checkpoint['config']): string[] {
   const config = { ...(own.encoder_config as Record<string, unknown> | null | undefined), ...own };
   const size = (key: string) =>
     config[key] === undefined
       ? undefined
       : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${typeof config[key] === 'object' ? 'unknown' : String(config[key])}`;
-  const sizes = ['num_hidden_layers', 'hidden_size', 'num_attention_heads', 'intermediate_size', 'vocab_size', 'max_position_embeddings']
+  const known = ['num_hidden_layers', 'hidden_size', 'num_attention_heads', 'intermediate_size', 'vocab_size', 'max_position_embeddings']
     .map(size)
     .filter(Boolean);
   const names = config.id2label === undefined ? [] : labelsOf(own);
+  return [
+    ...(known.length > 0 ? [`  ${known.join(', ')}`] : []),
+    ...(names.length > 0 ? [`  labels ${names.slice(0, 12).join(', ')}${names.length > 12 ? `, and ${names.length - 12} more` : ''}`] : []),
+  ];
+}
+
+function weights({ files, tensors, bytes }: Checkpoint): string {
   const millions = (countParameters(tensors) / 1e6).toFixed(1);
   const where = files.length === 1 ? files[0] : `${files.length} files`;
-  return [
-    `  ${sizes.join(', ')}`,
-    ...(names.length > 0 ? [`  labels ${names.slice(0, 12).join(', ')}${names.length > 12 ? `, and ${names.length - 12} more` : ''}`] : []),
-    `  ${millions} million parameters in ${tensors.size} tensors (${dtypes(tensors).join(', ')}), ${megabytes(bytes)} MB in ${where}`,
-  ];
+  return `  ${millions} million parameters in ${tensors.size} tensors (${dtypes(tensors).join(', ')}), ${megabytes(bytes)} MB in ${where}`;
 }
 
 function countParameters(tensors: Checkpoint['tensors']): number {

@@ -30,6 +30,7 @@ import {
 } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
+import { withStatic } from './feed_onnx.js';
 import { firstOf, type Job, locateForTask } from './load.js';
 import { kQuantizedForms, type QuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
@@ -85,6 +86,7 @@ const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 const kGliner = 'zero-shot-token-classification';
 /** Values of `model_type` of models that read the labels of zero-shot classification: GLiClass and GLiNER2. */
 const kLabelReaders: readonly unknown[] = ['GLiClass', 'extractor'];
+const kNoHead = 'static embeddings have no head: use feature-extraction, or train a classifier with teach()';
 /** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
 const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
 
@@ -116,7 +118,7 @@ interface Checkpoint {
 export async function describeModel(request: DescribeRequest, parts: DescribeParts): Promise<DescriptionReport> {
   const { signal } = parts;
   const open = async (source: SourceSpec) => openFolder(source, parts.folders);
-  const own = await open(request.source);
+  const own = withStatic(await open(request.source), parts.folders, request.source.name);
   const folder = request.encoder ? firstOf(own, await open(request.encoder)) : own;
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
   const base = { task: '', name: request.source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
@@ -231,6 +233,7 @@ class Description {
   ): Promise<DescriptionReport> {
     const small = await this.lookAtTokenizer(this.job_.folder);
     const config = await lookAt(this.job_.folder, this.config_.name, this.job_.signal);
+    const configBytes = config.found && config.size > 0 ? config.size : this.config_.content.length;
     const refused: DescriptionReport['refused'] = {};
     const runs: string[] = [];
     for (const task of tasks) {
@@ -243,7 +246,7 @@ class Description {
       dtype,
       weights,
       file,
-      bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + this.config_.content.length,
+      bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
       memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs,
@@ -295,9 +298,12 @@ class Description {
       if (!isRefusal(error) && (isOpen || !(error instanceof PeruseError))) {
         return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
       }
-      return { code: (error as PeruseError).code, message: (error as PeruseError).message };
+      const { code, message } = error as PeruseError;
+      const isStatic = this.parsed_.model_type === 'static' && this.parsed_.architectures === undefined;
+      return isStatic ? { code: 'missing_head', message: kNoHead } : { code, message };
     }
-    return kLabelReaders.includes(this.parsed_.model_type) ? undefined : unfitLabels(task, this.parsed_);
+    if (kLabelReaders.includes(this.parsed_.model_type)) return undefined;
+    return unfitLabels(task, this.parsed_) ?? (checkpoint ? undefined : otherHead(task, this.parsed_));
   }
 
   private async memory(dtype: string, task = 'feature-extraction', checkpoint: Checkpoint | undefined): Promise<number> {
@@ -388,6 +394,24 @@ export function labelsOf({ id2label, num_labels }: Record<string, unknown>): str
 function unfitLabels(task: string, config: Record<string, unknown>): Refusal | undefined {
   if (task !== 'zero-shot-classification' || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
   return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
+}
+
+const kHeads: Record<string, RegExp> = {
+  'text-classification': /ForSequenceClassification$/,
+  'zero-shot-classification': /ForSequenceClassification$/,
+  'text-ranking': /ForSequenceClassification$/,
+  'question-answering': /ForQuestionAnswering$/,
+  'token-classification': /ForTokenClassification$/,
+  'fill-mask': /For(MaskedLM|PreTraining)$/,
+  'multiple-choice': /ForMultipleChoice$/,
+};
+
+/** Checks the task by the class that config.json names, for ONNX files, whose parameters are unknown before they are loaded. */
+function otherHead(task: string, { architectures }: Record<string, unknown>): Refusal | undefined {
+  const names = [architectures ?? []].flat().map(textOf);
+  const head = kHeads[task];
+  if (!head || names.length === 0 || names.some((name) => head.test(name))) return undefined;
+  return { code: 'missing_head', message: `config.json names ${names.join(', ')}, which has no head for this task` };
 }
 
 function isRefusal(error: unknown): error is PeruseError {

@@ -5,7 +5,7 @@ import { isObject, numberOf, parseObject } from '../sources/json.js';
 import { kModules } from '../sources/model_files.js';
 import type { StaticKind } from '../sources/onnx_part.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
-import { folderWithin, type MissingFile, type ModelFile, type ModelFolder } from '../sources/source.js';
+import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder } from '../sources/source.js';
 
 type Json = Record<string, unknown>;
 
@@ -45,9 +45,13 @@ export async function openStatic(folder: ModelFolder, { config, modules }: Stati
   const found = config ? await model2vec(folder, config, signal) : await staticEmbedding(folder, modules, signal);
   return {
     async open(file, by, firstBytes) {
-      if (file === kWeights) return weightsOf(found, by);
+      if (file === kWeights) return weightsOf(found, by, firstBytes);
       const content = file === kTokenizer ? found.tokenizer : found.files.get(file);
       return content === undefined ? folder.open(file, by, firstBytes) : inMemory(file, toBytes(content));
+    },
+    look(file, by) {
+      if (file === kWeights || file === kTokenizer) return lookAt(found.folder, file, by);
+      return lookAt(folder, file === kConfig && !config ? kModules : file, by);
     },
   };
 }
@@ -72,11 +76,14 @@ async function staticEmbedding(root: ModelFolder, modules: StaticKind['modules']
   return readStatic(folder, rest.length > 0, kLongest, signal);
 }
 
-async function weightsOf(found: Static, signal: AbortSignal): Promise<ModelFile | MissingFile> {
-  const file = await found.folder.open(kWeights, signal);
+/** If the first bytes suffice, reads nothing of the file: its header is known. */
+async function weightsOf(found: Static, signal: AbortSignal, firstBytes: number | undefined): Promise<ModelFile | MissingFile> {
+  const file = await found.folder.open(kWeights, signal, firstBytes);
   if (!file.found) return file;
   const { inForm: _, ...plain } = file; // Omits inForm, because the file is cached in the server's form.
-  return { ...plain, chunks: () => tableOf(found, file) };
+  if (firstBytes === undefined) return { ...plain, chunks: () => tableOf(found, file) };
+  await file.close();
+  return { ...plain, chunks: () => once(headerOf(found)), close: async () => {} };
 }
 
 async function readStatic(folder: ModelFolder, isNormalized: boolean, length: number, signal: AbortSignal): Promise<Static> {
@@ -144,7 +151,15 @@ function unknownToken({ model, added_tokens: added }: Json): number | undefined 
   return isObject(own) && typeof own.id === 'number' ? own.id : undefined;
 }
 
-async function* tableOf({ embeddings, weights, mapping, bodyAt, zero }: Static, file: ModelFile): AsyncGenerator<Uint8Array> {
+function headerOf({ embeddings, mapping }: Static): Uint8Array {
+  const shape: number[] = [mapping?.shape[0] ?? embeddings.shape[0]!, embeddings.shape[1]!];
+  const table = { name: 'embeddings.word_embeddings.weight', dtype: 'F32', shape };
+  return encodeHeader([{ ...table, begin: 0, end: tensorBytes(table) }], { format: 'pt' });
+}
+
+async function* tableOf(found: Static, file: ModelFile): AsyncGenerator<Uint8Array> {
+  const { embeddings, weights, mapping, bodyAt, zero } = found;
+  yield headerOf(found);
   const body = (await allOf(file)).subarray(bodyAt);
   for (const one of [embeddings, weights, mapping]) {
     if (one && one.end > body.length) throw new PeruseError('truncated_file', `${file.where} ended after ${bodyAt + body.length} bytes.`);
@@ -153,10 +168,6 @@ async function* tableOf({ embeddings, weights, mapping, bodyAt, zero }: Static, 
   const scales = weights && numbers(body, weights);
   const rowsOf = mapping && numbers(body, mapping);
   const tokens = rowsOf?.length ?? rows;
-  const bytes = 4 * tokens * width;
-  yield encodeHeader([{ name: 'embeddings.word_embeddings.weight', dtype: 'F32', shape: [tokens, width], begin: 0, end: bytes }], {
-    format: 'pt',
-  });
   const stored = kWidths[embeddings.dtype]! * width;
   const perBlock = Math.max(1, Math.floor(kBlockBytes / (4 * width)));
   for (let first = 0; first < tokens; first += perBlock) {

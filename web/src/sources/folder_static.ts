@@ -3,7 +3,7 @@
 import { parseObject } from './json.js';
 import { kModules, modulesOf } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 const kConfig = 'config.json';
 /** Files of a sentence-transformers folder, which static embeddings have in another form. */
@@ -25,6 +25,11 @@ export class StaticFolder implements ModelFolder {
     const found = await this.static_;
     if (found) return found.open(file, signal, firstBytes);
     return this.read_.get(file) ?? this.folder_.open(file, signal, firstBytes);
+  }
+
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+    this.static_ ??= this.find(signal);
+    return lookAt((await this.static_) ?? this.folder_, file, signal);
   }
 
   async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {
