@@ -1,6 +1,6 @@
 // The teaching tab: trains a model on the visitor's lines and labels, shows the lines with which it has most difficulty, and saves the
 // model.
-import { env, type LabelScore, type Pipeline, pipeline } from '../peruse/peruse.js';
+import { env, type LabelScore, PeruseError, type Pipeline, pipeline } from '../peruse/peruse.js';
 import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
 import { addressOf, kSorter } from './bundled.js';
@@ -303,6 +303,10 @@ class TeachTab {
       }
     } catch (error) {
       if (isAborted(error)) return;
+      if (error instanceof PeruseError && error.code === 'invalid_argument') {
+        said.textContent = 'That folder holds a model: choose another one.';
+        return;
+      }
     }
     said.replaceChildren(
       ...[...taught.files].map(([name, content]) => {

@@ -56,8 +56,8 @@ const kDefaults: Settings = {
 
 type Check = [expected: string, isRight: (value: unknown) => boolean];
 
-const isText = (value: unknown) => typeof value === 'string';
-const isTextOrNothing = (value: unknown) => value === undefined || isText(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrNothing = (value: unknown): value is string | undefined => value === undefined || isText(value);
 const has = (value: unknown, method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
 
 const kChecks: Record<keyof Settings, Check> = {
@@ -69,7 +69,7 @@ const kChecks: Record<keyof Settings, Check> = {
     'true, false, or an object with the methods match(url) and put(url, response)',
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
   ],
-  cacheFolder: ['the path of a folder', isTextOrNothing],
+  cacheFolder: ['the path of a folder', (value) => isTextOrNothing(value) && value?.trim() !== ''],
   filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],
   debug: ['a function', (value) => value === undefined || typeof value === 'function'],

@@ -100,7 +100,9 @@ function withoutMiddle(text: string, most: number): string {
 export function show(value: unknown): string {
   try {
     if (typeof value === 'string') return `'${withoutMiddle(value, kLongestValue)}'`;
-    return typeof value === 'function' ? 'a function' : withoutMiddle(String(value), kLongestValue);
+    if (typeof value === 'function') return 'a function';
+    const text = String(value);
+    return text === '[object Object]' ? 'an object' : withoutMiddle(text, kLongestValue);
   } catch {
     return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
   }

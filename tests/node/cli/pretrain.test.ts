@@ -31,7 +31,7 @@ test.each([
   [['mlm', kModel, text, 'more', '-o', out], 2, /'more' is one argument too many/],
   [['mlm', kModel, text, '-o', out, '--epochs', 'x'], 2, /--epochs takes a number/],
   [['mlm', kModel, join(folder, 'none'), '-o', out], 1, /none can't be read/],
-  [['mlm', kModel, text, '-o', out, '--generator', kModel], 1, /generator is for 'rtd'/],
+  [['mlm', kModel, text, '-o', join(folder, 'none'), '--generator', kModel], 1, /generator is for 'rtd'/],
 ])('%j is refused', async (args, code, message) => {
   const run = await peruse(['pretrain', ...args]);
   expect(run.code).toBe(code);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,9 +33,12 @@ test('teaches, tells each epoch, and writes a model that classifies', async () =
 });
 
 test('draws its steps on a terminal', async () => {
-  const { err, code } = await peruse(['teach', 'text-classification', kModel, train, '-o', out, '--epochs', '1', '--method', 'full'], {
-    errIsTty: true,
-  });
+  const { err, code } = await peruse(
+    ['teach', 'text-classification', kModel, train, '-o', out, '--overwrite', '--epochs', '1', '--method', 'full'],
+    {
+      errIsTty: true,
+    },
+  );
   expect(code).toBe(0);
   expect(err).toMatch(/\[#+\.*\]/);
   expect(err).toContain('training: step 2 of 2, loss ');
@@ -52,7 +55,7 @@ test.each([
   [['text-classification', kModel, train, '-o', out, '--layers', '2'], 2, /--layers goes with --method layers/],
   [['text-classification', kModel, train, '-o', out, '--method', 'some'], 2, /--method takes head or layers/],
   [['text-classification', kModel, join(folder, 'none'), '-o', out], 1, /none can't be read/],
-  [['text-classification', kModel, train, '-o', out, '--validation', '2'], 1, /a share between 0 and 1, not 2/],
+  [['text-classification', kModel, train, '-o', `${out}2`, '--validation', '2'], 1, /a share between 0 and 1, not 2/],
 ])('%j is refused', async (args, code, message) => {
   const run = await peruse(['teach', ...args]);
   expect(run.code).toBe(code);
@@ -62,5 +65,18 @@ test.each([
 test('a line that is no JSON is named', async () => {
   const bad = join(folder, 'bad.jsonl');
   await writeFile(bad, `${JSON.stringify(kTexts[0])}\n{"text"\n`);
-  expect((await peruse(['teach', 'text-classification', kModel, bad, '-o', out])).err).toMatch(/bad\.jsonl, line 2: it is not JSON/);
+  expect((await peruse(['teach', 'text-classification', kModel, bad, '-o', out])).err).toMatch(
+    /bad\.jsonl, line 2 is not JSON\. Each line must be an object such as/,
+  );
+});
+
+test('a model in the folder is replaced only with --overwrite', async () => {
+  const used = join(folder, 'used');
+  await mkdir(used);
+  await writeFile(join(used, 'config.json'), 'mine');
+  const run = await peruse(['teach', 'text-classification', kModel, train, '-o', used]);
+  expect(run.code).toBe(1);
+  expect(run.err).toMatch(/used holds a model \(config\.json\): name another folder, or set overwrite to true\./);
+  expect(run.err).not.toMatch(/epoch/);
+  expect(await readFile(join(used, 'config.json'), 'utf8')).toBe('mine');
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
 import { saveToDisk } from '../../../web/dist/teach/save_node.js';
+import { checkSaveOptions } from '../../../web/dist/teach/save_plan.js';
 
 const root = await mkdtemp(join(tmpdir(), 'peruse-save-'));
 afterAll(() => rm(root, { recursive: true }));
@@ -19,26 +20,43 @@ test('a new folder, and one that holds a model: files of that one alone go', asy
   const folder = join(root, 'deep/er/model');
   await saveToDisk(folder, new Map([...model('old'), ['vocab.txt', bytes('old')]]));
   await writeFile(join(folder, 'README.md'), 'mine');
-  await saveToDisk(folder, model('new'));
+  await saveToDisk(folder, model('new'), { overwrite: true });
   expect((await readdir(folder)).sort()).toEqual(['1_Pooling', 'README.md', 'config.json', 'model.safetensors', 'tokenizer.json']);
   for (const file of model('').keys()) expect(await read(folder, file)).toBe(`new ${file}`);
   expect(await readdir(join(root, 'deep/er'))).toEqual(['model']);
 });
 
-test('an adapter is not saved into the folder of a model, nor a model into that of an adapter', async () => {
+test('a model or an adapter in the folder is replaced only with overwrite', async () => {
   const [folder, other] = [join(root, 'full'), join(root, 'adapter')];
   await saveToDisk(folder, model('full'));
   await saveToDisk(other, adapter());
-  const message = expect.stringMatching(/holds another model's weights \(model\.safetensors\): save to another folder/);
-  await expect(saveToDisk(folder, adapter())).rejects.toMatchObject({ code: 'invalid_argument', message });
-  await expect(saveToDisk(other, model('full'))).rejects.toMatchObject({ code: 'invalid_argument' });
+  const message = expect.stringMatching(
+    /full holds a model \(config\.json, model\.safetensors\): name another folder, or set overwrite to true\.$/,
+  );
+  for (const files of [adapter(), model('new')])
+    await expect(saveToDisk(folder, files)).rejects.toMatchObject({ code: 'invalid_argument', message });
+  await expect(saveToDisk(other, model('new'), { overwrite: false })).rejects.toMatchObject({ code: 'invalid_argument' });
   expect(await read(folder, 'config.json')).toBe('full config.json');
+  await saveToDisk(folder, adapter(), { overwrite: true });
+  expect((await readdir(folder)).sort()).toEqual(['1_Pooling', ...adapter().keys()].sort());
+});
+
+test('a folder whose only file of a model is a config.json is kept, too', async () => {
+  const folder = join(root, 'mine');
+  await mkdir(folder);
+  await writeFile(join(folder, 'config.json'), 'mine');
+  await expect(saveToDisk(folder, model('new'))).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect(await read(folder, 'config.json')).toBe('mine');
+});
+
+test.each([[null], [{ overwrite: 'yes' }], [{ force: true }]])('the options %j are refused', (options) => {
+  expect(() => checkSaveOptions(options as never)).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
 });
 
 test('two saves at once: the folder is one of both', async () => {
   const folder = join(root, 'both');
   for (let round = 0; round < 5; ++round) {
-    await Promise.all(['a', 'b', 'c'].map((name) => saveToDisk(folder, model(name))));
+    await Promise.all(['a', 'b', 'c'].map((name) => saveToDisk(folder, model(name), { overwrite: true })));
     const contents = await Promise.all([...model('').keys()].map((file) => read(folder, file)));
     expect(new Set(contents.map((content) => content[0])).size).toBe(1);
   }
@@ -97,14 +115,16 @@ function directory(files: Map<string, string>, writes = Infinity): WritableDirec
 test('a save to a directory handle that is interrupted leaves no model', async () => {
   for (let writes = 0; writes < 4; ++writes) {
     const files = new Map([...model('old')].map(([name, content]) => [name, new TextDecoder().decode(content)]));
-    await expect(saveToHandle(directory(files, writes), model('new'))).rejects.toThrow(/closed/);
+    await expect(saveToHandle(directory(files, writes), model('new'), { overwrite: true })).rejects.toThrow(/closed/);
     expect(files.has('config.json')).toBe(false);
   }
   const files = new Map([
     ['model.safetensors', 'old'],
     ['config.json', 'old'],
   ]);
-  await saveToHandle(directory(files), model('new'));
+  await expect(saveToHandle(directory(files), model('new'))).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect([...files.values()]).toEqual(['old', 'old']);
+  await saveToHandle(directory(files), model('new'), { overwrite: true });
   expect([...files.values()].every((content) => content.startsWith('new'))).toBe(true);
   await expect(saveToHandle(directory(files), adapter())).rejects.toMatchObject({ code: 'invalid_argument' });
 });

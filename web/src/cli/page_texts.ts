@@ -72,7 +72,11 @@ function rowOf(line: string, file: string, number: number): IndexItem {
   try {
     return JSON.parse(line) as IndexItem;
   } catch (error) {
-    throw new PeruseError('invalid_argument', `${file}, line ${number}: it is not JSON: ${describeError(error)}`, { cause: error });
+    throw new PeruseError(
+      'invalid_argument',
+      `${file}, line ${number} is not JSON. Each line must be an object such as {"id": "...", "text": "..."}.`,
+      { cause: error },
+    );
   }
 }
 

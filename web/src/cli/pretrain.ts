@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { type PretrainOptions, pretrain as pretrainModel, type TeachProgress } from '../teach/index_node.js';
+import { refuseOccupied } from '../teach/save_node.js';
 import { type Command, flag, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
@@ -20,6 +21,7 @@ export const pretrain: Command = {
 Prints the measurements as JSON.`,
   options: {
     out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
+    overwrite: { type: 'boolean', help: 'replace a model in the folder' },
     validation: { type: 'string', value: 'file|share', help: 'validation lines: a file, or a share of the lines, for example 0.2' },
     generator: { type: 'string', value: 'model', help: 'rtd: the generator to continue with (a new one, smaller than the model)' },
     'detection-weight': {
@@ -45,9 +47,11 @@ Prints the measurements as JSON.`,
     if (objective === undefined) throw new UsageError(`pretrain takes ${kObjectives.join(' or ')}, not '${name}'`);
     const out = text(values, 'out');
     if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
+    const overwrite = flag(values, 'overwrite');
     const options = readOptions(values, io);
     if (flag(values, 'no-cache')) env.cache = false;
     const lines = await readLines(file);
+    if (!overwrite) await refuseOccupied(out);
     const validation = await readValidation(text(values, 'validation'));
     const shown = new LessonProgress(io);
     try {
@@ -55,7 +59,7 @@ Prints the measurements as JSON.`,
       const trained = await pretrainModel(objective, model, lines, { ...options, ...given({ validation }), progress_callback });
       shown.clear();
       for (const notice of trained.report.notices) io.err(`${printable(notice)}\n`);
-      await trained.save(out);
+      await trained.save(out, { overwrite });
       const { losses: _, notices: __, labels: ___, ...report } = trained.report;
       io.out(jsonLine({ folder: out, ...report }));
     } finally {

@@ -9,6 +9,7 @@ import {
   type TeachTask,
   teach as teachModel,
 } from '../teach/index_node.js';
+import { refuseOccupied } from '../teach/save_node.js';
 import { type Command, choice, flag, list, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
@@ -28,6 +29,7 @@ export const teach: Command = {
 Prints the measurements as JSON.`,
   options: {
     out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
+    overwrite: { type: 'boolean', help: 'replace a model in the folder' },
     validation: { type: 'string', value: 'file|share', help: 'validation examples: a file, or a share of the examples, for example 0.2' },
     method: {
       type: 'string',
@@ -53,9 +55,11 @@ Prints the measurements as JSON.`,
     if (task === undefined) throw new UsageError(`<task> is ${kTasks.join(' or ')}, not '${taskName}'`);
     const out = text(values, 'out');
     if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
+    const overwrite = flag(values, 'overwrite');
     const options = readOptions(values, io);
     if (flag(values, 'no-cache')) env.cache = false;
     const examples = await readExamples(file);
+    if (!overwrite) await refuseOccupied(out);
     const validation = await readValidation(text(values, 'validation'));
     const shown = new LessonProgress(io);
     try {
@@ -63,7 +67,7 @@ Prints the measurements as JSON.`,
       const taught = await teachModel<TeachTask>(task, model, examples, { ...options, ...given({ validation }), progress_callback });
       shown.clear();
       for (const notice of taught.report.notices) io.err(`${printable(notice)}\n`);
-      await taught.save(out);
+      await taught.save(out, { overwrite });
       const { losses: _, notices: __, ...report } = taught.report;
       io.out(jsonLine({ folder: out, ...report }));
     } finally {
@@ -111,7 +115,8 @@ async function readExamples(file: string): Promise<TeachExample[]> {
     try {
       return [JSON.parse(line) as TeachExample];
     } catch (error) {
-      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is not JSON: ${describeError(error)}`, { cause: error });
+      const wanted = 'Each line must be an object such as {"text": "...", "label": "..."}.';
+      throw new PeruseError('invalid_argument', `${file}, line ${index + 1} is not JSON. ${wanted}`, { cause: error });
     }
   });
 }

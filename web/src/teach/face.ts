@@ -11,4 +11,4 @@ export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './o
 export type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
 export type { AccuracyReport, MethodScore, TeachReport } from './report.js';
 export type { Suggestion } from './suggest.js';
-export type { Taught, TaughtTask, WritableDirectory } from './taught.js';
+export type { SaveOptions, Taught, TaughtTask, WritableDirectory } from './taught.js';

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { planSave } from './save_plan.js';
+import { planSave, type SaveOptions } from './save_plan.js';
 
 /** The part of FileSystemDirectoryHandle that save() uses. */
 export interface WritableDirectory {
@@ -17,19 +17,27 @@ export interface WritableDirectory {
 /** Completes when the last save of this thread has ended: two handles may name the same directory. */
 let last: Promise<void> = Promise.resolve();
 
-export async function saveToHandle(directory: WritableDirectory, files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<void> {
+export async function saveToHandle(
+  directory: WritableDirectory,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  options: SaveOptions = {},
+): Promise<void> {
   if (typeof directory?.getFileHandle !== 'function') {
     throw new PeruseError('invalid_argument', `save() takes a directory handle or the path of a folder, not ${show(directory)}.`);
   }
-  const own = last.then(() => writeAll(directory, files));
+  const own = last.then(() => writeAll(directory, files, options));
   last = own.catch(() => {});
   return own;
 }
 
-async function writeAll(directory: WritableDirectory, files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<void> {
+async function writeAll(
+  directory: WritableDirectory,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  options: SaveOptions,
+): Promise<void> {
   const present: string[] = [];
   if (directory.keys && directory.removeEntry) for await (const name of directory.keys()) present.push(name);
-  const { removed, written } = planSave(files, present, 'The directory');
+  const { removed, written } = planSave(files, present, 'The directory', options);
   for (const path of written) {
     if (path.includes('/') && !directory.getDirectoryHandle) {
       throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);

@@ -5,10 +5,10 @@ import { lockFile } from '../cache/lock_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, writeWhole } from '../cache/write_file_node.js';
 import { describeError, PeruseError } from '../errors.js';
-import { planSave } from './save_plan.js';
+import { planSave, refuseModel, type SaveOptions } from './save_plan.js';
 
 /** Writes to a temporary folder, then renames it; if the target exists, moves the files in save_plan.ts's order. One save at a time. */
-export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>, options: SaveOptions = {}): Promise<void> {
   const target = resolve(checkFolderName(folder));
   const staged = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
   try {
@@ -17,7 +17,7 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
     try {
       await mkdir(staged);
       for (const [name, content] of files) await writeWhole(staged, name, content);
-      await moveInto(target, staged, files, folder);
+      await moveInto(target, staged, files, folder, options);
     } finally {
       await rm(staged, { recursive: true, force: true });
       unlock();
@@ -28,13 +28,28 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
   }
 }
 
-async function moveInto(target: string, staged: string, files: ReadonlyMap<string, Uint8Array>, where: string): Promise<void> {
-  const present = await readdir(target).catch((error: NodeJS.ErrnoException) => {
+/** Throws if saveToDisk() would throw because the folder holds a model. */
+export async function refuseOccupied(folder: string): Promise<void> {
+  refuseModel((await namesIn(folder)) ?? [], folder);
+}
+
+async function namesIn(folder: string): Promise<string[] | undefined> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
+}
+
+async function moveInto(
+  target: string,
+  staged: string,
+  files: ReadonlyMap<string, Uint8Array>,
+  where: string,
+  options: SaveOptions,
+): Promise<void> {
+  const present = await namesIn(target);
   if (present === undefined) return rename(staged, target);
-  const { removed, written } = planSave(files, present, where);
+  const { removed, written } = planSave(files, present, where, options);
   for (const name of removed) await rm(join(target, name));
   for (const name of written) {
     await makeFolder(dirname(join(target, name)));

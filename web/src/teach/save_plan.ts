@@ -1,5 +1,5 @@
 // The order of a save: at every moment the folder holds one complete model, or none that can be loaded.
-import { PeruseError } from '../errors.js';
+import { PeruseError, show } from '../errors.js';
 
 /** The files without which a folder is no model or adapter: removed first, and written last. */
 export const kMarks = ['config.json', 'adapter_config.json'];
@@ -38,18 +38,45 @@ export interface SavePlan {
   written: string[];
 }
 
-/** Throws if the folder has weights that this save would not replace. `present` lists the names in the folder. */
-export function planSave(files: ReadonlyMap<string, unknown>, present: readonly string[], where: string): SavePlan {
-  const others = kWeights.filter((name) => present.includes(name) && !files.has(name));
-  if (others.length > 0) {
+/** Options of `save()`. */
+export interface SaveOptions {
+  /** Replace a model that the folder holds. Default: false, and such a folder throws 'invalid_argument'. */
+  overwrite?: boolean;
+}
+
+export function checkSaveOptions(options: SaveOptions): SaveOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new PeruseError('invalid_argument', `The options of save() must be an object, not ${show(options)}.`);
+  }
+  const { overwrite = false, ...others } = options;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new PeruseError('invalid_argument', `save() has no option ${show(other)}. It has overwrite.`);
+  if (typeof overwrite !== 'boolean') throw new PeruseError('invalid_argument', `overwrite must be true or false, not ${show(overwrite)}.`);
+  return { overwrite };
+}
+
+/** Throws if the folder holds a model. `present` lists the names in the folder. */
+export function refuseModel(present: readonly string[], where: string): void {
+  const found = [...kMarks, ...kWeights].filter((name) => present.includes(name));
+  if (found.length > 0) {
     throw new PeruseError(
       'invalid_argument',
-      `${where} holds another model's weights (${others.join(', ')}): save to another folder, or remove that model first.`,
+      `${where} holds a model (${found.slice(0, 3).join(', ')}): name another folder, or set overwrite to true.`,
     );
   }
+}
+
+/** Throws if the folder holds a model that may not be replaced. `present` lists the names in the folder. */
+export function planSave(
+  files: ReadonlyMap<string, unknown>,
+  present: readonly string[],
+  where: string,
+  { overwrite }: SaveOptions,
+): SavePlan {
+  if (overwrite !== true) refuseModel(present, where);
   const marks = kMarks.filter((name) => files.has(name));
   return {
-    removed: [...kMarks, ...kSmall.filter((name) => !files.has(name))].filter((name) => present.includes(name)),
+    removed: [...kMarks, ...[...kWeights, ...kSmall].filter((name) => !files.has(name))].filter((name) => present.includes(name)),
     written: [...[...files.keys()].filter((name) => !kMarks.includes(name)), ...marks],
   };
 }

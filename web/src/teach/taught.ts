@@ -6,9 +6,10 @@ import type { TeachExample, TeachTask } from './examples.js';
 import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { saveToHandle, type WritableDirectory } from './save_handle.js';
+import { checkSaveOptions, type SaveOptions } from './save_plan.js';
 import { type Suggestion, type SuggestParts, suggest } from './suggest.js';
 
-export type { WritableDirectory };
+export type { SaveOptions, WritableDirectory };
 
 /** The task of a taught model's pipeline. */
 export type TaughtTask = TeachTask | 'fill-mask' | 'replaced-token-detection';
@@ -26,10 +27,10 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   /** Loads the model from memory. The pipeline must be disposed of separately. */
   pipeline(options?: PipelineOptions): Promise<Pipeline<T>>;
   /**
-   * Writes `files` to a directory handle, or in Node to a folder. Replaces a model in it completely; throws if the folder has weights that
-   * would remain, for example an adapter's next to a model.
+   * Writes `files` to a directory handle, or in Node to a folder. If it holds a model, throws 'invalid_argument', or with
+   * `overwrite: true` replaces that model completely.
    */
-  save(to: WritableDirectory | string): Promise<void>;
+  save(to: WritableDirectory | string, options?: SaveOptions): Promise<void>;
   /**
    * Trains the original model again, on the earlier examples and these: the result is that of one teach() with all of them. Options default
    * to the earlier ones, except the signal. Not after pretrain().
@@ -43,7 +44,7 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>) => Promise<void>;
+export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>, options: SaveOptions) => Promise<void>;
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
@@ -79,11 +80,12 @@ export function assembleTaught<T extends TaughtTask>(
       const all = adapter === undefined ? options : { ...options, adapter };
       return pipeline(task, source, all as PipelineOptionsOf<T>) as unknown as Promise<Pipeline<T>>;
     },
-    async save(to: WritableDirectory | string) {
+    async save(to: WritableDirectory | string, given: SaveOptions = {}) {
+      const options = checkSaveOptions(given);
       const files = filesOf(held());
       try {
-        if (typeof to !== 'string') await saveToHandle(to, files);
-        else if (saveToDisk) await saveToDisk(to, files);
+        if (typeof to !== 'string') await saveToHandle(to, files, options);
+        else if (saveToDisk) await saveToDisk(to, files, options);
         else throw new PeruseError('unsupported', 'A page cannot write to a folder by its name: pass a directory handle, or use `files`.');
       } catch (error) {
         throw toPeruseError(error);

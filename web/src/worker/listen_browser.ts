@@ -26,6 +26,7 @@ export function listen<Request extends object>(
   const say = (message: WorkerMessage) => scope.postMessage(message);
   scope.onmessage = (event: MessageEvent<Request | Preparation>) => {
     const { data } = event;
+    if (typeof data !== 'object' || data === null) return; // from the page's own code
     if (isForHelper(data)) return becomeHelper(glue, event);
     if (!('helpers' in data)) return listener(data);
     say({ kind: 'here' });
