@@ -21,7 +21,7 @@ import {
   notFound,
 } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
-import { checkLength } from '../sources/read_files.js';
+import { readSmall } from '../sources/read_files.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } from '../sources/source.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
@@ -102,20 +102,20 @@ interface FoundConfig {
 
 async function findConfig(open: Open): Promise<FoundConfig> {
   const config = await open('config.json');
-  if (config.found) return { open, name: 'config.json', content: await whole(config) };
+  if (config.found) return { open, name: 'config.json', content: await readSmall(config) };
   const gliner = await open(kGlinerConfig);
-  if (gliner.found) return { open, name: kGlinerConfig, content: await whole(gliner) };
+  if (gliner.found) return { open, name: kGlinerConfig, content: await readSmall(gliner) };
   const modules = await open(kModules);
-  const [encoder] = modules.found ? modulesOf([{ content: await whole(modules) }]) : [];
+  const [encoder] = modules.found ? modulesOf([{ content: await readSmall(modules) }]) : [];
   if (encoder === undefined || encoder.folder === '') throw await explain(open, [config]);
   const within: Open = (name, most) => open(`${encoder.folder}/${name}`, most);
-  return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
+  return { open: within, name: 'config.json', content: await readSmall(found(await within('config.json'))) };
 }
 
 /** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
 async function withEncoder(said: Record<string, unknown>, open: Open): Promise<Record<string, unknown>> {
   const file = lacksEncoder(said) ? await open(kEncoderConfig) : undefined;
-  return file?.found ? { ...said, encoder_config: parseObject(kEncoderConfig, await whole(file)) } : said;
+  return file?.found ? { ...said, encoder_config: parseObject(kEncoderConfig, await readSmall(file)) } : said;
 }
 
 /** Inserts configurations of encoders that the file only names, if they are known, and the vocabulary size of the weights. */
@@ -136,7 +136,7 @@ async function glinerConfig(
     return folder?.('config.json');
   };
   try {
-    return { config: await completeConfig(config, open, async (file) => ({ content: await whole(file) })), lacks: [] };
+    return { config: await completeConfig(config, open, async (file) => ({ content: await readSmall(file) })), lacks: [] };
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found') throw error;
     return { config, lacks: [error.message] };
@@ -185,13 +185,6 @@ function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseErr
   return explainMissing({ open: (name) => open(name, 1) }, missing, new AbortController().signal);
 }
 
-async function whole(file: ModelFile): Promise<Uint8Array> {
-  if (file.size > 0) checkLength(file.where, file.size);
-  const parts: Uint8Array[] = [];
-  for await (const chunk of file.chunks()) parts.push(chunk.slice());
-  return new Uint8Array(Buffer.concat(parts));
-}
-
 interface WeightFile {
   name: string;
   start?: ModelFile;
@@ -202,7 +195,7 @@ async function weightFiles(open: Open): Promise<WeightFile[]> {
   const weights = await findWeights(folder, new AbortController().signal);
   if (!weights.found) throw await explain(open, weights.missing);
   if (!weights.sharded) return [{ name: weights.name, start: weights.file }];
-  const { weight_map: map } = parseObject(weights.name, await whole(weights.file)) as { weight_map?: Record<string, string> };
+  const { weight_map: map } = parseObject(weights.name, await readSmall(weights.file)) as { weight_map?: Record<string, string> };
   const names = [...new Set(Object.values(map ?? {}))].sort();
   if (names.length === 0 || !names.every((name) => typeof name === 'string' && /^[\w-][\w.-]*$/.test(name))) {
     throw new PeruseError('malformed_file', `${weights.name} names no files that are weights.`);

@@ -4,6 +4,7 @@ import { PeruseError, show } from '../errors.js';
 import { isObject, numberOf, parseObject } from '../sources/json.js';
 import { kModules } from '../sources/model_files.js';
 import type { StaticKind } from '../sources/onnx_part.js';
+import { readSmall } from '../sources/read_files.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder } from '../sources/source.js';
 
@@ -102,7 +103,7 @@ async function readStatic(folder: ModelFolder, isNormalized: boolean, length: nu
   if (!mapping && tokens !== rows) throw new PeruseError('shape_mismatch', `${kWeights}: weights and embeddings differ in length.`);
   const opened = await folder.open(kTokenizer, signal);
   if (!opened.found) throw new PeruseError('not_found', `Static embeddings need tokenizer.json: ${opened.where} (${opened.why}).`);
-  const tokenizer = { ...parseObject(opened.where, await allOf(opened)), post_processor: null, truncation: null, padding: null };
+  const tokenizer = { ...parseObject(opened.where, await readSmall(opened)), post_processor: null, truncation: null, padding: null };
   const module = (type: string, path: string) => ({ type: `sentence_transformers.models.${type}`, path });
   const steps = isNormalized ? [module('Normalize', '2_Normalize')] : [];
   const files = new Map<string, Json | Json[]>([

@@ -14,7 +14,7 @@ import {
   labelsEncoderOf,
   modulesOf,
 } from '../sources/model_files.js';
-import { checkLength } from '../sources/read_files.js';
+import { readSmall } from '../sources/read_files.js';
 import { folderWithin, type ModelFile, type ModelFolder } from '../sources/source.js';
 
 const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
@@ -74,19 +74,12 @@ export async function filesBesideWeights(
   const files = new Map<string, Uint8Array>();
   for (const name of new Set(names)) {
     const file = await folder.open(name, signal);
-    if (file.found) files.set(name, await wholeFile(file));
+    if (file.found) files.set(name, await readSmall(file));
   }
   return files;
 }
 
 async function modulesIn(folder: ModelFolder, signal: AbortSignal): Promise<ReturnType<typeof modulesOf>> {
   const file = await folder.open(kModules, signal);
-  return file.found ? modulesOf([{ content: await wholeFile(file) }]) : [];
-}
-
-export async function wholeFile(file: ModelFile): Promise<Uint8Array> {
-  checkLength(file.where, file.size);
-  const parts: Uint8Array[] = [];
-  for await (const chunk of file.chunks()) parts.push(chunk.slice());
-  return Buffer.concat(parts);
+  return file.found ? modulesOf([{ content: await readSmall(file) }]) : [];
 }

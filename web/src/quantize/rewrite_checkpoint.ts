@@ -16,10 +16,11 @@ import { explainMissing, type FoundWeights, findWeights, notFound } from '../sou
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
+import { readSmall } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import type { Task } from '../tasks/tasks.js';
-import { filesBesideWeights, kModelFiles, openCheckpoint, wholeFile } from './checkpoint_files.js';
+import { filesBesideWeights, kModelFiles, openCheckpoint } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
@@ -120,7 +121,7 @@ class Job {
 
   async run(): Promise<RewriteReport> {
     const { config: file, encoder, prefix } = await openCheckpoint(this.folder_, this.signal_);
-    this.config_ = await wholeFile(file);
+    this.config_ = await readSmall(file);
     const source = parseObject(file.where, this.config_);
     const { dtype, wish } = this.how_;
     let config = await this.storedConfig(source, file.where, dtype);
@@ -184,7 +185,7 @@ class Job {
   }
 
   private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: ModelFolder, prefix: string): Promise<void> {
-    const index = parseObject(file.where, await wholeFile(file));
+    const index = parseObject(file.where, await readSmall(file));
     const shards = [...new Set(Object.values((index.weight_map ?? {}) as object))];
     if (shards.length === 0 || !shards.every((name): name is string => typeof name === 'string' && /^[^./\\:?#%][^/\\:?#%]*$/.test(name))) {
       throw new PeruseError('malformed_file', `${file.where} has no weight_map of plain file names.`);

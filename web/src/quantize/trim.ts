@@ -5,8 +5,9 @@ import { platform } from '../platform/current.js';
 import { isObject, parseObject } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
+import { readSmall } from '../sources/read_files.js';
 import { resolveSource, type Source } from '../sources/source.js';
-import { openCheckpoint, wholeFile } from './checkpoint_files.js';
+import { openCheckpoint } from './checkpoint_files.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
@@ -59,14 +60,14 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
   const signal = options.signal ?? new AbortController().signal;
   const files = await openFolder(await resolveSource(source, options, platform().paths), platform().folderParts);
   const { config: file, encoder, prefix } = await openCheckpoint(files, signal);
-  const config = parseObject(file.where, await wholeFile(file));
+  const config = parseObject(file.where, await readSmall(file));
   if (labelsEncoderOf(config) !== undefined) {
     throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');
   }
   const rows = vocabularySize(config);
   const opened = await encoder.open('tokenizer.json', signal);
   if (!opened.found) throw new PeruseError('unsupported', `Trimming needs tokenizer.json: ${opened.where} does not exist (${opened.why}).`);
-  const vocabulary = new Vocabulary(parseObject(opened.where, await wholeFile(opened)));
+  const vocabulary = new Vocabulary(parseObject(opened.where, await readSmall(opened)));
   for (const [piece, id] of vocabulary.ids) {
     if (id >= rows) throw new PeruseError('unsupported', `tokenizer.json: ${show(piece)} has the id ${id}, and vocab_size is ${rows}.`);
   }

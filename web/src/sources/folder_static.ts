@@ -3,6 +3,7 @@
 import { parseObject } from './json.js';
 import { kModules, modulesOf } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
+import { readSmall } from './read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 const kConfig = 'config.json';
@@ -51,10 +52,9 @@ export class StaticFolder implements ModelFolder {
     const file = await this.folder_.open(name, signal);
     this.read_.set(name, file);
     if (!file.found) return undefined;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of file.chunks()) chunks.push(chunk.slice());
-    this.read_.set(name, { ...file, chunks: () => again(chunks), close: async () => {} });
-    return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+    const content = await readSmall(file);
+    this.read_.set(name, { ...file, chunks: () => once(content), close: async () => {} });
+    return content;
   }
 }
 
@@ -72,6 +72,6 @@ function objectOf(content: Uint8Array): Record<string, unknown> {
   }
 }
 
-async function* again(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks;
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
 }

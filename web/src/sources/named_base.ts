@@ -3,6 +3,7 @@ import { PeruseError } from '../errors.js';
 import { parseObject } from './json.js';
 import { kAdapterConfig } from './model_files.js';
 import { type FolderParts, openFolder } from './open_folder.js';
+import { readSmall } from './read_files.js';
 import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
 
 /** Returns the source of the base model, or undefined if the folder is not an adapter's. */
@@ -17,12 +18,7 @@ export async function namedBase(
   const folder = await openFolder(adapter, parts);
   const file = await folder.open(kAdapterConfig, signal);
   if (!file.found) return undefined;
-  const bytes: Uint8Array[] = [];
-  for await (const chunk of file.chunks()) bytes.push(chunk.slice());
-  const { base_model_name_or_path: name, revision } = parseObject(
-    file.where,
-    new Uint8Array(await new Blob(bytes as BlobPart[]).arrayBuffer()),
-  );
+  const { base_model_name_or_path: name, revision } = parseObject(file.where, await readSmall(file));
   const isLocal = adapter.kind === 'folder' && typeof name === 'string' && (await paths.findFolder(name)) !== undefined;
   if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
     throw new PeruseError(

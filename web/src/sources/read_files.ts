@@ -14,6 +14,27 @@ export function checkLength(where: string, bytes: number): void {
   );
 }
 
+/** Reads a small file. Each chunk is copied, because it is only valid until the next one. */
+export async function readSmall(file: ModelFile, onChunk?: (bytes: number) => void): Promise<Uint8Array> {
+  if (file.size > kLargestFile) await file.close();
+  checkLength(file.where, file.size);
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of file.chunks()) {
+    parts.push(chunk.slice());
+    length += chunk.length;
+    checkLength(file.where, length);
+    onChunk?.(chunk.length);
+  }
+  const content = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    content.set(part, at);
+    at += part.length;
+  }
+  return content;
+}
+
 export interface Reading {
   name: string;
   folder: ModelFolder;
@@ -82,24 +103,14 @@ export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
 }
 
 export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<NamedFile> {
-  if (file.size > kLargestFile) await file.close();
-  checkLength(file.where, file.size);
-  const parts: Uint8Array[] = [];
-  let length = 0;
   const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
   reporter.start();
-  await eachChunk(reading, file, reporter, (chunk) => {
-    parts.push(chunk.slice()); // copies, because the chunk is only valid until the next one
-    length += chunk.length;
-    checkLength(file.where, length);
+  const content = await readSmall(file, (bytes) => {
+    throwIfAborted(reading.signal);
+    reporter.add(bytes);
   });
+  throwIfAborted(reading.signal);
   reporter.finish();
-  const content = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    content.set(part, offset);
-    offset += part.length;
-  }
   if (name.endsWith('.json')) refuseHtml(file.where, content);
   return { name, content };
 }
