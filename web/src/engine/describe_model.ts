@@ -1,13 +1,12 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
-import { Totals } from '../progress.js';
 import { naming } from '../sources/feed_shards.js';
+import { FileStart } from '../sources/file_start.js';
 import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';
 import {
   explainMissing,
   type FoundWeights,
   findWeights,
-  kBesideTokenizer,
   kForms,
   kGlinerConfig,
   kLabelsTokenizer,
@@ -15,23 +14,16 @@ import {
   labelsEncoderOf,
   labelsHint,
   notFound,
+  shardsOf,
 } from '../sources/model_files.js';
+import { type Job, kGliner, labelsFolder, locateModel, lookAtTokenizer } from '../sources/model_texts.js';
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
-import { checkLength, type NamedFile, readNeeded, readTokenizer } from '../sources/read_files.js';
-import {
-  type FileFacts,
-  folderWithin,
-  lookAt,
-  type MissingFile,
-  type ModelFile,
-  type ModelFolder,
-  type SourceSpec,
-} from '../sources/source.js';
+import { type NamedFile, type Reading, readNeeded, readTokenizer } from '../sources/read_files.js';
+import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
 import { withStatic } from './feed_onnx.js';
-import { firstOf, type Job, locateForTask } from './load.js';
 import { kQuantizedForms, type QuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
@@ -82,8 +74,6 @@ export interface DescribeParts {
   signal: AbortSignal;
 }
 
-const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
-const kGliner = 'zero-shot-token-classification';
 /** Values of `model_type` of models that read the labels of zero-shot classification: GLiClass and GLiNER2. */
 const kLabelReaders: readonly unknown[] = ['GLiClass', 'extractor'];
 const kNoHead = 'static embeddings have no head: use feature-extraction, or train a classifier with teach()';
@@ -110,23 +100,19 @@ interface Checkpoint {
   /** If the file itself is neither cached nor reachable: the precision of the copy that is read in its place. */
   only?: QuantizedForm;
   index?: Uint8Array;
-  open(most?: number): Promise<ModelFile | MissingFile>;
-  /** First bytes of the file. Grows until they contain the header. */
-  start: Uint8Array;
+  start: FileStart;
 }
 
 export async function describeModel(request: DescribeRequest, parts: DescribeParts): Promise<DescriptionReport> {
   const { signal } = parts;
   const open = async (source: SourceSpec) => openFolder(source, parts.folders);
   const own = withStatic(await open(request.source), parts.folders, request.source.name);
-  const folder = request.encoder ? firstOf(own, await open(request.encoder)) : own;
+  const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
-  const base = { task: '', name: request.source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
-  const { job, config, lack } = await findConfig(labels ? { ...base, labels } : base);
-  const weightsFolder = job.folder === folder ? own : job.folder;
-  const checkpoint = await lookAtCheckpoint(weightsFolder, signal);
-  const onnx = await lookAtOnnx(weightsFolder, request, signal);
-  if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weightsFolder, checkpoint.missing, signal);
+  const { job, config, lack, weights } = await locateModel(request.source.name, own, { encoder, labels }, signal);
+  const checkpoint = await lookAtCheckpoint({ ...job, folder: weights });
+  const onnx = await lookAtOnnx(weights, request, signal);
+  if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weights, checkpoint.missing, signal);
   const engine = await parts.startEngine();
   try {
     return await new Description(job, config, lack, engine).of(request.tasks, checkpoint.found ? checkpoint.weights : undefined, onnx);
@@ -135,22 +121,10 @@ export async function describeModel(request: DescribeRequest, parts: DescribePar
   }
 }
 
-/** Finds config.json or gliner_config.json. `lack` names a file that a GLiNER needs and the folder lacks. */
-async function findConfig(base: Job): Promise<{ job: Job; config: NamedFile; lack?: string }> {
-  const gliner = await lookAt(base.folder, kGlinerConfig, base.signal);
-  try {
-    return await locateForTask(gliner.found ? { ...base, task: kGliner } : base);
-  } catch (error) {
-    if (!gliner.found || !isRefusal(error) || error.code !== 'not_found') throw error;
-    return { job: base, config: await readNeeded(base, kGlinerConfig), lack: error.message };
-  }
-}
-
 async function lookAtCheckpoint(
-  folder: ModelFolder,
-  signal: AbortSignal,
+  reading: Reading,
 ): Promise<{ found: true; weights: Checkpoint } | { found: false; missing: MissingFile[] }> {
-  const none = new Uint8Array();
+  const { folder, signal } = reading;
   const copies = new Map<QuantizedForm, ModelFile>();
   for (const form of kQuantizedForms) {
     const copy = await folder.openInForm?.(kForms[0], form, signal);
@@ -164,27 +138,24 @@ async function lookAtCheckpoint(
     const [only] = copies.keys();
     if (only === undefined) return found;
     const open = async () => (await folder.openInForm?.(kForms[0], only, signal)) ?? notThere(kForms[0]);
-    return { found: true, weights: { found: { name: kForms[0], sharded: false }, files: new Files(), copies, only, open, start: none } };
+    const start = new FileStart(open);
+    return { found: true, weights: { found: { name: kForms[0], sharded: false }, files: new Files(), copies, only, start } };
   }
   await found.file.close();
   const files = new Files();
-  const open = (most?: number) => folder.open(found.name, signal, most);
+  const start = new FileStart((most) => folder.open(found.name, signal, most));
   if (!found.sharded) {
     const facts = await lookAt(folder, found.name, signal);
-    return { found: true, weights: { found, files: facts.found ? files.add(facts) : files, copies, open, start: none } };
+    return { found: true, weights: { found, files: facts.found ? files.add(facts) : files, copies, start } };
   }
-  const index = await readStart(open, Infinity);
+  const { content: index } = await readNeeded(reading, found.name);
   files.add({ found: true, size: index.length, cached: true });
-  const { weight_map: map } = parseObject(found.name, index);
-  const shards = new Set(
-    Object.values(isObject(map) ? map : {}).filter((name) => typeof name === 'string' && /^[^./\\:?#%][^/\\:?#%]*$/.test(name)),
-  );
-  for (const shard of shards as Set<string>) {
+  for (const shard of shardsOf(parseObject(found.name, index)) ?? []) {
     const facts = await lookAt(folder, shard, signal);
     if (!facts.found) throw notFound([facts], `, which ${found.name} names`);
     files.add(facts);
   }
-  return { found: true, weights: { found, files, copies, open, index, start: none } };
+  return { found: true, weights: { found, files, copies, index, start } };
 }
 
 async function lookAtOnnx(
@@ -231,7 +202,8 @@ class Description {
     checkpoint: Checkpoint | undefined,
     onnx: Awaited<ReturnType<typeof lookAtOnnx>>,
   ): Promise<DescriptionReport> {
-    const small = await this.lookAtTokenizer(this.job_.folder);
+    const tokenizer = await lookAtTokenizer(this.job_.folder, this.job_.signal);
+    const small = tokenizer?.files.reduce((files, file) => files.add(file), new Files());
     const config = await lookAt(this.job_.folder, this.config_.name, this.job_.signal);
     const configBytes = config.found && config.size > 0 ? config.size : this.config_.content.length;
     const refused: DescriptionReport['refused'] = {};
@@ -280,8 +252,7 @@ class Description {
     }
     const labels = task.startsWith('zero-shot-') ? labelsEncoderOf(this.parsed_) : undefined;
     if (labels === undefined) return undefined;
-    const own = folderWithin(this.job_.folder, kLabelsTokenizer);
-    const there = await this.lookAtTokenizer(this.job_.labels ? firstOf(own, this.job_.labels) : own);
+    const there = await lookAtTokenizer(labelsFolder(this.job_), this.job_.signal);
     return there === undefined ? { code: 'not_found', message: `${labelsHint(labels)}.` } : undefined;
   }
 
@@ -344,32 +315,8 @@ class Description {
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
     const { index } = checkpoint;
     if (index) return void session.setShardIndex(index);
-    let fed = 0;
-    const feed = async () => {
-      const more = checkpoint.start.subarray(fed);
-      fed += more.length;
-      if (more.length > 0) await session.feedWeights(more);
-    };
-    await feed();
-    for (const most of kFirstReads) {
-      if (session.headerRead()) return;
-      if (most <= checkpoint.start.length) continue;
-      checkpoint.start = await readStart(checkpoint.open, most);
-      await feed();
-    }
-    if (!session.headerRead()) await session.finishWeights(); // Throws, because the file is too short.
-  }
-
-  private async lookAtTokenizer(folder: ModelFolder): Promise<Files | undefined> {
-    const look = (name: string) => lookAt(folder, name, this.job_.signal);
-    for (const names of kVocabularies) {
-      const there = (await Promise.all(names.map(look))).filter((file) => file.found);
-      if (there.length < names.length) continue;
-      const files = new Files();
-      for (const file of [...there, ...(await Promise.all(kBesideTokenizer.map(look)))]) if (file.found) files.add(file);
-      return files;
-    }
-    return undefined;
+    const reader = { feed: (bytes: Uint8Array) => session.feedWeights(bytes), hasHeader: () => session.headerRead() };
+    if (!(await checkpoint.start.feedTo(reader))) await session.finishWeights(); // Throws, because the file is too short.
   }
 
   private ownCode({ code }: Refusal): string {
@@ -420,25 +367,4 @@ function isRefusal(error: unknown): error is PeruseError {
 
 function notThere(where: string): MissingFile {
   return { found: false, where, why: 'it was removed meanwhile' };
-}
-
-async function readStart(open: Checkpoint['open'], most: number): Promise<Uint8Array> {
-  const file = await open(most === Infinity ? undefined : most);
-  if (!file.found) throw notFound([file]);
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of file.chunks()) {
-    const part = chunk.slice(0, most - length);
-    parts.push(part);
-    length += part.length;
-    if (length >= most) break;
-    checkLength(file.where, length);
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -4,29 +4,11 @@
 //   3. The weights go to the engine in chunks as they arrive; JavaScript never holds the whole file.
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
+import type { ProgressCallback } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
-import { parseObject, textOf } from '../sources/json.js';
-import {
-  completeConfig,
-  explainMissing,
-  type FoundWeights,
-  findWeights,
-  kAdapterConfig,
-  kAdapterWeights,
-  kEncoderConfig,
-  kForms,
-  kGlinerConfig,
-  kLabelsTokenizer,
-  kModules,
-  kPrompts,
-  kSentenceConfigs,
-  labelsEncoderOf,
-  labelsHint,
-  lacksEncoder,
-  modulesOf,
-  notFound,
-} from '../sources/model_files.js';
+import { parseObject } from '../sources/json.js';
+import { explainMissing, type FoundWeights, findWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
+import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
 import {
   chooseOnnx,
   engineDtype,
@@ -37,17 +19,8 @@ import {
   type WeightsWish,
 } from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
-import {
-  eachChunk,
-  locate,
-  type NamedFile,
-  type Reading,
-  readNeeded,
-  readThoseThere,
-  readTokenizer,
-  readWhole,
-} from '../sources/read_files.js';
-import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
+import { feedFile, type Located, type NamedFile, quietly } from '../sources/read_files.js';
+import { firstOf, type MissingFile, type ModelFile, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
 import { feedOnnx, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
@@ -80,15 +53,6 @@ export interface LoadParts {
   signal: AbortSignal;
 }
 
-export interface Job extends Reading {
-  task: string;
-  /** A bi-encoder's label encoder, if the caller named its folder. */
-  labels?: ModelFolder;
-}
-
-/** The name by which the engine gets the config.json of an adapter's folder. */
-const kAdapterModelConfig = 'adapter/config.json';
-
 /** Added to errors about a model with its own Python code. */
 const kOwnCode =
   'config.json names Python code (auto_map), which Peruse does not run. The model is computed by its model_type, which may differ from that code.';
@@ -96,9 +60,6 @@ const kOwnCode =
 function hasOwnCode({ name, content }: NamedFile): boolean {
   return new TextDecoder().decode(content).includes('"auto_map"') && (parseObject(name, content).auto_map ?? null) !== null;
 }
-
-/** The only task whose models have a configuration file of their own. */
-const kGliner = 'zero-shot-token-classification';
 
 export interface Loaded {
   engine: Engine;
@@ -138,7 +99,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const { report, signal } = parts;
   const opened = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
   const folder = request.task === 'feature-extraction' ? withStatic(opened, parts.folders, request.source.name) : opened;
-  const job: Job = { task: request.task, name: request.source.name, folder, report, signal, totals: new Totals(kForms) };
+  const job: Job = { ...quietly(request.source.name, folder, signal), task: request.task, report };
   const beside = async (source: SourceSpec | undefined) =>
     source && (await openFolder(source, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));
   const adapterFolder = await beside(request.adapter);
@@ -222,7 +183,7 @@ interface ChosenWeights {
 
 async function chooseWeights(
   wish: WeightsWish,
-  { job: { folder, signal }, config }: Awaited<ReturnType<typeof locateForTask>>,
+  { job: { folder, signal }, config }: Located<Job>,
   copies: QuantizedForm | undefined,
 ): Promise<ChosenWeights> {
   const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
@@ -243,105 +204,6 @@ function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' |
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
 
-export async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }> {
-  const found = job.task === kGliner ? { job, config: await readConfig(job) } : await locate(job);
-  return { job: found.job, config: await withEncoder(found.job, found.config) };
-}
-
-/** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
-async function withEncoder(job: Job, config: NamedFile): Promise<NamedFile> {
-  if (!new TextDecoder().decode(config.content).includes('"extractor"')) return config;
-  const said = parseObject(config.name, config.content);
-  const file = lacksEncoder(said) ? await job.folder.open(kEncoderConfig, job.signal) : undefined;
-  if (!file?.found) return config;
-  const { content } = await readWhole(job, kEncoderConfig, file);
-  const full = { ...said, encoder_config: parseObject(kEncoderConfig, content) };
-  return { name: config.name, content: new TextEncoder().encode(JSON.stringify(full)) };
-}
-
-async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
-  const forTask = () =>
-    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
-  const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // awaited later; errors in config.json have priority
-  const { job: encoder, config } = await located;
-  const forLabels = await readLabelsTokenizer(job, config);
-  const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
-  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels, ...classifier];
-  return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
-}
-
-/** Whether the class in config.json is a text classifier. Otherwise sentence-transformers' modules may contain one. */
-function hasClassifier(config: NamedFile): boolean {
-  const { architectures } = parseObject(config.name, config.content);
-  return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
-}
-
-/** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
-export async function readModules(job: Reading): Promise<NamedFile[]> {
-  const modules = await readThoseThere(job, [kModules]);
-  if (modules.length === 0) return [];
-  const readModule = async ({ folder, type }: ReturnType<typeof modulesOf>[number]) => {
-    const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
-    if (type === 'Transformer') return named(kSentenceConfigs);
-    if (type === 'Normalize') return folder === '' ? [] : named(['config.json']);
-    if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
-    const layer = await named(['config.json', kForms[0]]);
-    return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
-  };
-  const read = await Promise.all([readThoseThere(job, [kPrompts]), ...modulesOf(modules).map(readModule)]);
-  return [...modules, ...read.flat()];
-}
-
-export function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
-  return {
-    async open(file, signal, firstBytes) {
-      const own = await first.open(file, signal, firstBytes);
-      return own.found ? own : second.open(file, signal, firstBytes);
-    },
-    async look(file, signal) {
-      const own = await lookAt(first, file, signal);
-      return own.found ? own : lookAt(second, file, signal);
-    },
-  };
-}
-
-async function readConfig(job: Job): Promise<NamedFile> {
-  const name = 'config.json';
-  const file = await job.folder.open(kGlinerConfig, job.signal);
-  if (!file.found) return readNeeded(job, name); // not a GLiNER; the engine reports it
-  const { content } = await readWhole(job, kGlinerConfig, file);
-  const config = parseObject(kGlinerConfig, content);
-  const full = await completeConfig(
-    config,
-    (which) => (which === 'encoder' ? job.folder : job.labels)?.open(name, job.signal),
-    (found) => readWhole(job, name, found),
-  );
-  return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
-}
-
-async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
-  if (!job.task.startsWith('zero-shot-')) return [];
-  const needs = labelsEncoderOf(parseObject(config.name, config.content));
-  if (needs === undefined) return [];
-  const own = folderWithin(job.folder, kLabelsTokenizer);
-  const folders = job.labels ? firstOf(own, job.labels) : own;
-  try {
-    const of = { ...job, folder: folders };
-    const files = await readTokenizer(of);
-    return files.map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
-  } catch (error) {
-    if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
-    throw new PeruseError('not_found', `${error.message} ${labelsHint(needs)}.`, { cause: error });
-  }
-}
-
-/** Reads adapter_config.json, and the config.json in its folder, which has the labels of the adapter's classifier. */
-async function readAdapterConfigs(job: Job): Promise<NamedFile[]> {
-  const [own, model] = await Promise.all([readNeeded(job, kAdapterConfig), readThoseThere(job, ['config.json'])]);
-  return [own, ...model.map(({ content }) => ({ name: kAdapterModelConfig, content }))];
-}
-
 async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   const missing: MissingFile[] = [];
   for (const name of kAdapterWeights) {
@@ -350,11 +212,8 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
       missing.push(file);
       continue;
     }
-    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-    reporter.start();
-    const bytes = await naming(name, () => eachChunk(job, file, reporter, (chunk) => engine.feedAdapter(chunk)));
+    const bytes = await naming(name, () => feedFile(job, name, file, (chunk) => engine.feedAdapter(chunk)));
     await naming(name, async () => engine.finishAdapter());
-    reporter.finish();
     return bytes;
   }
   throw notFound(missing);
@@ -381,12 +240,4 @@ async function feedWeights(
   if (!copy) count(await feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk)));
   else count(await copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk))));
   return { version: versionOf(weights), file: weights.name };
-}
-
-async function feedFile(job: Job, name: string, file: ModelFile, feed: (chunk: Uint8Array) => void | Promise<void>): Promise<number> {
-  const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-  reporter.start();
-  const bytes = await eachChunk(job, file, reporter, feed);
-  reporter.finish();
-  return bytes;
 }

@@ -1,5 +1,6 @@
 // Reads a file forward, with one chunk in memory.
 import { PeruseError } from '../errors.js';
+import { joined } from '../sources/file_bytes.js';
 
 export class ByteStream {
   position = 0;
@@ -44,13 +45,7 @@ export class ByteStream {
   async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
     const parts: Uint8Array[] = [];
     for await (const part of this.pass(count)) parts.push(part.slice());
-    const bytes = new Uint8Array(count);
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
+    return joined(parts);
   }
 
   async byte(): Promise<number> {

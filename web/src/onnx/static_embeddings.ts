@@ -1,6 +1,7 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) as a sentence-transformers folder that the engine reads: a table of
 // token vectors, mean pooling, and normalisation if the model says so.
 import { PeruseError, show } from '../errors.js';
+import { bytesOf } from '../sources/file_bytes.js';
 import { isObject, numberOf, parseObject } from '../sources/json.js';
 import { kModules } from '../sources/model_files.js';
 import type { StaticKind } from '../sources/onnx_part.js';
@@ -118,7 +119,7 @@ async function readStatic(folder: ModelFolder, isNormalized: boolean, length: nu
 async function readHeader(folder: ModelFolder, signal: AbortSignal): Promise<{ header: Record<string, Tensor>; bodyAt: number }> {
   const file = await folder.open(kWeights, signal, kBlockBytes);
   if (!file.found) throw new PeruseError('not_found', `Static embeddings need ${file.where} (${file.why}).`);
-  const start = await allOf(file, kBlockBytes);
+  const start = await bytesOf(file, kBlockBytes);
   const length = start.length < 8 ? 0 : Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true));
   if (length === 0 || 8 + length > start.length) throw new PeruseError('malformed_file', `${file.where} has no header of safetensors.`);
   const json = parseObject(file.where, start.subarray(8, 8 + length));
@@ -161,7 +162,7 @@ function headerOf({ embeddings, mapping }: Static): Uint8Array {
 async function* tableOf(found: Static, file: ModelFile): AsyncGenerator<Uint8Array> {
   const { embeddings, weights, mapping, bodyAt, zero } = found;
   yield headerOf(found);
-  const body = (await allOf(file)).subarray(bodyAt);
+  const body = (await bytesOf(file)).subarray(bodyAt);
   for (const one of [embeddings, weights, mapping]) {
     if (one && one.end > body.length) throw new PeruseError('truncated_file', `${file.where} ended after ${bodyAt + body.length} bytes.`);
   }
@@ -234,22 +235,4 @@ function inMemory(where: string, content: Uint8Array): ModelFile {
 
 async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
-}
-
-async function allOf(file: ModelFile, most = Infinity): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of file.chunks()) {
-    const part = chunk.slice(0, most - length);
-    parts.push(part);
-    length += part.length;
-    if (length >= most) break;
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,4 +1,5 @@
 // TensorProto: a tensor's name, type, shape and location in the file. Only small tensors are read with the graph.
+import { joined } from '../sources/file_bytes.js';
 import { type Field, fields, kFourBytes, malformed, numbersOf, textOf } from './protobuf.js';
 
 export const kTypes = { F32: 1, U8: 2, I8: 3, I32: 6, I64: 7, BOOL: 9, F16: 10, F64: 11, BF16: 16, U4: 21, I4: 22 } as const;
@@ -125,14 +126,7 @@ export class TensorBuilder {
 
   /** Converts float_data, int32_data, ... to the form of raw_data. */
   private typedValues(): Uint8Array {
-    const parts = this.typed_.map(({ field }) => this.typedField(field));
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
+    return joined(this.typed_.map(({ field }) => this.typedField(field)));
   }
 
   private typedField(field: Field): Uint8Array {

@@ -1,5 +1,4 @@
 import {
-  explainMissing,
   kAdapterConfig,
   kAdapterWeights,
   kBesideTokenizer,
@@ -12,10 +11,8 @@ import {
   kSentenceConfigs,
   kVocabularies,
   labelsEncoderOf,
-  modulesOf,
 } from '../sources/model_files.js';
-import { readSmall } from '../sources/read_files.js';
-import { folderWithin, type ModelFile, type ModelFolder } from '../sources/source.js';
+import { modulesIn, type Reading, readThoseThere } from '../sources/read_files.js';
 
 const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
 
@@ -33,36 +30,11 @@ export const kModelFiles: readonly string[] = [
   ...kAdapterWeights,
 ];
 
-export interface OpenedCheckpoint {
-  config: ModelFile;
-  /** The folder with config.json and weights. `prefix` is its path in the model's folder: '', or with a slash at its end. */
-  encoder: ModelFolder;
-  prefix: string;
-}
-
-/** Opens a model's folder. config.json is in it, or in the first module's folder (older sentence-transformers). */
-export async function openCheckpoint(folder: ModelFolder, signal: AbortSignal): Promise<OpenedCheckpoint> {
-  const config = await folder.open('config.json', signal);
-  if (config.found) return { config, encoder: folder, prefix: '' };
-  const [encoder] = await modulesIn(folder, signal);
-  if (encoder === undefined || encoder.folder === '') throw await explainMissing(folder, [config], signal);
-  const prefix = `${encoder.folder}/`;
-  const within = folderWithin(folder, prefix);
-  const found = await within.open('config.json', signal);
-  if (!found.found) throw await explainMissing(folder, [config, found], signal);
-  return { config: found, encoder: within, prefix };
-}
-
-/** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. */
-export async function filesBesideWeights(
-  folder: ModelFolder,
-  prefix: string,
-  config: object,
-  signal: AbortSignal,
-): Promise<Map<string, Uint8Array>> {
+/** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. `prefix` is the encoder's folder in the model's. */
+export async function filesBesideWeights(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
   const labels =
     labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
-  const modules = await modulesIn(folder, signal);
+  const modules = await modulesIn(reading);
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
   const names = [
     ...[...kTokenizerFiles, ...kSentenceConfigs].map((name) => prefix + name),
@@ -71,15 +43,6 @@ export async function filesBesideWeights(
     kPrompts,
     ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),
   ];
-  const files = new Map<string, Uint8Array>();
-  for (const name of new Set(names)) {
-    const file = await folder.open(name, signal);
-    if (file.found) files.set(name, await readSmall(file));
-  }
-  return files;
-}
-
-async function modulesIn(folder: ModelFolder, signal: AbortSignal): Promise<ReturnType<typeof modulesOf>> {
-  const file = await folder.open(kModules, signal);
-  return file.found ? modulesOf([{ content: await readSmall(file) }]) : [];
+  const files = await readThoseThere(reading, [...new Set(names)]);
+  return new Map(files.map(({ name, content }) => [name, content]));
 }

@@ -10,17 +10,17 @@ import { integerParameters, type TensorInfo, WeightsReader } from '../engine/wei
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
-import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
+import { type ProgressCallback, Totals } from '../progress.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
+import { type FoundWeights, neededWeights, notFound, shardsOf } from '../sources/model_files.js';
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
-import { readSmall } from '../sources/read_files.js';
+import { feedFile, locate, quietly, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
-import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import type { Task } from '../tasks/tasks.js';
-import { filesBesideWeights, kModelFiles, openCheckpoint } from './checkpoint_files.js';
+import { filesBesideWeights, kModelFiles } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
@@ -84,7 +84,9 @@ async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions
   }
   const files = await openFolder(spec, platform().folderParts ?? {});
   await clear(folder, options.overwrite === true);
-  return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, how).run();
+  const quiet = quietly(spec.name, files, signal);
+  const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
+  return new Job(quiet, weights, folder, how).run();
 }
 
 /** Removes a model from the folder, or throws if there is one: two models in a folder would be read as one. */
@@ -106,32 +108,29 @@ interface How {
 }
 
 class Job {
-  private readonly totals_ = new Totals();
   private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0, file: '' };
   private config_: Uint8Array = new Uint8Array();
 
   constructor(
-    private readonly name_: string,
-    private readonly folder_: ModelFolder,
+    private readonly reading_: Reading,
+    private readonly weights_: Reading,
     private readonly target_: string,
-    private readonly progress_: ProgressCallback,
-    private readonly signal_: AbortSignal,
     private readonly how_: How,
   ) {}
 
   async run(): Promise<RewriteReport> {
-    const { config: file, encoder, prefix } = await openCheckpoint(this.folder_, this.signal_);
-    this.config_ = await readSmall(file);
-    const source = parseObject(file.where, this.config_);
+    const { job: encoder, config: file, prefix } = await locate(this.reading_);
+    this.config_ = file.content;
+    const source = parseObject(file.where, file.content);
     const { dtype, wish } = this.how_;
     let config = await this.storedConfig(source, file.where, dtype);
-    const onnx = wish && (await chooseOnnx(encoder, wish, source, this.signal_));
+    const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal));
     if (!onnx) await this.rewriteFound(encoder, prefix);
     else if (await this.rewriteOnnx(onnx, encoder, prefix, textOf(source.model_type))) {
       config = await this.storedConfig(source, file.where, dtype ?? 'q8');
     }
     const { trim } = this.how_;
-    const beside = await filesBesideWeights(this.folder_, prefix, source, this.signal_);
+    const beside = await filesBesideWeights(this.reading_, prefix, source);
     for (const [name, content] of trim ? trim.files(beside) : beside) await writeWhole(this.target_, name, content);
     // Written last, because a folder without config.json does not count as a checkpoint.
     const written = trim ? trim.config(config) : config;
@@ -143,17 +142,16 @@ class Job {
     return this.withReader(dtype, where, async (_, stored) => stored ?? source);
   }
 
-  private async rewriteFound(encoder: ModelFolder, prefix: string): Promise<void> {
-    const weights = await findWeights(encoder, this.signal_);
-    if (!weights.found) throw await explainMissing(encoder, weights.missing, this.signal_);
+  private async rewriteFound(encoder: Reading, prefix: string): Promise<void> {
+    const weights = await neededWeights(encoder.folder, encoder.signal);
     this.report_.file = prefix + weights.name;
     if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
   }
 
-  private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
+  private async rewriteOnnx({ name, dtype }: OnnxChoice, { folder, signal }: Reading, prefix: string, modelType: string): Promise<boolean> {
     const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name) : undefined;
-    const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
+    const opened = await openOnnx({ folder, name, modelType, encoded, signal, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
     await refuseIncomplete(name, this.config_, opened);
     this.report_.file = prefix + name;
@@ -184,16 +182,16 @@ class Job {
     }
   }
 
-  private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: ModelFolder, prefix: string): Promise<void> {
-    const index = parseObject(file.where, await readSmall(file));
-    const shards = [...new Set(Object.values((index.weight_map ?? {}) as object))];
-    if (shards.length === 0 || !shards.every((name): name is string => typeof name === 'string' && /^[^./\\:?#%][^/\\:?#%]*$/.test(name))) {
+  private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: Reading, prefix: string): Promise<void> {
+    const index = parseObject(file.where, (await readWhole(encoder, indexName, file)).content);
+    const shards = shardsOf(index);
+    if (!shards) {
       throw new PeruseError('malformed_file', `${file.where} has no weight_map of plain file names.`);
     }
     const targets = refuseSameNames(shards.map((shard) => [safetensorsName(shard), shard]));
     const map: Record<string, string> = {};
     for (const [target, shard] of targets) {
-      const part = await encoder.open(shard, this.signal_);
+      const part = await encoder.folder.open(shard, encoder.signal);
       if (!part.found) throw notFound([part], `, which ${indexName} names`);
       for (const { name } of await this.rewrite(`${prefix}${target}`, part)) map[name] = target;
     }
@@ -218,18 +216,13 @@ class Job {
   }
 
   private async write(name: string, file: ModelFile, reader: WeightsReader, output: FileHandle): Promise<TensorEntry[]> {
-    const reporter = new ByteReporter(this.progress_, this.name_, name, file.size, this.totals_);
-    reporter.start();
     let target: TargetFile | undefined;
-    for await (const chunk of file.chunks()) {
-      throwIfAborted(this.signal_);
-      reporter.add(chunk.length);
+    await feedFile(this.weights_, name, file, async (chunk) => {
       const pieces = reader.feed(chunk);
       target ??= reader.header && (await TargetFile.start(reader.header, output, this.how_.trim));
       for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
-    }
+    });
     const { encoded, bytes } = reader.finish();
-    reporter.finish();
     const { entries } = target!;
     this.report_.encoded += encoded;
     this.report_.copied += entries.length - 2 * encoded; // an encoded tensor has two entries: rows and scales

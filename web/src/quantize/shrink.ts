@@ -8,7 +8,7 @@ import { pipeline } from '../pipeline.js';
 import { platform } from '../platform/current.js';
 import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
 import { openFolder } from '../sources/open_folder.js';
-import { readSmall } from '../sources/read_files.js';
+import { quietly, readThoseThere } from '../sources/read_files.js';
 import { type ModelFolder, resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { cos_sim } from '../tasks/vectors.js';
 import { rewriteCheckpoint } from './rewrite_checkpoint.js';
@@ -107,8 +107,8 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function read(folder: ModelFolder, name: string): Promise<Uint8Array | undefined> {
-  const file = await folder.open(name, new AbortController().signal);
-  return file.found ? readSmall(file) : undefined;
+  const [file] = await readThoseThere(quietly(name, folder, new AbortController().signal), [name]);
+  return file?.content;
 }
 
 async function differenceOf(source: Source, folder: string, texts: readonly string[], options: ShrinkOptions): Promise<Difference> {

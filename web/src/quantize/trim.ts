@@ -5,9 +5,8 @@ import { platform } from '../platform/current.js';
 import { isObject, parseObject } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
-import { readSmall } from '../sources/read_files.js';
+import { locate, quietly, readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source } from '../sources/source.js';
-import { openCheckpoint } from './checkpoint_files.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
@@ -58,16 +57,18 @@ export interface TrimPlan {
 
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
-  const files = await openFolder(await resolveSource(source, options, platform().paths), platform().folderParts);
-  const { config: file, encoder, prefix } = await openCheckpoint(files, signal);
-  const config = parseObject(file.where, await readSmall(file));
+  const spec = await resolveSource(source, options, platform().paths);
+  const folder = await openFolder(spec, platform().folderParts);
+  const { job: encoder, config: file, prefix } = await locate(quietly(spec.name, folder, signal));
+  const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {
     throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');
   }
   const rows = vocabularySize(config);
-  const opened = await encoder.open('tokenizer.json', signal);
+  const opened = await encoder.folder.open('tokenizer.json', signal);
   if (!opened.found) throw new PeruseError('unsupported', `Trimming needs tokenizer.json: ${opened.where} does not exist (${opened.why}).`);
-  const vocabulary = new Vocabulary(parseObject(opened.where, await readSmall(opened)));
+  const { content } = await readWhole(encoder, 'tokenizer.json', opened);
+  const vocabulary = new Vocabulary(parseObject(opened.where, content));
   for (const [piece, id] of vocabulary.ids) {
     if (id >= rows) throw new PeruseError('unsupported', `tokenizer.json: ${show(piece)} has the id ${id}, and vocab_size is ${rows}.`);
   }

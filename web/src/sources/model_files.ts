@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { parseObject, textOf } from './json.js';
+import { isObject, parseObject, textOf } from './json.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 /** The tokenizer's files: the first list whose files exist is used. */
@@ -17,12 +17,21 @@ export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
 export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
 
+/** Names of files and folders in a model's folder that are used as they are. */
+const kPlainName = /^[^./\\:?#%][^/\\:?#%]*$/;
+
+/** A module of sentence-transformers: its folder in the model's, or '', and its class without the package. */
+export interface ModelModule {
+  folder: string;
+  type: string;
+}
+
 /** The modules in modules.json, the encoder first. Empty without the file, or if the engine will reject it. */
-export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
+export function modulesOf(found: readonly { content: Uint8Array }[]): ModelModule[] {
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
     const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: textOf(type).split('.').at(-1)! }));
-    return modules.every(({ folder }) => folder === '' || /^[^./\\:?#%][^/\\:?#%]*$/.test(folder)) ? modules : [];
+    return modules.every(({ folder }) => folder === '' || kPlainName.test(folder)) ? modules : [];
   } catch {
     return []; // the engine reports the invalid file
   }
@@ -111,6 +120,19 @@ export async function findWeights(folder: Pick<ModelFolder, 'open'>, signal: Abo
     }
   }
   return { found: false, missing };
+}
+
+export async function neededWeights(folder: Pick<ModelFolder, 'open'>, signal: AbortSignal): Promise<FoundWeights> {
+  const weights = await findWeights(folder, signal);
+  if (!weights.found) throw await explainMissing(folder, weights.missing, signal);
+  return weights;
+}
+
+/** The files that an index of shards names; undefined without any, or if one is no plain name. */
+export function shardsOf({ weight_map: map }: Record<string, unknown>): string[] | undefined {
+  const shards = [...new Set(Object.values(isObject(map) ? map : {}))];
+  const arePlain = shards.every((shard): shard is string => typeof shard === 'string' && kPlainName.test(shard));
+  return arePlain && shards.length > 0 ? shards : undefined;
 }
 
 /** Files whose presence explains why a repository lacks the needed ones. */

@@ -1,6 +1,17 @@
 import { PeruseError, throwIfAborted } from '../errors.js';
-import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
-import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
+import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
+import { joined } from './file_bytes.js';
+import {
+  explainMissing,
+  kBesideTokenizer,
+  kBesideVocabulary,
+  kForms,
+  kModules,
+  kVocabularies,
+  type ModelModule,
+  modulesOf,
+  notFound,
+} from './model_files.js';
 import { folderWithin, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 /** Maximum size of a small file, in bytes. A larger one would exhaust memory before it could be rejected. */
@@ -26,13 +37,7 @@ export async function readSmall(file: ModelFile, onChunk?: (bytes: number) => vo
     checkLength(file.where, length);
     onChunk?.(chunk.length);
   }
-  const content = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    content.set(part, at);
-    at += part.length;
-  }
-  return content;
+  return joined(parts);
 }
 
 export interface Reading {
@@ -48,27 +53,50 @@ export interface NamedFile {
   content: Uint8Array;
 }
 
+/** A file as it was read. `where` is its location in messages. */
+export interface ReadFile extends NamedFile {
+  where: string;
+}
+
+/** A reading without progress reports. */
+export function quietly(name: string, folder: ModelFolder, signal: AbortSignal): Reading {
+  return { name, folder, report: () => {}, signal, totals: new Totals(kForms) };
+}
+
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kBesideTokenizer)])).flat();
 }
 
-/** The folder of the first module in modules.json, which holds the encoder. */
-export async function encoderWithin<R extends Reading>(reading: R): Promise<R | undefined> {
-  const [encoder] = modulesOf(await readThoseThere(reading, [kModules]));
+export async function modulesIn(reading: Reading): Promise<ModelModule[]> {
+  return modulesOf(await readThoseThere(reading, [kModules]));
+}
+
+/** The folder of the first module in modules.json, which holds the encoder. `prefix` is its path, with a slash at its end. */
+export async function encoderWithin<R extends Reading>(reading: R): Promise<{ job: R; prefix: string } | undefined> {
+  const [encoder] = await modulesIn(reading);
   if (encoder === undefined || encoder.folder === '') return undefined;
-  return { ...reading, folder: folderWithin(reading.folder, `${encoder.folder}/`) };
+  const prefix = `${encoder.folder}/`;
+  return { job: { ...reading, folder: folderWithin(reading.folder, prefix) }, prefix };
+}
+
+export interface Located<R extends Reading> {
+  /** Reads the folder with config.json, tokenizer and weights. */
+  job: R;
+  config: NamedFile;
+  /** The path of that folder in the model's: '', or with a slash at its end. */
+  prefix: string;
 }
 
 /** Finds config.json, tokenizer and weights: in the folder, or in that of the first module in modules.json. */
-export async function locate<R extends Reading>(reading: R): Promise<{ job: R; config: NamedFile }> {
+export async function locate<R extends Reading>(reading: R): Promise<Located<R> & { config: ReadFile }> {
   const file = await reading.folder.open('config.json', reading.signal);
-  if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file) };
+  if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file), prefix: '' };
   const within = await encoderWithin(reading);
   if (within === undefined) throw await explainMissing(reading.folder, [file], reading.signal);
-  return { job: within, config: await readNeeded(within, 'config.json') };
+  return { ...within, config: await readNeeded(within.job, 'config.json') };
 }
 
-export async function readThoseThere(reading: Reading, names: readonly string[]): Promise<NamedFile[]> {
+export async function readThoseThere(reading: Reading, names: readonly string[]): Promise<ReadFile[]> {
   const files = await Promise.all(
     names.map(async (name) => {
       const file = await reading.folder.open(name, reading.signal);
@@ -78,7 +106,7 @@ export async function readThoseThere(reading: Reading, names: readonly string[])
   return files.flat();
 }
 
-export async function readNeeded(reading: Reading, name: string): Promise<NamedFile> {
+export async function readNeeded(reading: Reading, name: string): Promise<ReadFile> {
   const file = await reading.folder.open(name, reading.signal);
   if (!file.found) throw await explainMissing(reading.folder, [file], reading.signal);
   return readWhole(reading, name, file);
@@ -102,7 +130,7 @@ export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
   throw notFound(missing);
 }
 
-export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<NamedFile> {
+export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<ReadFile> {
   const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
   reporter.start();
   const content = await readSmall(file, (bytes) => {
@@ -112,13 +140,27 @@ export async function readWhole(reading: Reading, name: string, file: ModelFile)
   throwIfAborted(reading.signal);
   reporter.finish();
   if (name.endsWith('.json')) refuseHtml(file.where, content);
-  return { name, content };
+  return { name, content, where: file.where };
 }
 
 /** Rejects HTML with a clear message, because a wrong address often returns a page. */
 function refuseHtml(where: string, content: Uint8Array): void {
   const first = content.find((byte) => byte > 0x20);
   if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
+}
+
+/** Feeds all bytes of a file and reports progress. Returns their number. */
+export async function feedFile(
+  reading: Reading,
+  name: string,
+  file: ModelFile,
+  feed: (chunk: Uint8Array) => void | Promise<void>,
+): Promise<number> {
+  const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
+  reporter.start();
+  const bytes = await eachChunk(reading, file, reporter, feed);
+  reporter.finish();
+  return bytes;
 }
 
 export async function eachChunk(

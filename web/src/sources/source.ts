@@ -104,6 +104,20 @@ export async function lookAt(folder: ModelFolder, file: string, signal: AbortSig
   return { found: true, size: found.size, cached: true };
 }
 
+/** A folder whose files are those of `first`, and those of `second` that `first` lacks. */
+export function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
+  return {
+    async open(file, signal, firstBytes) {
+      const own = await first.open(file, signal, firstBytes);
+      return own.found ? own : second.open(file, signal, firstBytes);
+    },
+    async look(file, signal) {
+      const own = await lookAt(first, file, signal);
+      return own.found ? own : lookAt(second, file, signal);
+    },
+  };
+}
+
 /** A folder within a folder. `prefix` ends with a slash. */
 export function folderWithin(folder: ModelFolder, prefix: string): ModelFolder {
   return {

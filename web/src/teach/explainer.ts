@@ -1,7 +1,6 @@
 // Opens a model in the engine's thread whose results are explained by gradients.
-import { Totals } from '../progress.js';
-import { kForms } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
+import { quietly } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { feedTrainer, type LessonParts, readTexts, type TrainerRequest } from './open_trainer.js';
 import type { Trainer } from './trainer.js';
@@ -21,8 +20,7 @@ export async function openExplained(
 ): Promise<Trainer> {
   const { source, task, choice } = model;
   const folder = await openFolder(source, { ...parts, notice: () => {} });
-  const reading = { name: source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
-  const { job, texts, modules } = await readTexts(reading, model.readsModules);
+  const { job, texts, modules } = await readTexts(quietly(source.name, folder, signal), model.readsModules);
   const trainer = await starting;
   for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
   trainer.open({ task, explains: true, threads: choice.threads });

@@ -4,10 +4,8 @@ import { withStatic } from '../engine/feed_onnx.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { GradientRequest, GradientResult } from '../explain/gradient.js';
-import { Totals } from '../progress.js';
-import { kForms } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
-import { locate, type NamedFile, type Reading } from '../sources/read_files.js';
+import { locate, type NamedFile, quietly, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { ServedHost } from '../worker/host.js';
 import { Starting } from '../worker/starting.js';
@@ -136,14 +134,9 @@ class Lesson {
 
   private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
-    const folder = await openFolder(source, { ...this.parts_, notice });
-    return {
-      name: source.name,
-      folder: this.request_.task === 'text-classification' ? withStatic(folder, this.parts_, source.name) : folder,
-      report: (load) => this.report_({ ...this.progress_, load }),
-      signal: this.signal_,
-      totals: new Totals(kForms),
-    };
+    const opened = await openFolder(source, { ...this.parts_, notice });
+    const folder = this.request_.task === 'text-classification' ? withStatic(opened, this.parts_, source.name) : opened;
+    return { ...quietly(source.name, folder, this.signal_), report: (load) => this.report_({ ...this.progress_, load }) };
   }
 
   private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {

@@ -2,13 +2,12 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
-import { readModules } from '../engine/load.js';
 import { startModule } from '../engine/start_build.js';
-import { ByteReporter } from '../progress.js';
 import { feedShards } from '../sources/feed_shards.js';
-import { explainMissing, findWeights } from '../sources/model_files.js';
+import { neededWeights } from '../sources/model_files.js';
+import { readModules } from '../sources/model_texts.js';
 import type { FolderParts } from '../sources/open_folder.js';
-import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
+import { feedFile, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
@@ -51,8 +50,7 @@ export async function feedTrainer(
   trainer: Trainer,
   keeps: boolean,
 ): Promise<{ weights: WeightsTaken; base?: Map<string, Blob> }> {
-  const found = await findWeights(job.folder, job.signal);
-  if (!found.found) throw await explainMissing(job.folder, found.missing, job.signal);
+  const found = await neededWeights(job.folder, job.signal);
   const base = new Map<string, Blob>();
   let parts: Blob[] = [];
   const feed = (chunk: Uint8Array) => {
@@ -80,12 +78,8 @@ export async function feedTrainer(
       found,
     );
   } else {
-    const { name, file } = found;
-    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-    reporter.start();
-    await eachChunk(job, file, reporter, feed);
-    reporter.finish();
-    keep(name);
+    await feedFile(job, found.name, found.file, feed);
+    keep(found.name);
   }
   const weights = trainer.finishWeights();
   return keeps ? { weights, base } : { weights };

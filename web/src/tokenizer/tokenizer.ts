@@ -171,5 +171,5 @@ async function readFiles(reading: Reading): Promise<NamedFile[]> {
   if (config.length > 0) return [...config, ...(await readTokenizer(reading))];
   const within = await encoderWithin(reading);
   if (within === undefined) return readTokenizer(reading);
-  return [...(await readThoseThere(within, ['config.json'])), ...(await readTokenizer(within))];
+  return [...(await readThoseThere(within.job, ['config.json'])), ...(await readTokenizer(within.job))];
 }

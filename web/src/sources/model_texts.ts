@@ -1,0 +1,174 @@
+// Reads the files of a model that describe it: its configuration, its tokenizer, sentence-transformers' modules.
+import { PeruseError } from '../errors.js';
+import { parseObject, textOf } from './json.js';
+import {
+  completeConfig,
+  kAdapterConfig,
+  kBesideTokenizer,
+  kEncoderConfig,
+  kForms,
+  kGlinerConfig,
+  kLabelsTokenizer,
+  kModules,
+  kPrompts,
+  kSentenceConfigs,
+  kVocabularies,
+  labelsEncoderOf,
+  labelsHint,
+  lacksEncoder,
+  type ModelModule,
+  modulesOf,
+} from './model_files.js';
+import {
+  type Located,
+  locate,
+  type NamedFile,
+  quietly,
+  type Reading,
+  readNeeded,
+  readThoseThere,
+  readTokenizer,
+  readWhole,
+} from './read_files.js';
+import { type FileFacts, firstOf, folderWithin, lookAt, type ModelFolder } from './source.js';
+
+export interface Job extends Reading {
+  task: string;
+  /** A bi-encoder's label encoder, if the caller named its folder. */
+  labels?: ModelFolder;
+}
+
+/** The name by which the engine gets the config.json of an adapter's folder. */
+const kAdapterModelConfig = 'adapter/config.json';
+
+/** The only task whose models have a configuration file of their own. */
+export const kGliner = 'zero-shot-token-classification';
+
+export async function locateForTask(job: Job): Promise<Located<Job>> {
+  const found = job.task === kGliner ? { job, config: await readConfig(job), prefix: '' } : await locate(job);
+  return { ...found, config: await withEncoder(found.job, found.config) };
+}
+
+/** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
+async function withEncoder(job: Job, config: NamedFile): Promise<NamedFile> {
+  if (!new TextDecoder().decode(config.content).includes('"extractor"')) return config;
+  const said = parseObject(config.name, config.content);
+  const file = lacksEncoder(said) ? await job.folder.open(kEncoderConfig, job.signal) : undefined;
+  if (!file?.found) return config;
+  const { content } = await readWhole(job, kEncoderConfig, file);
+  const full = { ...said, encoder_config: parseObject(kEncoderConfig, content) };
+  return { name: config.name, content: new TextEncoder().encode(JSON.stringify(full)) };
+}
+
+/** A model whose task is not known yet. */
+export interface LocatedModel extends Located<Job> {
+  weights: ModelFolder;
+  /** Names a file that a GLiNER needs and the folder lacks. */
+  lack?: string;
+}
+
+/** Finds config.json or gliner_config.json. The folders of `others` have what the model only names. */
+export async function locateModel(
+  name: string,
+  own: ModelFolder,
+  others: { encoder?: ModelFolder | undefined; labels?: ModelFolder | undefined },
+  signal: AbortSignal,
+): Promise<LocatedModel> {
+  const folder = others.encoder ? firstOf(own, others.encoder) : own;
+  const base: Job = { ...quietly(name, folder, signal), task: '', ...(others.labels && { labels: others.labels }) };
+  const gliner = await lookAt(folder, kGlinerConfig, signal);
+  try {
+    const found = await locateForTask(gliner.found ? { ...base, task: kGliner } : base);
+    return { ...found, weights: found.job.folder === folder ? own : found.job.folder };
+  } catch (error) {
+    if (!gliner.found || !(error instanceof PeruseError) || error.code !== 'not_found') throw error;
+    return { job: base, config: await readNeeded(base, kGlinerConfig), prefix: '', weights: own, lack: error.message };
+  }
+}
+
+/** Looks at the tokenizer's files without reading them; undefined if there is none. */
+export async function lookAtTokenizer(
+  folder: ModelFolder,
+  signal: AbortSignal,
+): Promise<{ names: readonly string[]; files: FileFacts[] } | undefined> {
+  const look = async (names: readonly string[]) =>
+    (await Promise.all(names.map((name) => lookAt(folder, name, signal)))).flatMap((file) => (file.found ? [file] : []));
+  for (const names of kVocabularies) {
+    const there = await look(names);
+    if (there.length === names.length) return { names, files: [...there, ...(await look(kBesideTokenizer))] };
+  }
+  return undefined;
+}
+
+export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
+  const forTask = () =>
+    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
+  const beside = Promise.all([readTokenizer(job), forTask()]);
+  beside.catch(() => {}); // awaited later; errors in config.json have priority
+  const { job: encoder, config } = await located;
+  const forLabels = await readLabelsTokenizer(job, config);
+  const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
+  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels, ...classifier];
+  return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
+}
+
+/** Whether the class in config.json is a text classifier. Otherwise sentence-transformers' modules may contain one. */
+function hasClassifier(config: NamedFile): boolean {
+  const { architectures } = parseObject(config.name, config.content);
+  return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
+}
+
+/** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
+export async function readModules(job: Reading): Promise<NamedFile[]> {
+  const modules = await readThoseThere(job, [kModules]);
+  if (modules.length === 0) return [];
+  const readModule = async ({ folder, type }: ModelModule) => {
+    const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
+    if (type === 'Transformer') return named(kSentenceConfigs);
+    if (type === 'Normalize') return folder === '' ? [] : named(['config.json']);
+    if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
+    const layer = await named(['config.json', kForms[0]]);
+    return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
+  };
+  const read = await Promise.all([readThoseThere(job, [kPrompts]), ...modulesOf(modules).map(readModule)]);
+  return [...modules, ...read.flat()];
+}
+
+async function readConfig(job: Job): Promise<NamedFile> {
+  const name = 'config.json';
+  const file = await job.folder.open(kGlinerConfig, job.signal);
+  if (!file.found) return readNeeded(job, name); // not a GLiNER; the engine reports it
+  const { content } = await readWhole(job, kGlinerConfig, file);
+  const config = parseObject(kGlinerConfig, content);
+  const full = await completeConfig(
+    config,
+    (which) => (which === 'encoder' ? job.folder : job.labels)?.open(name, job.signal),
+    (found) => readWhole(job, name, found),
+  );
+  return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
+}
+
+/** The folder of a bi-encoder's tokenizer for labels. */
+export function labelsFolder({ folder, labels }: Job): ModelFolder {
+  const own = folderWithin(folder, kLabelsTokenizer);
+  return labels ? firstOf(own, labels) : own;
+}
+
+async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
+  if (!job.task.startsWith('zero-shot-')) return [];
+  const needs = labelsEncoderOf(parseObject(config.name, config.content));
+  if (needs === undefined) return [];
+  try {
+    const files = await readTokenizer({ ...job, folder: labelsFolder(job) });
+    return files.map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
+    throw new PeruseError('not_found', `${error.message} ${labelsHint(needs)}.`, { cause: error });
+  }
+}
+
+/** Reads adapter_config.json, and the config.json in its folder, which has the labels of the adapter's classifier. */
+export async function readAdapterConfigs(job: Job): Promise<NamedFile[]> {
+  const [own, model] = await Promise.all([readNeeded(job, kAdapterConfig), readThoseThere(job, ['config.json'])]);
+  return [own, ...model.map(({ content }) => ({ name: kAdapterModelConfig, content }))];
+}
