@@ -182,7 +182,6 @@ test('from a URL only the first bytes of the weights are asked for', async () =>
       'config.json undefined',
       'model.safetensors bytes=0-0',
       'model.safetensors bytes=0-65535',
-      'tokenizer.json bytes=0-0',
     ]);
   } finally {
     env.cache = before;

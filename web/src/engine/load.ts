@@ -7,7 +7,15 @@ import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
 import { parseObject } from '../sources/json.js';
-import { explainMissing, type FoundWeights, findWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
+import {
+  explainMissing,
+  type FoundWeights,
+  findWeights,
+  kAdapterWeights,
+  kForms,
+  type MissingWeights,
+  notFound,
+} from '../sources/model_files.js';
 import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
 import {
   chooseOnnx,
@@ -67,15 +75,12 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
-/** Thrown if the folder has only ONNX files: the engine must then be opened differently. */
-class OnlyOnnx extends Error {}
-
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   throwIfAborted(parts.signal);
   const stop = new AbortController();
   const unfollow = onAbort(parts.signal, () => stop.abort(parts.signal.reason));
   try {
-    return await loadEither(request, { ...parts, signal: stop.signal });
+    return await loadWeights(request, { ...parts, signal: stop.signal });
   } catch (error) {
     stop.abort();
     throw error;
@@ -84,88 +89,112 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   }
 }
 
-async function loadEither(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
-  try {
-    return await loadWeights(request, parts);
-  } catch (error) {
-    if (!(error instanceof OnlyOnnx)) throw error;
-    return loadWeights({ ...request, weights: { ...(request.weights ?? kUsualWeights), weights: 'onnx' } }, parts);
-  }
+interface Folders {
+  /** Reads the model's own folder. */
+  job: Job;
+  /** Reads all folders that have the model's configuration and tokenizer. */
+  small: Job;
+  adapter: Job | undefined;
+}
+
+async function openFolders(request: LoadRequest, parts: LoadParts, notice: (sentence: string) => void): Promise<Folders> {
+  const { source, task } = request;
+  const open = async (other: SourceSpec) => openFolder(other, { ...parts.folders, notice });
+  const opened = await open(source);
+  const folder = task === 'feature-extraction' ? withStatic(opened, parts.folders, source.name) : opened;
+  const job: Job = { ...quietly(source.name, folder, parts.signal), task, report: parts.report };
+  const adapter = request.adapter && { ...job, name: request.adapter.name, folder: await open(request.adapter) };
+  const encoder = request.encoder && (await open(request.encoder));
+  const labels = request.labelsEncoder && (await open(request.labelsEncoder));
+  const leading = request.adapterLeads && adapter ? firstOf(adapter.folder, folder) : folder;
+  return { job, small: { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading }, adapter };
 }
 
 async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
-  const { report, signal } = parts;
-  const opened = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
-  const folder = request.task === 'feature-extraction' ? withStatic(opened, parts.folders, request.source.name) : opened;
-  const job: Job = { ...quietly(request.source.name, folder, signal), task: request.task, report };
-  const beside = async (source: SourceSpec | undefined) =>
-    source && (await openFolder(source, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));
-  const adapterFolder = await beside(request.adapter);
-  const adapter = adapterFolder && { ...job, name: request.adapter!.name, folder: adapterFolder };
-  const encoder = await beside(request.encoder);
-  const labels = await beside(request.labelsEncoder);
-  const leading = request.adapterLeads && adapterFolder ? firstOf(adapterFolder, folder) : folder;
-  const small: Job = { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading };
+  const { signal } = parts;
+  const { job, small, adapter } = await openFolders(request, parts, (sentence) => notices.add(sentence));
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
   const wish = request.weights ?? kUsualWeights;
   const copies = formOf(request);
-  const chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
-  const { onnx } = chosen;
+  let chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
   const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
-  const starting = loaded ? Promise.resolve(loaded.beside()) : parts.startEngine(configBytes);
+  let starting = loaded ? Promise.resolve(loaded.beside()) : parts.startEngine(configBytes);
   try {
-    const [texts, adapterConfigs, engine] = await Promise.all([
+    const [texts, adapterConfigs, started] = await Promise.all([
       readTexts(small, located),
       adapter ? readAdapterConfigs(adapter) : [],
       starting,
     ]);
     throwIfAborted(signal);
-    let bytes = 0;
-    for (const { name, content } of [...texts, ...adapterConfigs]) {
-      engine.addFile(name, content);
-      bytes += content.length;
-    }
-    const { deviceChoice } = engine;
-    const { task, id2label, enhancedMaskDecoder } = request;
-    const { dtype: asked } = request;
-    const dtype = onnx && (asked === 'auto' || asked === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : asked;
-    await engine.open({ task, dtype, id2label, enhanced_mask_decoder: enhancedMaskDecoder });
-    if (adapter) bytes += await feedAdapter(adapter, engine);
-    const { job: found } = await located;
+    const open = async (engine: Engine, onnx: OnnxChoice | undefined) => {
+      let length = 0;
+      for (const { name, content } of [...texts, ...adapterConfigs]) {
+        engine.addFile(name, content);
+        length += content.length;
+      }
+      const { task, dtype, id2label, enhancedMaskDecoder } = request;
+      await engine.open({ task, dtype: precisionFor(dtype, onnx), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
+      return adapter ? length + (await feedAdapter(adapter, engine)) : length;
+    };
+    let engine = started;
+    let bytes = await open(engine, chosen.onnx);
+    const { job: found, config } = await located;
     const own = found === small ? job : found;
-    let { version, file = '' } = chosen;
     if (!loaded || engine.needsWeights()) {
-      const count = (more: number) => {
-        bytes += more;
-      };
-      if (onnx) count(await feedOnnx(own, engine, onnx, (await located).config, parts.folders.importOnnx));
-      else if (chosen.copy) count(await feedFile(own, file, chosen.copy, (chunk) => engine.feedWeights(chunk)));
-      else ({ version, file } = await feedWeights(own, engine, wish, copies && { config: await configBytes, form: copies }, count));
+      const { version } = chosen;
+      let weights: FoundWeights | undefined;
+      if (!chosen.onnx && !chosen.copy) {
+        const there = await findWeights(own.folder, signal);
+        if (there.found) weights = there;
+        chosen = there.found ? { file: there.name, version: versionOf(there) } : ofOnnx(await onnxInstead(own, wish, there));
+        if (precisionFor(request.dtype, chosen.onnx) !== request.dtype) {
+          engine = started.beside();
+          starting = Promise.resolve(engine);
+          started.dispose();
+          bytes = await open(engine, chosen.onnx);
+        }
+      }
+      const { onnx, copy, file = '' } = chosen;
+      if (onnx) bytes += await feedOnnx(own, engine, onnx, config, parts.folders.importOnnx);
+      else if (copy) bytes += await feedFile(own, file, copy, (chunk) => engine.feedWeights(chunk));
+      else bytes += await feedWeights(own, engine, weights!, copies && { config: config.content, form: copies });
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
-    if (hasOwnCode((await located).config)) notices.add(kOwnCode);
+    if (hasOwnCode(config)) notices.add(kOwnCode);
     const milliseconds = performance.now() - start;
     const report = {
       bytes,
       milliseconds,
       weights,
-      deviceChoice,
-      file,
+      deviceChoice: engine.deviceChoice,
+      file: chosen.file ?? '',
       dtype: weights.dtype,
       threads: engine.threads,
       notices: [...notices],
       shared: loaded !== undefined,
     };
-    return { engine, report, checkpoint: { config: await configBytes, weights: version } };
+    return { engine, report, checkpoint: { config: config.content, weights: chosen.version } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {}); // the caller gets the error of the load; this only frees memory
     throw error;
   }
+}
+
+/** Weights of 8 bits or fewer in an ONNX file stay as they are. */
+function precisionFor(asked: string, onnx: OnnxChoice | undefined): string {
+  return onnx && (asked === 'auto' || asked === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : asked;
+}
+
+/** Returns the ONNX file of a folder that has no other weights. */
+async function onnxInstead({ folder, signal }: Job, wish: WeightsWish, { missing }: MissingWeights): Promise<OnnxChoice> {
+  const onnx = wish.weights === 'auto' ? await findOnnx(folder, wish, signal) : undefined;
+  if (!onnx) throw await explainMissing(folder, missing, signal);
+  return onnx;
 }
 
 /** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
@@ -222,22 +251,14 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
 async function feedWeights(
   job: Job,
   engine: Engine,
-  wish: WeightsWish,
+  weights: FoundWeights,
   /** If weights are to be stored as they are quantised. */
   quantized: { config: Uint8Array; form: QuantizedForm } | undefined,
-  count: (bytes: number) => void,
-): Promise<{ version: string | undefined; file: string }> {
-  const weights = await findWeights(job.folder, job.signal);
-  if (!weights.found && wish.weights === 'auto' && (await findOnnx(job.folder, wish, job.signal))) throw new OnlyOnnx();
-  if (!weights.found) throw await explainMissing(job.folder, weights.missing, job.signal);
-  if (weights.sharded) {
-    count(await feedShards(job, engine, weights));
-    return { version: undefined, file: weights.name };
-  }
+): Promise<number> {
+  if (weights.sharded) return feedShards(job, engine, weights);
   const { name } = weights;
   const form = quantized && name === kForms[0] ? weights.file.inForm?.(quantized.form) : undefined;
   const copy = form && QuantizedCopy.start(engine, name, quantized!.config, quantized!.form, form);
-  if (!copy) count(await feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk)));
-  else count(await copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk))));
-  return { version: versionOf(weights), file: weights.name };
+  if (!copy) return feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk));
+  return copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk)));
 }
