@@ -230,6 +230,7 @@ describe('answers', () => {
       expect(classify.info.weights.file).toBe('onnx/model_quantized.onnx');
       expect(classify.info.worker).toBe(true);
       expect(steps).toContain('onnx/model_quantized.onnx');
+      expect(steps).toEqual([...new Set(steps)]); // no file is read twice
       await classify.dispose();
     } finally {
       await server.close();
