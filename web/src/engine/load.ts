@@ -190,7 +190,7 @@ function precisionFor(asked: string, onnx: OnnxChoice | undefined): string {
   return onnx && (asked === 'auto' || asked === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : asked;
 }
 
-/** Returns the ONNX file of a folder that has no other weights. */
+/** Finds the ONNX file of a folder without other weights. */
 async function onnxInstead({ folder, signal }: Job, wish: WeightsWish, { missing }: MissingWeights): Promise<OnnxChoice> {
   const onnx = wish.weights === 'auto' ? await findOnnx(folder, wish, signal) : undefined;
   if (!onnx) throw await explainMissing(folder, missing, signal);

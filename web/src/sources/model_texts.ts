@@ -86,7 +86,7 @@ export async function locateModel(
   }
 }
 
-/** Looks at the tokenizer's files without reading them; undefined if there is none. */
+/** Looks at the tokenizer's files without reading them. Returns undefined if they are missing. */
 export async function lookAtTokenizer(
   folder: ModelFolder,
   signal: AbortSignal,
