@@ -20,7 +20,7 @@ const kTarball = {
     name: 'tarball',
     include: [
       ...['adapter', 'arguments', 'gliner', 'pipeline', 'pipelines', 'pytorch', 'quantize', 'rankers', 'sentence', 'shards', 'tasks'],
-      ...['tokenizer', 'cli/inspect', 'teach/pretrain', 'teach/teach'],
+      ...['tokenizer', 'cli/inspect', 'teach/lessons', 'teach/pretrain', 'teach/teach'],
     ].map((name) => `tests/node/${name}.test.ts`),
     environment: 'node',
     pool: 'forks' as const,
@@ -137,6 +137,7 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // run as published
         },
       },
       ...(kPackage ? [kTarball] : []),

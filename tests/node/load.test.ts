@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
+import { patience } from '../../web/src/patience.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
 import { DiskFolder } from '../../web/src/sources/folder_node.js';
 import type { SourceSpec } from '../../web/src/sources/source.js';
@@ -225,6 +226,14 @@ describe('a bad source', () => {
       /model\.safetensors: the connection broke after 10 of 1000 bytes/,
     ],
   ];
+
+  const { retries } = patience;
+  beforeEach(() => {
+    patience.retries = [1, 1, 1];
+  });
+  afterEach(() => {
+    patience.retries = retries;
+  });
 
   test.each(kCases)('%s is one clear error', async (_, spoil, code, message) => {
     spoil(server.files);

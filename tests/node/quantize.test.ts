@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { peruse } from './cli/run_in_test.js';
-import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyModel, tinyText } from './support/tiny.js';
+import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
@@ -69,22 +69,6 @@ describe('a q8 checkpoint', () => {
     const error = await failure(quantizeCheckpoint({ ...files, 'model.safetensors': weights }, folder));
     expect(error).toMatchObject({ code: 'malformed_file', message: expect.stringContaining(`"${name}" holds NaN or infinity in row 1`) });
     expect(await readdir(folder)).toEqual([]);
-  });
-
-  test('can be made of every tiny checkpoint', async () => {
-    for (const set of ['tiny', 'conv']) {
-      for (const name of await readdir(join(kFixtures, set))) {
-        const read = (file: string) => readFile(join(kFixtures, set, name, file)).then((bytes) => new Uint8Array(bytes));
-        const config = await read('config.json').catch(() => undefined);
-        if (config === undefined || name === 'deberta-v1-talking-heads') continue; // unsupported
-        const folder = newFolder();
-        const weights = await read('model.safetensors');
-        await quantizeCheckpoint(tinyModel(config, weights), folder);
-        const embed = await pipeline('feature-extraction', folder, { variant: 'simd' });
-        expect(embed.info.dtype, name).toBe('q8');
-        await embed.dispose();
-      }
-    }
   });
 
   test.each(['deberta-v2-sequence', 'deberta-v2-sequence-bf16', 'convbert-sequence', 'electra-sequence'])(

@@ -51,10 +51,16 @@ const kTarballItself = ['tests/packaging/package.test.ts'];
 /** Tests of the suite "frameworks", and installed packages. */
 const kOtherPackages = ['hosts', 'node_modules', 'work'].map((name) => `tests/packaging/${name}`);
 
-/** Tests in Node of memory, threads, faults and hostile input, which repeat loads and calls many times or wait. */
+/** C++ tests that take seconds each under sanitizers, because they train, repeat or grow. */
+const kLong = [
+  ...['Gliner.ScoresManyWordsByManyLabels', 'LinearTime.*', 'PretrainDetection.LearnsAndRepeatsItself'],
+  ...['PretrainMaskedWords.LearnsWhatIsEasy', 'RandomModels.DeepLayersAgreeInQ8', 'Threads.LearnTheSameToTheBit'],
+].join(':');
+
+/** Tests in Node of memory, threads, faults, hostile input and whole lessons, which repeat loads, calls and steps many times or wait. */
 const kRepeated = [
   ...['arguments', 'cache_faults', 'demo_models', 'dispose_memory', 'event_loop', 'json_files', 'load_memory', 'memory', 'moving_host'],
-  ...['resting_worker', 'cli/batch', 'teach/few', 'teach/threads'],
+  ...['patterns_time', 'quantize_all', 'resting_worker', 'cli/batch', 'teach/few', 'teach/lessons', 'teach/threads'],
 ].map((name) => `tests/node/${name}.test.ts`);
 
 /** The test files in the folder and below, except those in `others`, which are files or folders. */
@@ -89,11 +95,12 @@ export const kSuites = [
   {
     name: 'native',
     tier: 'fast',
-    covers: 'every C++ test, with address and undefined-behaviour sanitizers',
+    covers: 'the C++ tests but the longest, with address and undefined-behaviour sanitizers',
     builds: ['native'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 126,
+    processor: 100,
     googletest: 'build/native-debug/peruse_tests',
+    filter: `-${kLong}`,
   },
   {
     name: 'wasm',
@@ -183,11 +190,22 @@ export const kSuites = [
     command: ['node', 'tools/hosts.mjs', 'vite8', 'copied'],
   },
   {
+    name: 'native-other',
+    tier: 'all',
+    covers: 'the longest C++ tests, with sanitizers: training, tens of layers, hundreds of labels, time that grows with the text',
+    why: 'seven tests take a third of the time of all; without sanitizers "wasm" runs those of training and models',
+    builds: ['native'],
+    reads: [...kCore, ...kData, 'tests/native/'],
+    processor: 60,
+    googletest: 'build/native-debug/peruse_tests',
+    filter: kLong,
+  },
+  {
     name: 'node-other',
     tier: 'all',
     covers:
-      'the package in Node: memory, threads, faults of caches, hostile arguments and files, interrupted batches, answers of the demo models',
-    why: 'repeats loads and calls hundreds of times, or waits, to find what one call does not show',
+      'the package in Node: memory, threads, faults of caches, hostile arguments and files, interrupted batches, answers of the demo models, whole lessons',
+    why: 'repeats loads, calls and steps hundreds of times, or waits, to find what one call does not show',
     builds: ['library'],
     reads: [...kPackage, ...kVitest, ...kData, 'tests/node/'],
     processor: 190,
