@@ -118,10 +118,11 @@ function mutateMessage(bytes, random) {
     default:
       field.content = mutateMessage(field.content, random);
   }
-  return new Uint8Array(Buffer.concat(fields.flatMap(writeField)));
+  return joinMessage(fields);
 }
 
-function splitMessage(bytes) {
+/** The fields of a protobuf message: number, type and content; empty if it is none. */
+export function splitMessage(bytes) {
   const fields = [];
   for (let at = 0; at < bytes.length; ) {
     const [key, start] = readVarint(bytes, at);
@@ -158,6 +159,9 @@ function writeVarint(value) {
   for (; left > 127n; left >>= 7n) bytes.push(Number(left & 127n) | 128);
   return Uint8Array.from([...bytes, Number(left)]);
 }
+
+/** The message that splitMessage() split; `said` replaces the length of a field. */
+export const joinMessage = (fields) => new Uint8Array(Buffer.concat(fields.flatMap(writeField)));
 
 const writeField = ({ number, type, content, said }) => [
   writeVarint(number * 8 + type),

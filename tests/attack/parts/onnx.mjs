@@ -1,8 +1,10 @@
 // Reads broken ONNX files with the reader alone, thousands of times as often as `files` loads them. A file must be refused with a typed error,
-// or give exactly the bytes that its safetensors header announces, however its own bytes arrive.
+// or give exactly the bytes that its safetensors header announces, however its own bytes arrive. Most files are a few neighbouring nodes with their
+// tensors, which are read twenty times as fast as whole files.
 import { openOnnx } from '../../../web/dist/onnx/onnx_weights.js';
 import { onnxModels } from '../lib/models.mjs';
 import { mutate } from '../lib/mutate.mjs';
+import { pieceOf } from '../lib/onnx_pieces.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 import { measureOwnTime } from '../lib/own_time.mjs';
 
@@ -17,7 +19,7 @@ export async function run({ random, timeLeft, begin, count }) {
   });
   for (let i = 0; timeLeft(); ++i) {
     const { name, path, bytes, type } = random.pick(sources);
-    const broken = mutate(path, bytes, random);
+    const broken = mutate(path, random.chance(0.95) ? pieceOf(bytes, random) : bytes, random);
     const chunk = random.pick([1 << 20, 4096, 61]);
     if (i % kReported === 0) begin(`cases from ${i}, the first of ${name}`);
     const ownTime = measureOwnTime();
