@@ -217,7 +217,37 @@ describe('answers', () => {
     });
   });
 
-  test('from a server, once', async () => {
+  test('a file whose transfer is not stored is opened once', async () => {
+    const values = new Uint8Array(Float32Array.from({ length: 90_000 }, (_, i) => i).buffer);
+    const table = field(5, message(field(1, 300), field(1, 300), field(2, 1), field(8, 'w'), field(9, values)));
+    const bytes = modelOf(nodeOf('MatMul', ['x', 'w']), table);
+    const read = async (transfers: boolean) => {
+      let opens = 0;
+      const chunks = async function* () {
+        const reused = new Uint8Array(1000); // A chunk is valid until the next one.
+        for (let at = 0; at < bytes.length; at += 1000) {
+          const part = bytes.subarray(at, at + 1000);
+          reused.set(part);
+          yield reused.subarray(0, part.length);
+        }
+      };
+      const folder = {
+        open: async (where: string) => {
+          opens += 1;
+          return { found: true, where, size: bytes.length, transfers, chunks, close: async () => {} } as const;
+        },
+      };
+      const request = { folder, name: 'model.onnx', modelType: 'bert', signal: new AbortController().signal, report: () => {} };
+      const parts: Uint8Array[] = [];
+      for await (const chunk of (await openOnnx(request)).chunks()) parts.push(chunk.slice());
+      return { opens, weights: Buffer.concat(parts) };
+    };
+    const [once, twice] = [await read(true), await read(false)];
+    expect([once.opens, twice.opens]).toEqual([1, 2]);
+    expect(once.weights.equals(twice.weights)).toBe(true);
+  });
+
+  test('from a server', async () => {
     const files = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
     const server = await startModelServer(files);
     try {
@@ -243,7 +273,9 @@ describe('refusals', () => {
     const files = await repository('deberta-v2-sequence/slim.onnx');
     await expect(logits(files, { weights: 'onnx', dtype: 'fp32' })).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringMatching(/^onnx\/model\.onnx: parameters that the model needs have no name in this file: .*rel_embeddings/),
+      message: expect.stringMatching(
+        /^onnx\/model\.onnx: parameters .* have no name in this file: .*rel_embeddings.* folded .* into tables; use model/,
+      ),
     });
   });
 
@@ -392,7 +424,9 @@ describe('convert', () => {
     const target = join(await newFolder(), 'out');
     await expect(convertCheckpoint(source, target)).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringMatching(/^onnx\/model\.onnx: parameters that the model needs have no name in this file: .*rel_embeddings/),
+      message: expect.stringMatching(
+        /^onnx\/model\.onnx: parameters .* have no name in this file: .*rel_embeddings.* folded .* into tables; use model/,
+      ),
     });
     expect(await readdir(target)).toEqual([]);
     await expect(convertCheckpoint(source, target, { subfolder: '..' })).rejects.toMatchObject({ code: 'invalid_argument' });

@@ -121,7 +121,7 @@ function mutateMessage(bytes, random) {
   return joinMessage(fields);
 }
 
-/** The fields of a protobuf message: number, type and content; empty if it is none. */
+/** Returns the fields of a protobuf message: number, type and content. Returns none for other bytes. */
 export function splitMessage(bytes) {
   const fields = [];
   for (let at = 0; at < bytes.length; ) {

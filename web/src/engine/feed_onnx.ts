@@ -59,11 +59,12 @@ export function withStatic(folder: ModelFolder, { importOnnx }: { importOnnx?: I
 /** Adds the parameters that the file lacks to the engine's error about missing or misshapen tensors. */
 export function explainOnnx(name: string, error: unknown, conflicts: readonly string[]): unknown {
   if (!(error instanceof PeruseError) || !['missing_tensor', 'missing_head', 'shape_mismatch'].includes(error.code)) return error;
+  const folded = error.message.includes('rel_embeddings') ? '; onnxslim or an optimiser folded the relative embeddings into tables' : '';
   const why = conflicts.length > 0 ? ` (${conflicts.slice(0, 3).join('; ')})` : '';
   const what = error.code !== 'shape_mismatch' ? 'parameters that the model needs have no name in this file' : 'parameters do not fit';
   return new PeruseError(
     'unsupported',
-    `${name}: ${what}: ${error.message.replace(/\.$/, '')}${why}; use model.safetensors of the original model.`,
+    `${name}: ${what}: ${error.message.replace(/\.$/, '')}${why}${folded}; use model.safetensors of the original model.`,
     { cause: error },
   );
 }

@@ -1,6 +1,6 @@
 // The weights of an .onnx file as the bytes of a safetensors file.
 // The file is read twice: first its graph, then the bytes of the parameters. One tensor at a time is in memory; embedding tables are
-// streamed.
+// streamed. A file that is not cached is kept in Blobs until then, so that it is transferred once.
 import { PeruseError, throwIfAborted } from '../errors.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import type { ModelFile } from '../sources/source.js';
@@ -11,24 +11,29 @@ import { type Layout, lastPlace, layOut, type Output } from './outputs.js';
 import { Pass } from './pass.js';
 import { wholeBytes } from './values.js';
 
+const kBlobBytes = 4 << 20;
+
 /** @throws PeruseError 'unsupported' for a file whose parameters cannot be identified. */
 export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
-  const claims = await named(request.name, () => readClaims(request));
+  const { claims, kept } = await named(request.name, () => readClaims(request));
   const layout = layOut(claims, request.encoded);
   return {
     size: layout.header.length + layout.bodyBytes,
     quantized: layout.outputs.some(({ dtype }) => dtype === 'I8' || dtype === 'U8'),
     conflicts: claims.conflicts,
-    chunks: () => chunksOf(request, claims, layout),
+    chunks: () => chunksOf(request, claims, layout, kept),
   };
 }
 
-async function readClaims(request: OnnxRequest): Promise<Claims> {
+async function readClaims(request: OnnxRequest): Promise<{ claims: Claims; kept: Blob[] | undefined }> {
   const file = await openPart(request, request.name);
-  const stream = new ByteStream(reported(file, request), request.name);
+  const kept: Blob[] | undefined = file.transfers ? [] : undefined;
+  const chunks = reported(file, request);
+  const stream = new ByteStream(kept ? keeping(chunks, kept) : chunks, request.name);
   try {
     await refuseOthers(stream);
-    return claimParameters(await readGraph(stream), request.modelType);
+    const claims = claimParameters(await readGraph(stream), request.modelType);
+    return { claims, kept };
   } finally {
     await stream.close();
   }
@@ -56,7 +61,32 @@ async function* reported(file: ModelFile, { report, signal }: OnnxRequest): Asyn
   }
 }
 
-async function* chunksOf(request: OnnxRequest, claims: Claims, { header, outputs }: Layout): AsyncGenerator<Uint8Array> {
+async function* keeping(chunks: AsyncIterable<Uint8Array>, kept: Blob[]): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const keep = () => {
+    if (bytes > 0) kept.push(new Blob(parts));
+    [parts, bytes] = [[], 0];
+  };
+  for await (const chunk of chunks) {
+    parts.push(chunk.slice());
+    bytes += chunk.length;
+    if (bytes >= kBlobBytes) keep();
+    yield chunk;
+  }
+  keep();
+}
+
+async function* chunksOfBlobs(blobs: readonly Blob[]): AsyncGenerator<Uint8Array> {
+  for (const blob of blobs) yield new Uint8Array(await blob.arrayBuffer());
+}
+
+async function* chunksOf(
+  request: OnnxRequest,
+  claims: Claims,
+  { header, outputs }: Layout,
+  kept: readonly Blob[] | undefined,
+): AsyncGenerator<Uint8Array> {
   yield header;
   for (const shape of claims.zeros.values()) yield new Uint8Array(4 * shape[0]!);
   const files = new Map<string | undefined, Output[]>();
@@ -65,7 +95,7 @@ async function* chunksOf(request: OnnxRequest, claims: Claims, { header, outputs
     if (place) files.set(place.file, [...(files.get(place.file) ?? []), output]);
     else yield* wholeBytes(output.claim, output.dtype, (tensor) => tensor.bytes!);
   }
-  for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, claims.copies);
+  for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, claims.copies, kept);
 }
 
 async function* chunksOfFile(
@@ -73,11 +103,16 @@ async function* chunksOfFile(
   external: string | undefined,
   outputs: readonly Output[],
   copies: Claims['copies'],
+  kept: readonly Blob[] | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { name, signal } = request;
   const path = external === undefined ? name : externalPath(name, external);
-  const file = await named(name, () => openPart(request, path));
-  const stream = new ByteStream(external === undefined ? file.chunks() : reported(file, request), path);
+  const chunks = async () => {
+    if (external === undefined && kept) return chunksOfBlobs(kept);
+    const file = await named(name, () => openPart(request, path));
+    return external === undefined ? file.chunks() : reported(file, request);
+  };
+  const stream = new ByteStream(await chunks(), path);
   const pass = new Pass(stream, external, outputs, copies).run();
   try {
     for (;;) {

@@ -52,6 +52,7 @@ export class CachedFolder implements ModelFolder {
       return {
         ...remote,
         version: immutable ? kImmutable : remote.version,
+        transfers: this.broken_ || !(immutable || remote.etag || remote.lastModified),
         chunks: () => this.storing(url, remote, release),
         close: () => remote.close().finally(release),
         inForm: (form) => ({

@@ -70,6 +70,7 @@ export class UrlFolder implements ModelFolder {
       ...headers,
       total: totalLength(response),
       version: versionOf(headers),
+      transfers: true,
       chunks: () => this.readBody(answer, where, headers.size, hash, signal),
       close: async () => {
         await response.body?.cancel();

@@ -51,6 +51,8 @@ export interface ModelFile {
   size: number;
   /** A value that changes with the content; undefined if unknown. */
   version?: string | undefined;
+  /** Whether opening the file again transfers it again. */
+  transfers?: boolean;
   /** Yields the bytes once, in order. A chunk is valid until the next is requested. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Closes a file without reading all of its bytes. */
