@@ -71,6 +71,7 @@ inline void ReadOptions(OptionReader& reader, InspectionRequest* request) {
   reader.Read("output_attention_terms", &request->output_attention_terms);
   reader.Read("output_logits", &request->output_logits);
   reader.ReadOptional("layers", &request->layers);
+  reader.ReadOptional("labels", &request->labels);
   reader.Read("truncation", &request->truncation);
 }
 

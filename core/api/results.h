@@ -33,6 +33,8 @@ inline void Write(ResultWriter& writer, const InspectedToken& it) {
   writer.EndObject();
 }
 
+inline void Write(ResultWriter& writer, const TextSpan& it) { writer.Object({{"start", it.start}, {"end", it.end}}); }
+
 inline void Write(ResultWriter& writer, const std::string& it) { writer.String(it); }
 inline void Write(ResultWriter& writer, float it) { writer.Double(it); }
 // Writes infinity as null, because JSON cannot represent it.
@@ -96,6 +98,7 @@ inline void Write(ResultWriter& writer, const InspectionResult& it) {
     writer.Key("logits");
     Write(writer, it.logits);
   }
+  if (!it.spans.empty()) WriteMember(writer, "spans", it.spans);
   writer.EndObject();
 }
 

@@ -42,6 +42,7 @@ Status Inspector::Start() {
     return InvalidArgument("option layers holds " + std::to_string(layer) + ", and the model has the layers 0 to " +
                            std::to_string(config.num_hidden_layers - 1));
   }
+  if (request.labels) return StartWithLabels();
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(Encode(request.inputs[0], options), 0, kLongTextAdvice));
@@ -54,12 +55,68 @@ Status Inspector::Start() {
 }
 
 Status Inspector::CheckLogits() const {
-  if (model_.config().reads_labels()) {
+  if (model_.config().reads_schema) {
     return Unsupported("output_logits: a model of type " + model_.config().model_type +
-                       " reads labels with the text, and has no logits without them; its task returns their scores");
+                       " fills in a schema; its tasks return the scores");
+  }
+  if (model_.config().reads_labels() && !request.labels) {
+    return InvalidArgument("output_logits: a model of type " + model_.config().model_type +
+                           " reads labels with the text: pass the option labels");
   }
   if (HasOutput(model_, OutputKind::kLogits)) return OkStatus();
   return Unsupported("output_logits: the model was loaded without a head; load it for the task of its head");
+}
+
+Status Inspector::StartWithLabels() {
+  const ModelConfig& config = model_.config();
+  if (!config.reads_labels() || config.reads_schema) {
+    return Unsupported("labels: a model of type " + config.model_type + " does not read labels with the text");
+  }
+  if (request.inputs[0].pair) return InvalidArgument("option labels takes one text, not a pair");
+  if (request.labels->empty()) return InvalidArgument("option labels must name at least one label");
+  std::vector<Reading> labels;
+  PERUSE_ASSIGN_OR_RETURN(std::vector<Reading> texts, ReadWithLabels(&labels));
+  if (Wanted().empty()) {
+    Give(0, {.tokens = Tokens(texts[0].tokens)});
+    return OkStatus();
+  }
+  for (Reading& reading : labels) Enqueue(std::move(reading));
+  for (Reading& reading : texts) Enqueue(std::move(reading));
+  return OkStatus();
+}
+
+// Returns the readings of the text, whose tokens are the same.
+Result<std::vector<Reading>> Inspector::ReadWithLabels(std::vector<Reading>* labels) {
+  const std::string& text = request.inputs[0].text;
+  std::vector<Reading> readings;
+  if (!finds_spans()) {
+    PERUSE_ASSIGN_OR_RETURN(*labels, labelled_.Start(*request.labels));
+    PERUSE_ASSIGN_OR_RETURN(Reading reading, labelled_.Read(0, text, request.truncation));
+    readings.push_back(std::move(reading));
+    return readings;
+  }
+  PERUSE_ASSIGN_OR_RETURN(*labels, entities_.Start(*request.labels, MaxTokens()));
+  PERUSE_ASSIGN_OR_RETURN(readings, entities_.Read(0, text, &words_));
+  if (readings.empty()) return Status(StatusCode::kEmptyText, "the text has no words");
+  if (request.truncation) std::erase_if(readings, [](const Reading& it) { return it.first_word > 0; });
+  const Reading& end = readings.back();
+  if (end.first_word > 0 || end.first_label > 0) {
+    return Status(StatusCode::kTextTooLong, "the text and its labels are more than the model reads at once; " +
+                                                std::string(kLongTextAdvice) + ", or fewer labels");
+  }
+  readings.back().last = true;
+  return readings;
+}
+
+void Inspector::AppendLogits(const Reading& reading, std::span<const float> logits) {
+  label_logits_.insert(label_logits_.end(), logits.begin(), logits.end());
+  if (!finds_spans()) return;
+  const bool of_spans = model_.config().prompt.max_width > 0;
+  for (size_t pair = 0; pair < reading.head.pair_first.size(); ++pair) {
+    const auto first = static_cast<size_t>(reading.head.pair_first[pair]);
+    const auto second = static_cast<size_t>(reading.head.pair_second[pair]);
+    if (of_spans || second == 0) spans_.push_back({words_[first].start, words_[of_spans ? second : first].end});
+  }
 }
 
 std::vector<OutputId> Inspector::Wanted() const {
@@ -102,6 +159,13 @@ Status Inspector::CollectTerms(int32_t tokens, std::vector<InspectedTerms>* foun
 }
 
 Status Inspector::Collect(const Reading& reading, size_t text) {
+  if (reading.label >= 0) {
+    const std::span<const float> vector = outputs_.Get(kLabelVectors, text).values;
+    finds_spans() ? entities_.Collect(reading, vector) : labelled_.Collect(reading, vector);
+    return OkStatus();
+  }
+  if (request.labels && request.output_logits) AppendLogits(reading, outputs_.Get(kLogits, text).values);
+  if (!reading.last) return OkStatus();
   const auto tokens = static_cast<int64_t>(reading.tokens.size());
   InspectionResult found{.tokens = Tokens(reading.tokens)};
   for (const OutputId id : Wanted()) {
@@ -115,6 +179,8 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
       found.span_kernels.push_back({{tokens, heads, cols / heads}, values});
     } else if (id.kind == OutputKind::kHidden) {
       found.hidden_states.push_back({{tokens, cols}, values});
+    } else if (id == kLogits && request.labels) {
+      GiveLabelLogits(&found);
     } else if (id == kLogits) {
       const bool of_text = model_.output(id).rows.domain == Domain::kSequences;
       found.logits = {of_text ? std::vector{cols} : std::vector{tokens, cols}, values};
@@ -125,6 +191,18 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
   }
   Give(0, std::move(found));
   return OkStatus();
+}
+
+void Inspector::GiveLabelLogits(InspectionResult* found) const {
+  const auto values = static_cast<int64_t>(label_logits_.size());
+  const auto rows = static_cast<int64_t>(spans_.size());
+  found->logits = {{values}, label_logits_};
+  if (!finds_spans()) return;
+  const bool of_spans = model_.config().prompt.max_width > 0;
+  const auto labels = static_cast<int64_t>(entities_.labels().size());
+  found->logits.dims = of_spans ? std::vector{rows, labels} : std::vector{rows, labels, int64_t{3}};
+  Utf8IndexConverter index(request.inputs[0].text);
+  for (const text::Offset& bytes : spans_) found->spans.push_back(ToTextSpan(index, bytes));
 }
 
 // Returns the diagonal concentration (core/model/attention_map.h) of each map in `maps` [heads, tokens, tokens].

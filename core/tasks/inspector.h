@@ -1,4 +1,4 @@
-// Returns tokens, attention maps, span kernels, hidden states and logits of one text or pair.
+// Returns tokens, attention maps, span kernels, hidden states and logits of one text, pair, or text with labels.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/tasks/entity_reader.h"
+#include "core/tasks/labelled_text_reader.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
@@ -19,7 +21,8 @@ struct InspectionRequest {
   bool output_logits = false;                  // the head's output, before any activation
   bool output_attention_terms = false;         // terms of DeBERTa's attention scores, before the softmax
   std::optional<std::vector<int32_t>> layers;  // layers to return; nullopt means all
-  bool truncation = false;                     // truncate a long text instead of returning kTextTooLong
+  std::optional<std::vector<std::string>> labels;  // labels that a GLiNER or GLiClass model reads with the text
+  bool truncation = false;                         // truncate a long text instead of returning kTextTooLong
 };
 
 struct InspectedToken {
@@ -49,13 +52,15 @@ struct InspectionResult {
   std::vector<InspectedArray> hidden_states = {};  // [tokens, hidden_size]
   std::vector<InspectedTerms> attention_terms = {};
   std::vector<std::vector<double>> diagonal_concentration = {};  // [layers][heads]
-  // [labels] for heads on texts, otherwise [tokens, labels]; `values` is empty unless requested.
+  // [labels] for heads on texts, otherwise [tokens, labels]; `values` is empty unless requested. GLiNER: [spans, labels], or
+  // [words, labels, 3] with start, end and inside.
   InspectedArray logits = {};
+  std::vector<TextSpan> spans = {};  // GLiNER: the span or word of each row of logits
 };
 
 class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
  public:
-  using TaskOf::TaskOf;
+  explicit Inspector(const TaskContext& context) : TaskOf(context), entities_(context), labelled_(context) {}
   Status Start() override;
 
  protected:
@@ -66,8 +71,20 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
   std::vector<InspectedToken> Tokens(const text::Encoding& tokens) const;
   std::vector<int32_t> Layers(int32_t count) const;
   Status CheckLogits() const;
+  Status StartWithLabels();
+  Result<std::vector<Reading>> ReadWithLabels(std::vector<Reading>* labels);
+  void AppendLogits(const Reading& reading, std::span<const float> logits);
+  void GiveLabelLogits(InspectionResult* found) const;
+  // Whether labels are compared with spans or words, and not with the whole text.
+  bool finds_spans() const { return model_.config().prompt.max_words > 0; }
   Status CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const;
   std::vector<double> Concentrations(std::span<const float> maps, int32_t tokens) const;
+
+  EntityReader entities_;
+  LabelledTextReader labelled_;
+  std::vector<text::Offset> words_;  // words that the labels are compared with
+  std::vector<float> label_logits_;  // logits of all readings so far
+  std::vector<text::Offset> spans_;
 };
 
 }  // namespace peruse

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/label_reader.h"
+#include "core/tasks/labelled_text_reader.h"
 #include "core/tasks/zero_shot_classification.h"
 
 namespace peruse {
@@ -20,9 +20,7 @@ class LabelClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  Result<Reading> Read(size_t input) const;
-
-  LabelReader reader_;
+  LabelledTextReader reader_;
 };
 
 }  // namespace peruse

@@ -13,8 +13,10 @@ export interface InspectOptions extends CallOptions {
   layers?: readonly number[];
   /** Return the convolution kernels of ConvBERT and DynamicConv. 'unsupported' for other models. */
   output_span_kernels?: boolean;
-  /** Return the head's output before any activation. 'unsupported' for models that read labels, and for feature-extraction. */
+  /** Return the head's output before any activation. GLiNER and GLiClass need `labels`. 'unsupported' for feature-extraction and GLiNER2. */
   output_logits?: boolean;
+  /** GLiNER and GLiClass: labels that the model reads with the text. 'unsupported' for other models. */
+  labels?: readonly string[];
   /** Return the embedding output and the output of every layer. */
   output_hidden_states?: boolean;
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
@@ -26,7 +28,7 @@ export interface InspectedToken {
   /** The token in the vocabulary, for example '##ing' or '\u2581the'. */
   token: string;
   id: number;
-  /** UTF-16 indices into the text: `text.slice(start, end)`. 0 and 0 for special tokens. */
+  /** UTF-16 indices into the text: `text.slice(start, end)`. 0 and 0 for special tokens. With `labels`, their tokens are special. */
   start: number;
   end: number;
   /** Whether the tokenizer added it, for example [CLS] or [SEP]. */
@@ -73,9 +75,12 @@ export interface Inspection {
   hidden_states?: NumberArray[];
   /**
    * With `output_logits`: [labels] if the head reads whole texts (multiple choice: of the one pair), [tokens, labels] if it reads tokens;
-   * the columns are start and end for question answering, the vocabulary for fill-mask.
+   * the columns are start and end for question answering, the vocabulary for fill-mask. GLiNER: [spans, labels], or [words, labels, 3] of a
+   * model that scores words: start, end and inside.
    */
   logits?: NumberArray;
+  /** With the logits of GLiNER: the span or word of each row. UTF-16 indices. */
+  spans?: { start: number; end: number }[];
 }
 
 /** `inspect(text, options)`, `inspect({ text, text_pair }, options)`. */
@@ -88,6 +93,7 @@ const kOptions: OptionNames<InspectOptions> = {
   output_hidden_states: true,
   output_attention_terms: true,
   layers: true,
+  labels: true,
   truncation: true,
 };
 

@@ -1,0 +1,56 @@
+#include "core/tasks/labelled_text_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/tasks/label_rows.h"
+
+namespace peruse {
+namespace {
+
+// Changes offsets in a joined text to those in its part [first, first + size). Tokens of labels become special.
+void ToOffsetsOfText(size_t first, size_t size, text::Encoding* tokens) {
+  const auto begin = static_cast<int32_t>(first);
+  const auto end = static_cast<int32_t>(first + size);
+  for (size_t t = 0; t < tokens->size(); ++t) {
+    text::Offset& it = tokens->offsets[t];
+    it = {std::max(it.start, begin) - begin, std::min(it.end, end) - begin};
+    if (tokens->special_tokens_mask[t] == 0 && it.start < it.end) continue;
+    it = {};
+    tokens->sequence_ids[t] = -1;
+    tokens->special_tokens_mask[t] = 1;
+  }
+}
+
+}  // namespace
+
+Result<Reading> LabelledTextReader::Read(size_t input, const std::string& text, bool truncate) const {
+  constexpr int32_t kMostTokens = 1024;  // gliclass's max_length, which overrides the tokenizer's model_max_length
+  const LabelPrompt& config = model_.config().prompt;
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kOnlyFirst;
+  options.max_length = std::min(model_.config().max_tokens, kMostTokens);
+  const std::string joined = WithLabels(config, labels_, text);
+  PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(joined, options));
+  Reading reading = {.input = input, .tokens = std::move(windows[0])};
+  ToOffsetsOfText(config.labels_first ? joined.size() - text.size() : 0, text.size(), &reading.tokens);
+  const size_t labels = labels_.size();
+  if (config.in_text) {
+    reading.head = LabelRows(config, reading.tokens.ids);
+  } else {
+    reading.head.labels.resize(labels);
+    reading.head.words = {0};
+  }
+  if (windows.size() > 1 && (!truncate || reading.head.labels.size() < labels || reading.head.words.empty())) {
+    return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " and its labels have more than the " +
+                                                std::to_string(options.max_length) + " tokens that are read at once");
+  }
+  if (reading.head.labels.size() != labels || reading.head.words.empty()) {
+    return InvalidArgument("a label or input " + std::to_string(input) + " contains a marker of the model");
+  }
+  if (reader_.needed()) reading.head.label_vectors = reader_.vectors(0, labels);
+  PairTextWithLabels(labels, &reading.head);
+  return reading;
+}
+
+}  // namespace peruse
