@@ -81,7 +81,7 @@ export async function exportOnnx(folder, task, { half = false } = {}) {
 }
 
 /** A Python with export/requirements.txt: $PERUSE_BENCH_PYTHON, or an environment in the cache folder. */
-async function pythonEnvironment() {
+export async function pythonEnvironment() {
   if (process.env.PERUSE_BENCH_PYTHON) return process.env.PERUSE_BENCH_PYTHON;
   const folder = join(cacheDir, 'bench/venv');
   const python = join(folder, 'bin/python');
