@@ -73,23 +73,24 @@ Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
   return options;
 }
 
-Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInput& input,
-                                                               const text::EncodeOptions& options) const {
+Status QuestionAnswering::NoWindows(const Status& status, const std::string& question,
+                                    const text::EncodeOptions& options) const {
   text::EncodeOptions plain;
   plain.add_special_tokens = false;
-  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(input.question, plain));
-  const size_t question_tokens = alone[0].ids.size();
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(question, plain));
   if (alone[0].is_blank[0]) return Blank("question");
+  if (status.code() != StatusCode::kInvalidArgument) return status;
+  return Status(StatusCode::kTextTooLong,
+                "the question has " + std::to_string(alone[0].ids.size()) +
+                    " tokens, which leaves too little room for the context in windows of max_length " +
+                    std::to_string(options.max_length) + " tokens that share stride " + std::to_string(options.stride));
+}
 
+Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInput& input,
+                                                               const text::EncodeOptions& options) const {
   Result<std::vector<text::Encoding>> windows = tokenizer_.EncodePair(input.question, input.context, options);
-  if (!windows.ok()) {
-    if (windows.status().code() != StatusCode::kInvalidArgument) return windows.status();
-    return Status(StatusCode::kTextTooLong,
-                  "the question has " + std::to_string(question_tokens) +
-                      " tokens, which leaves too little room for the context in windows of max_length " +
-                      std::to_string(options.max_length) + " tokens that share stride " +
-                      std::to_string(options.stride));
-  }
+  if (!windows.ok()) return NoWindows(windows.status(), input.question, options);
+  if ((*windows)[0].is_blank[0]) return Blank("question");
   const std::vector<int8_t>& sequences = (*windows)[0].sequence_ids;
   if (std::find(sequences.begin(), sequences.end(), kContextSequence) == sequences.end()) return Blank("context");
   return windows;
