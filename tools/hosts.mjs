@@ -5,9 +5,11 @@ import { spawnSync } from 'node:child_process';
 // This program installs the host's pinned packages. Without names: all hosts. --some: eight hosts, chosen by the hash of the commit, or all if
 // the change affects what hosts use. The package must have been built, unless --tarball names one. Last line: "<n> passed, <n> failed".
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { cachedFolder, sha256 } from './setup/cache.mjs';
+import { capture } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installAllNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
@@ -67,6 +69,20 @@ export function hostsAreConcerned(base = process.env.PERUSE_BASE || 'HEAD~1') {
   return paths.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
 }
 
+/** Links tests/packaging/work/<host>/python_packages to the packages of the host's requirements.txt, which stay in the cache folder. */
+function installPython({ host, name, version }) {
+  const requirements = join(kFolder, name, version, 'requirements.txt');
+  if (!existsSync(requirements)) return;
+  const { folder } = cachedFolder(`python-${host}`, sha256(requirements), (partial) => {
+    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
+    capture('python3', ['-m', 'pip', 'install', ...options, '--target', partial, '-r', requirements]);
+  });
+  const link = join(kWork, host, 'python_packages');
+  mkdirSync(join(kWork, host), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(folder, link);
+}
+
 function prepare({ host, name, version }) {
   const from = join(kFolder, name, version);
   if (!existsSync(join(from, 'package-lock.json'))) return [];
@@ -94,6 +110,7 @@ async function main() {
   console.log(`hosts: ${words.join(', ')}`);
   if (values.list) return;
   await step('packages of the hosts', () => installAllNodeModules([join(root, 'tests/packaging'), ...hosts.flatMap(prepare)]));
+  await step('Python packages of the hosts', () => hosts.forEach(installPython));
   const env = { ...process.env, PERUSE_HOSTS: words.join(','), ...(values.tarball ? { PERUSE_TARBALL: resolve(values.tarball) } : {}) };
   const report = join(root, 'build/test-results/hosts.json');
   mkdirSync(join(root, 'build/test-results'), { recursive: true });

@@ -106,6 +106,9 @@ export interface Served {
 /** Hosts that tools/hosts.mjs chose, with versions, for example 'astro5'; undefined means all. */
 const kChosen = process.env.PERUSE_HOSTS?.split(',');
 
+/** What tools/hosts.mjs installs. */
+const kInstalled = ['node_modules', 'python_packages'];
+
 const isVersion = (name: string) => /^[\d.]+$/.test(name);
 
 export function versionsOf(name: string): string[] {
@@ -126,7 +129,7 @@ export async function stage(
   const isInstalled = existsSync(join(folder, 'node_modules')) || !existsSync(join(own, 'package-lock.json'));
   if (!isInstalled) throw new Error(`${folder} has no node_modules: npm run test:hosts ${name}${version} installs them`);
   await mkdir(folder, { recursive: true });
-  for (const old of await readdir(folder)) if (old !== 'node_modules') await rm(join(folder, old), { recursive: true, force: true });
+  for (const old of await readdir(folder)) if (!kInstalled.includes(old)) await rm(join(folder, old), { recursive: true, force: true });
   for (const old of ['.vite', '.cache', '.astro', 'peruse']) await rm(join(folder, 'node_modules', old), { recursive: true, force: true });
   for (const file of await readdir(here(`./${name}`))) {
     if (!isVersion(file)) await cp(here(`./${name}/${file}`), join(folder, file), { recursive: true });
