@@ -288,7 +288,9 @@ describe('GLiNER and GLiClass', () => {
         "the option encoder with the location of its configuration and tokenizer, for example 'microsoft/deberta-v3-small'",
       ) as string,
     });
-    expect(await inspect(made, '--encoder', `${kFixtures}gliner/old`)).toMatchObject({ runs: true });
+    const full = await inspect(made, '--encoder', `${kFixtures}gliner/old`, '--program');
+    expect(full.runs).toBe(true);
+    expect(full.program.at(-1)).toMatch(/^output /);
   });
 
   test('a bi-encoder says where the tokenizer of its labels has to come from', async () => {

@@ -4,11 +4,11 @@ import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { FileStart } from '../sources/file_start.js';
-import { numberOf, parseObject } from '../sources/json.js';
-import { labelsEncoderOf, neededWeights, shardsOf } from '../sources/model_files.js';
-import { locateModel, lookAtTokenizer } from '../sources/model_texts.js';
+import { parseObject } from '../sources/json.js';
+import { neededWeights, shardsOf } from '../sources/model_files.js';
+import { locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
 import { openFolder } from '../sources/open_folder.js';
-import { type Reading, readNeeded } from '../sources/read_files.js';
+import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type SourceOptions } from '../sources/source.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
@@ -16,6 +16,8 @@ import { nodeHostParts } from '../worker/host_parts_node.js';
 export interface Checkpoint {
   config: Record<string, unknown>;
   configBytes: Uint8Array;
+  /** The tokenizer's files, if the engine needs them to know the size of the vocabulary. */
+  tokenizerForSize(): Promise<NamedFile[] | undefined>;
   files: string[];
   /** Names of the tokenizer's files; empty if none is supported. */
   tokenizer: readonly string[];
@@ -45,11 +47,10 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
       tensors.set(tensor.name, tensor);
     }
   }
-  const said = parseObject(file.name, file.content);
-  const config = withRows(said, tensors);
   return {
-    config,
-    configBytes: config === said ? file.content : new TextEncoder().encode(JSON.stringify(config)),
+    config: parseObject(file.name, file.content),
+    configBytes: file.content,
+    tokenizerForSize: () => tokenizerForSize(job, file),
     files,
     tokenizer: (await lookAtTokenizer(job.folder, signal))?.names ?? [],
     tensors,
@@ -63,13 +64,6 @@ export async function readConfig(model: string, options: SourceOptions): Promise
   const folder = await openFolder(await resolveSource(model, options, nodePlatform.paths), nodeHostParts);
   const { config } = await locateModel(model, folder, {}, signal);
   return parseObject(config.name, config.content);
-}
-
-/** Inserts the size of the vocabulary into the configuration of an old GLiNER, which lacks it. */
-function withRows(config: Record<string, unknown>, tensors: Checkpoint['tensors']): Record<string, unknown> {
-  const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
-  if (rows === undefined || labelsEncoderOf(config) !== undefined || numberOf(config.vocab_size, -1) >= 0) return config;
-  return { ...config, vocab_size: rows, class_token_index: rows - 2 }; // the second to last row is the embedding of the entity marker
 }
 
 async function weightFiles(reading: Reading): Promise<string[]> {

@@ -8,7 +8,6 @@ import {
   type FoundWeights,
   findWeights,
   kForms,
-  kGlinerConfig,
   kLabelsTokenizer,
   kVocabularies,
   labelsEncoderOf,
@@ -16,10 +15,10 @@ import {
   notFound,
   shardsOf,
 } from '../sources/model_files.js';
-import { type Job, kGliner, labelsFolder, locateModel, lookAtTokenizer } from '../sources/model_texts.js';
+import { type Job, kGliner, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
-import { type NamedFile, type Reading, readNeeded, readTokenizer } from '../sources/read_files.js';
+import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
@@ -293,7 +292,7 @@ class Description {
     const session = this.engine_.beside();
     try {
       session.addFile('config.json', this.config_.content);
-      for (const { name, content } of await this.tokenizerFor()) session.addFile(name, content);
+      for (const { name, content } of await this.tokenizer()) session.addFile(name, content);
       session.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
       await session.open({ task, dtype });
       return await use(session);
@@ -302,15 +301,13 @@ class Description {
     }
   }
 
-  /** Reads the tokenizer of an old GLiNER, whose configuration lacks the size of the vocabulary. */
-  private tokenizerFor(): Promise<NamedFile[]> {
-    const isOpen = this.config_.name === kGlinerConfig || 'labels_encoder' in this.parsed_ || 'span_mode' in this.parsed_;
-    const needed = isOpen && labelsEncoderOf(this.parsed_) === undefined && numberOf(this.parsed_.vocab_size, -1) < 0;
-    this.tokenizer_ ??= needed ? readTokenizer(this.job_) : Promise.resolve([{ name: 'tokenizer.json', content: kStandInTokenizer }]);
+  private tokenizer_: Promise<NamedFile[]> | undefined;
+
+  private tokenizer(): Promise<NamedFile[]> {
+    const standIn = { name: 'tokenizer.json', content: kStandInTokenizer };
+    this.tokenizer_ ??= tokenizerForSize(this.job_, this.config_).then((files) => files ?? [standIn]);
     return this.tokenizer_;
   }
-
-  private tokenizer_: Promise<NamedFile[]> | undefined;
 
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
     const { index } = checkpoint;

@@ -1,6 +1,6 @@
 // Reads the files of a model that describe it: its configuration, its tokenizer, sentence-transformers' modules.
 import { PeruseError } from '../errors.js';
-import { parseObject, textOf } from './json.js';
+import { numberOf, parseObject, textOf } from './json.js';
 import {
   completeConfig,
   kAdapterConfig,
@@ -84,6 +84,14 @@ export async function locateModel(
     if (!gliner.found || !(error instanceof PeruseError) || error.code !== 'not_found') throw error;
     return { job: base, config: await readNeeded(base, kGlinerConfig), prefix: '', weights: own, lack: error.message };
   }
+}
+
+/** Reads the tokenizer of an old GLiNER, whose configuration lacks the size of the vocabulary. Returns undefined for other models. */
+export async function tokenizerForSize(job: Reading, { name, content }: NamedFile): Promise<NamedFile[] | undefined> {
+  const said = parseObject(name, content);
+  const isGliner = name === kGlinerConfig || 'labels_encoder' in said || 'span_mode' in said;
+  const lacksSize = isGliner && labelsEncoderOf(said) === undefined && numberOf(said.vocab_size, -1) < 0;
+  return lacksSize ? readTokenizer(job) : undefined;
 }
 
 /** Looks at the tokenizer's files without reading them. Returns undefined if they are missing. */
