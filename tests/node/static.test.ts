@@ -1,8 +1,12 @@
 // Static embeddings: vectors are those of model2vec and sentence-transformers (tests/reference/make_static_fixtures.py).
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline, SemanticIndex } from '../../web/dist/index_node.js';
+import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { joinSafetensors, splitSafetensors } from './support/tiny.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/static/', import.meta.url));
@@ -45,6 +49,23 @@ test('SemanticIndex searches with them', async () => {
   const [best] = await index.search(texts[3]!);
   expect(best).toMatchObject({ text: texts[3] });
   await embed.dispose();
+});
+
+test.each(['mapped', 'sentence-normalized'])('%s is written as a folder of its own, also quantised', async (name) => {
+  const { texts, vectors } = await golden(name);
+  const folder = await mkdtemp(join(tmpdir(), 'peruse-static-'));
+  const largest = async (source: string) =>
+    Math.max(...(await vectorsOf(source, texts)).flatMap((vector, i) => vector.map((value, c) => Math.abs(value - vectors[i]![c]!))));
+  try {
+    await convertCheckpoint(`${kFixtures}${name}`, join(folder, 'plain'));
+    await quantizeCheckpoint(`${kFixtures}${name}`, join(folder, 'q8'));
+    expect(await largest(join(folder, 'plain'))).toBeLessThan(2e-6);
+    const rounded = await largest(join(folder, 'q8'));
+    expect(rounded).toBeGreaterThan(1e-4);
+    expect(rounded).toBeLessThan(0.02); // A row of 8 numbers has steps of 1/127 of the largest.
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('what is unclear is refused', async () => {

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
-import { explainOnnx } from '../engine/feed_onnx.js';
+import { explainOnnx, withStatic } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
+import { openStatic } from '../onnx/static_embeddings.js';
 import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { parseObject, textOf } from '../sources/json.js';
@@ -82,7 +83,8 @@ async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions
   if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }
-  const files = await openFolder(spec, platform().folderParts ?? {});
+  const importOnnx = async () => ({ openOnnx, openStatic });
+  const files = withStatic(await openFolder(spec, platform().folderParts ?? {}), { importOnnx }, spec.name);
   await clear(folder, options.overwrite === true);
   const quiet = quietly(spec.name, files, signal);
   const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
