@@ -6,9 +6,9 @@ import { readerModule } from '../quantize/reader_module.js';
 import { FileStart } from '../sources/file_start.js';
 import { parseObject } from '../sources/json.js';
 import { neededWeights, shardsOf } from '../sources/model_files.js';
-import { locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
+import { locateModel, lookAtTokenizer } from '../sources/model_texts.js';
 import { openFolder } from '../sources/open_folder.js';
-import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
+import { type Reading, readNeeded } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type SourceOptions } from '../sources/source.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
@@ -16,8 +16,6 @@ import { nodeHostParts } from '../worker/host_parts_node.js';
 export interface Checkpoint {
   config: Record<string, unknown>;
   configBytes: Uint8Array;
-  /** The tokenizer's files, if the engine needs them to know the size of the vocabulary. */
-  tokenizerForSize(): Promise<NamedFile[] | undefined>;
   files: string[];
   /** Names of the tokenizer's files; empty if none is supported. */
   tokenizer: readonly string[];
@@ -50,7 +48,6 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   return {
     config: parseObject(file.name, file.content),
     configBytes: file.content,
-    tokenizerForSize: () => tokenizerForSize(job, file),
     files,
     tokenizer: (await lookAtTokenizer(job.folder, signal))?.names ?? [],
     tensors,

@@ -45,8 +45,8 @@ function runs({ downloads }: ModelDescription): Task[] {
   return (Object.keys(kTasks) as Task[]).filter((task) => downloads.some(({ tasks }) => tasks.includes(task)));
 }
 
-async function programOf(task: Task, { configBytes, tokenizerForSize }: Checkpoint): Promise<string> {
-  return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()), await tokenizerForSize());
+function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
+  return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }
 
 function memoryOf({ downloads }: ModelDescription): Record<string, number> {

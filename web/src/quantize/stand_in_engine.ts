@@ -6,22 +6,13 @@ import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { kLabelsTokenizer } from '../sources/model_files.js';
-import type { NamedFile } from '../sources/read_files.js';
 import { engineTask, type Task } from '../tasks/tasks.js';
 
-export async function withModel<T>(
-  task: Task,
-  dtype: string,
-  config: Uint8Array,
-  use: (engine: Engine) => Promise<T>,
-  tokenizer?: readonly NamedFile[],
-): Promise<T> {
+export async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
   try {
     engine.addFile('config.json', config);
-    const standIn = { name: 'tokenizer.json', content: kStandInTokenizer };
-    for (const { name, content } of tokenizer ?? [standIn]) engine.addFile(name, content);
-    engine.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
+    for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, kStandInTokenizer);
     await engine.open({ task: engineTask(task), dtype });
     return await use(engine);
   } finally {
