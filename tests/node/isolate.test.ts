@@ -102,6 +102,7 @@ describe('resolves with the reason', () => {
     ['a registration that fails', { register: () => Promise.reject(new TypeError('404')) }, undefined, /404/],
     ['an address that is none', {}, { script: 'http://[' }, /can't be isolated/],
     ['an embedder with a line break', {}, { embedder: 'require-corp\nx' as 'require-corp' }, /embedder must be/],
+    ['null as the options', {}, null as unknown as IsolateOptions, /can't be isolated/],
     ['null as the embedder', {}, { embedder: null as unknown as 'require-corp' }, /embedder must be/],
   ])('%s', async (_, page, options, reason) => {
     open(page);

@@ -33,8 +33,9 @@ const kPatience = 5000;
  * Call it before anything else. On the first visit it reloads the page, and the promise never settles; afterwards the page is isolated from
  * its start. If that is impossible, resolves with `isolated: false` and the reason, and pipelines run on one thread. Never rejects.
  */
-export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 'require-corp' }: IsolateOptions = {}): Promise<Isolation> {
+export async function isolate(options: IsolateOptions = {}): Promise<Isolation> {
   try {
+    const { script = 'peruse-isolate-worker.js', embedder = 'require-corp' } = options;
     if (globalThis.crossOriginIsolated) {
       forgetTry();
       const by = await isolator();
