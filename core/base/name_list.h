@@ -11,6 +11,7 @@ class NameList {
   static constexpr int kMost = 3;
 
   bool empty() const { return count_ == 0; }
+  int count() const { return count_; }
 
   void Add(std::string_view name) {
     if (++count_ > kMost) return;

@@ -9,15 +9,17 @@ std::string Described(const std::string& name, std::span<const int64_t> shape) {
 
 Status Misfits::ToStatus() const {
   std::string text;
-  const auto add = [&text](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
-  if (!missing.empty()) add("missing: " + missing.Text());
-  if (!missing_head.empty()) add("missing for " + head + ": " + missing_head.Text());
-  if (!misshapen.empty()) add("of another shape: " + misshapen.Text());
-  if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable.Text());
-  if (!int8.empty())
-    add("of type int8, which only dtype q8 reads, and only for linear layers and words: " + int8.Text());
-  if (!int4.empty())
-    add("of type uint8 (4 bits), which only dtype q4 reads for words, and q8 and q4 for linear layers: " + int4.Text());
+  // Names the tensors of the first kind, and says how many there are of the others.
+  const auto add = [&text](const std::string& kind, const NameList& names) {
+    if (names.empty()) return;
+    text += text.empty() ? kind + ": " + names.Text() : "; " + kind + ": " + std::to_string(names.count());
+  };
+  add("missing", missing);
+  add("missing for " + head, missing_head);
+  add("of another shape", misshapen);
+  add("of a type that weights cannot have", unreadable);
+  add("of type int8, which only dtype q8 reads, and only for linear layers and words", int8);
+  add("of type uint8 (4 bits), which only dtype q4 reads for words, and q8 and q4 for linear layers", int4);
   if (text.empty()) return OkStatus();
   StatusCode code = StatusCode::kUnsupported;
   if (!misshapen.empty()) code = StatusCode::kShapeMismatch;

@@ -43,7 +43,7 @@ export async function lookUp(
 
 /** Returns the description, with buttons for the smallest downloads. */
 export function describeDownloads(
-  { modelType, downloads, refused }: ModelDescription,
+  { model_type: modelType, downloads, refused }: ModelDescription,
   chosen: readonly Chosen[],
   tasks: readonly string[],
   onUse: (chosen: Chosen) => void,

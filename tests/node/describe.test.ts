@@ -27,8 +27,8 @@ async function repository() {
 
 test('each precision is described as it loads', async () => {
   const files = await repository();
-  const { model, modelType, downloads, refused } = await describe(files);
-  expect({ model, modelType }).toEqual({ model: 'the given files', modelType: 'bert' });
+  const { model, model_type, downloads, refused } = await describe(files);
+  expect({ model, model_type }).toEqual({ model: 'the given files', model_type: 'bert' });
   expect(downloads.map(({ dtype, weights, file }) => `${dtype} ${weights} ${file}`)).toEqual([
     'fp32 safetensors model.safetensors',
     'fp16 safetensors model.safetensors',
@@ -147,8 +147,8 @@ test.each([
     ...Object.fromEntries(await Promise.all(needed.map(async (file) => [file, new Uint8Array(await readFile(folder + file))]))),
   });
   try {
-    const { modelType, downloads, refused } = await describe(server.url);
-    expect(modelType).toBe('static');
+    const { model_type, downloads, refused } = await describe(server.url);
+    expect(model_type).toBe('static');
     const sizes = await Promise.all(needed.map(async (file) => (await readFile(folder + file)).length));
     const local = await describe(folder);
     for (const [index, { dtype, memory, bytes, cached, tasks }] of downloads.entries()) {

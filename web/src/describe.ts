@@ -36,8 +36,8 @@ export interface ModelDownload extends Omit<Download, 'tasks'> {
 export interface ModelDescription {
   /** The model, as the caller named it. */
   model: string;
-  /** `model_type` and `architectures` of config.json; `model_type` of static embeddings is 'static'. */
-  modelType: string;
+  /** `model_type` and `architectures` are those of config.json; `model_type` of static embeddings is 'static'. */
+  model_type: string;
   architectures: string[];
   /** The weights to choose from, in the order of the files: safetensors, then ONNX. */
   downloads: ModelDownload[];
@@ -101,7 +101,7 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
     const ofTask = (task: Task) => refused[engineTask(task)];
     return {
       model: spec.name,
-      modelType: textOf(config.model_type),
+      model_type: textOf(config.model_type),
       architectures: [config.architectures ?? []].flat().map(textOf),
       downloads: downloads.map((one) => ({ ...one, tasks: tasks.filter((task) => one.tasks.includes(engineTask(task))) })),
       refused: Object.fromEntries(tasks.flatMap((task) => (ofTask(task) ? [[task, ofTask(task)]] : []))),

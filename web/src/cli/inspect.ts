@@ -26,7 +26,7 @@ export const inspect: Command = {
     };
     const options = { ...how, encoder: text(values, 'encoder'), labels_encoder: text(values, 'labels-encoder') };
     const description = await describe(model, options);
-    const isStatic = description.modelType === 'static';
+    const isStatic = description.model_type === 'static';
     const isOnnx = description.downloads.every(({ weights }) => weights === 'onnx');
     const checkpoint = isOnnx || isStatic ? undefined : await readCheckpoint(model, options);
     const config = checkpoint?.config ?? (isStatic ? {} : await readConfig(model, how));
@@ -54,11 +54,11 @@ function memoryOf({ downloads }: ModelDescription): Record<string, number> {
 }
 
 function asJson(description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): object {
-  const { refused, downloads, modelType, architectures } = description;
+  const { refused, downloads, model_type, architectures } = description;
   const running = runs(description);
   const tasks = Object.keys(kTasks).map((task) => [task, refused[task as Task] ?? true]);
   const common = {
-    model_type: modelType,
+    model_type,
     architectures,
     runs: running.length > 0,
     tasks: Object.fromEntries(tasks),
@@ -87,7 +87,7 @@ function listed({ downloads }: ModelDescription): string[] {
 }
 
 function asText(model: string, description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): string[] {
-  const { refused, modelType, architectures } = description;
+  const { refused, model_type: modelType, architectures } = description;
   const running = runs(description);
   const names = labelsOf(config);
   const ran = running.map((task) => (task === 'text-ranking' && names.length > 1 ? 'text-ranking (with the option label)' : task));
