@@ -9,10 +9,13 @@ std::string Described(const std::string& name, std::span<const int64_t> shape) {
 
 Status Misfits::ToStatus() const {
   std::string text;
-  // Names the tensors of the first kind, and says how many there are of the others.
-  const auto add = [&text](const std::string& kind, const NameList& names) {
+  int all = 0;
+  for (const NameList* names : {&missing, &missing_head, &misshapen, &unreadable, &int8, &int4}) all += names->count();
+  // Names at most NameList::kMost tensors: if there are more, those of the first kind, and for other kinds only their number.
+  const auto add = [&](const std::string& kind, const NameList& names) {
     if (names.empty()) return;
-    text += text.empty() ? kind + ": " + names.Text() : "; " + kind + ": " + std::to_string(names.count());
+    const bool named = text.empty() || all <= NameList::kMost;
+    text += (text.empty() ? "" : "; ") + kind + ": " + (named ? names.Text() : std::to_string(names.count()));
   };
   add("missing", missing);
   add("missing for " + head, missing_head);

@@ -57,10 +57,14 @@ const kLong = [
   ...['PretrainMaskedWords.LearnsWhatIsEasy', 'RandomModels.DeepLayersAgreeInQ8', 'Threads.LearnTheSameToTheBit'],
 ].join(':');
 
-/** Tests in Node of memory, threads, faults, hostile input and whole lessons, which repeat loads, calls and steps many times or wait. */
+/**
+ * Tests in Node of memory, threads, faults, hostile input, large checkpoints and whole lessons, which repeat loads, calls and steps many times
+ * or wait.
+ */
 const kRepeated = [
   ...['arguments', 'cache_faults', 'demo_models', 'dispose_memory', 'event_loop', 'json_files', 'load_memory', 'memory', 'moving_host'],
-  ...['patterns_time', 'quantize_all', 'resting_worker', 'cli/batch', 'teach/few', 'teach/lessons', 'teach/threads'],
+  ...['patterns_time', 'published', 'quantize_all', 'resting_worker', 'shards', 'trim', 'cli/batch'],
+  ...['explain', 'few', 'lessons', 'pretrain', 'shards', 'threads', 'zero_shot'].map((name) => `teach/${name}`),
 ].map((name) => `tests/node/${name}.test.ts`);
 
 /** The test files in the folder and below, except those in `others`, which are files or folders. */
