@@ -5,11 +5,12 @@ import { Finding } from './outcome.mjs';
 const kWavers = 20e6;
 
 export class MemoryCurve {
-  /** `measure` returns bytes; `mostPerRound` is the largest permitted slope. */
-  constructor(name, measure, mostPerRound) {
+  /** `measure` returns bytes; `mostPerRound` is the largest permitted slope, `mostInAll` the largest permitted increase. */
+  constructor(name, measure, mostPerRound, mostInAll = kWavers) {
     this.name_ = name;
     this.measure_ = measure;
     this.most_ = mostPerRound;
+    this.mostInAll_ = mostInAll;
     this.points_ = [];
     this.round_ = 0;
   }
@@ -29,7 +30,7 @@ export class MemoryCurve {
     const slope = medianSlope(lowest(points));
     const megabytes = (points.at(-1)[1] / 1e6).toFixed(0);
     const text = `${this.name_}: ${this.round_} rounds, ${megabytes} MB, ${(slope / 1000).toFixed(1)} KB a round`;
-    if (slope > this.most_ && slope * this.round_ > kWavers) throw new Finding(`memory rises: ${text}`);
+    if (slope > this.most_ && slope * this.round_ > this.mostInAll_) throw new Finding(`memory rises: ${text}`);
     return text;
   }
 }
