@@ -21,7 +21,7 @@ class EntityReader {
   // Returns the readings of labels, which must run before all texts. max_tokens: the model's limit.
   Result<std::vector<Reading>> Start(std::span<const std::string> labels, int32_t max_tokens);
   void Collect(const Reading& reading, std::span<const float> vector) { reader_.Collect(reading, vector); }
-  // Returns the windows of a text, or nothing if it has no words. Several readings share a window if there are too many pairs for one run.
+  // Returns the windows of a text; a text without words has none. A window with too many pairs for one run becomes several readings.
   // found: byte ranges of the words. Errors: kTextTooLong if the labels leave no room.
   Result<std::vector<Reading>> Read(size_t input, std::string_view text, std::vector<text::Offset>* found) const;
 

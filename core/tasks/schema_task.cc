@@ -1,6 +1,8 @@
 #include "core/tasks/schema_task.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "core/base/memory.h"
@@ -41,6 +43,16 @@ Status SchemaTask::StartTexts(const std::vector<std::string>& texts, Schema sche
   return OkStatus();
 }
 
+std::vector<SchemaTask::WordRows> SchemaTask::RowsOfWords(std::span<const int32_t> word_ids, size_t words) {
+  std::vector<WordRows> rows(words);
+  for (size_t t = 0; t < word_ids.size(); ++t) {
+    if (word_ids[t] < 0) continue;
+    WordRows& word = rows[static_cast<size_t>(word_ids[t])];
+    if (word.count++ == 0) word.first = static_cast<int32_t>(t);
+  }
+  return rows;
+}
+
 Status SchemaTask::ReadMarkers() const {
   for (const std::string_view marker : kSchemaMarkers) {
     if (!tokenizer_.TokenToId(marker)) {
@@ -54,8 +66,6 @@ Result<Reading> SchemaTask::Read(size_t input, std::string_view text) {
   // gliner2 splits the text together with the "." that it adds, so an address at the end contains the ".".
   const std::string sentence = std::string(text) + (text.find_last_of(".!?") + 1 == text.size() ? "" : ".");
   std::vector<text::Offset> found = SplitSchemaText(sentence);
-  const auto before = words_.words.size();
-  const auto first_choice = static_cast<size_t>(words_.first_choice_word);
   std::vector<std::string> lowered;
   for (text::Offset& bytes : found) {
     lowered.push_back(Lowered(Slice(sentence, bytes)));
@@ -67,41 +77,41 @@ Result<Reading> SchemaTask::Read(size_t input, std::string_view text) {
   options.add_special_tokens = false;
   PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> encodings, tokenizer_.EncodeWords(all, options));
   Reading reading = {.input = input, .tokens = std::move(encodings[0])};
-  const std::vector<int32_t>& word_ids = reading.tokens.word_ids;
   if (reading.tokens.size() > static_cast<size_t>(MaxTokens())) {
     return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " and the schema have " +
                                                 std::to_string(reading.tokens.size()) + " tokens and the model takes " +
                                                 std::to_string(MaxTokens()));
   }
-  std::vector<int32_t> begins(all.size(), -1), counts(all.size());
-  for (size_t t = 0; t < word_ids.size(); ++t) {
-    const auto word = static_cast<size_t>(word_ids[t]);
-    if (word_ids[t] < 0 || word >= all.size()) continue;
-    if (counts[word]++ == 0) begins[word] = static_cast<int32_t>(t);
-  }
-  HeadLists& head = reading.head;
+  const std::vector<WordRows> rows = RowsOfWords(reading.tokens.word_ids, all.size());
   for (const std::vector<int32_t>& markers : words_.markers) {
-    for (const int32_t marker : markers) head.labels.push_back(begins[static_cast<size_t>(marker)]);
+    for (const int32_t marker : markers) reading.head.labels.push_back(rows[static_cast<size_t>(marker)].first);
   }
-  Text& kept = texts_[input];
-  std::vector<std::pair<std::string, int32_t>> choice_words;
-  for (size_t word = first_choice; word < all.size(); ++word) {
-    const auto number = static_cast<int32_t>(head.words.size());
-    if (word < before) {
-      choice_words.emplace_back(Lowered(all[word]), begins[word] < 0 ? -1 : number);
-    } else if (word == before) {
-      kept.first = head.words.size();
-    }
-    if (begins[word] < 0) continue;  // a word without tokens
-    head.words.push_back(begins[word]);
-    head.word_tokens.push_back(counts[word]);
-    if (word >= before) kept.words.push_back(found[word - before]);
-  }
-  if (kept.words.empty()) {
+  AddWords(rows, found, &texts_[input], &reading.head);
+  if (texts_[input].words.empty()) {
     return Status(StatusCode::kEmptyText, "input " + std::to_string(input) + " has no word that the model knows");
   }
-  const auto first = static_cast<int32_t>(kept.first), end = static_cast<int32_t>(head.words.size());
   if (!finds_spans_) return reading;
+  if (choices_.empty()) NumberChoices(rows);
+  PERUSE_RETURN_IF_ERROR(AddPairs(input, &reading.head));
+  return reading;
+}
+
+// Adds the words of choices and of the text, except words without tokens.
+void SchemaTask::AddWords(std::span<const WordRows> rows, std::span<const text::Offset> found, Text* text,
+                          HeadLists* head) const {
+  const size_t before = words_.words.size();
+  for (auto word = static_cast<size_t>(words_.first_choice_word); word < rows.size(); ++word) {
+    if (word == before) text->first = head->words.size();
+    if (rows[word].count == 0) continue;
+    head->words.push_back(rows[word].first);
+    head->word_tokens.push_back(rows[word].count);
+    if (word >= before) text->words.push_back(found[word - before]);
+  }
+}
+
+// Adds one pair for each choice's word, and the spans of the text's words.
+Status SchemaTask::AddPairs(size_t input, HeadLists* head) const {
+  const auto first = static_cast<int32_t>(texts_[input].first), end = static_cast<int32_t>(head->words.size());
   const int32_t widest = model_.config().prompt.max_width;
   if (static_cast<size_t>(end - first) * static_cast<size_t>(std::min(widest, end - first)) > kMostSpans) {
     return Status(StatusCode::kTextTooLong,
@@ -112,23 +122,27 @@ Result<Reading> SchemaTask::Read(size_t input, std::string_view text) {
   for (int32_t word = 0; word < end; ++word) {
     const int32_t last = word < first ? word + 1 : std::min(word + widest, end);
     for (int32_t second = word; second < last; ++second) {
-      head.pair_first.push_back(word);
-      head.pair_second.push_back(second);
+      head->pair_first.push_back(word);
+      head->pair_second.push_back(second);
     }
   }
-  // gliner2 takes the first word that equals a choice, also if it is the name of a field.
-  choices_.clear();
+  return OkStatus();
+}
+
+// gliner2 takes the first word that equals a choice, also if it is the name of a field.
+void SchemaTask::NumberChoices(std::span<const WordRows> rows) {
+  std::map<std::string, int32_t> numbers;
+  int32_t next = 0;
+  for (auto word = static_cast<size_t>(words_.first_choice_word); word < words_.words.size(); ++word) {
+    numbers.emplace(Lowered(words_.words[word]), rows[word].count > 0 ? next++ : -1);
+  }
   for (const SchemaPart& part : schema_) {
     std::vector<std::vector<int32_t>>& fields = choices_.emplace_back();
     for (const SchemaField& field : part.fields) {
-      std::vector<int32_t>& numbers = fields.emplace_back();
-      for (const std::string& choice : field.choices) {
-        const auto is_it = [name = Lowered(choice)](const auto& word) { return word.first == name; };
-        numbers.push_back(std::find_if(choice_words.begin(), choice_words.end(), is_it)->second);
-      }
+      std::vector<int32_t>& of_field = fields.emplace_back();
+      for (const std::string& choice : field.choices) of_field.push_back(numbers.at(Lowered(choice)));
     }
   }
-  return reading;
 }
 
 std::vector<OutputId> SchemaTask::WantedBy(const Reading& reading) const {

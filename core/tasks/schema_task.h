@@ -47,6 +47,10 @@ class SchemaTask : public Task {
     std::vector<text::Offset> words;  // those with tokens; the added "." is empty
     size_t first = 0;  // number of the first word among HeadInputs' words, of which choices are the first
   };
+  struct WordRows {
+    int32_t first = -1;  // row of the first token
+    int32_t count = 0;   // number of tokens
+  };
   struct Outputs {
     std::vector<float> fields;  // [labels, width]
     std::vector<float> spans;   // [pairs, width]
@@ -57,6 +61,10 @@ class SchemaTask : public Task {
 
   Status ReadMarkers() const;
   Result<Reading> Read(size_t input, std::string_view text);
+  static std::vector<WordRows> RowsOfWords(std::span<const int32_t> word_ids, size_t words);
+  void AddWords(std::span<const WordRows> rows, std::span<const text::Offset> found, Text* text, HeadLists* head) const;
+  Status AddPairs(size_t input, HeadLists* head) const;
+  void NumberChoices(std::span<const WordRows> rows);
   // Runs the next part from number `part` on, or gives the results.
   Status Proceed(size_t input, size_t part);
   Status CollectText(const Reading& reading, size_t text);

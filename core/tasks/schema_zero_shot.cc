@@ -51,10 +51,7 @@ Status SchemaLabels::Start() {
 }
 
 Status SchemaLabels::Found(size_t input, std::vector<FoundPart> parts) {
-  if (parts.empty()) {
-    return Status(StatusCode::kEmptyText,
-                  "input " + std::to_string(input) + " has no text: it is empty or only white space");
-  }
+  if (parts.empty()) return NoText(input);
   Give(input, BestLabels(request.candidate_labels, std::move(parts[0].labels)));
   return OkStatus();
 }

@@ -47,10 +47,7 @@ std::vector<ExtractedValue> ChosenOf(const SchemaField& field, std::span<const f
 Status StructuredExtraction::Start() { return StartTexts(request.inputs, request.schema, request.threshold); }
 
 Status StructuredExtraction::Found(size_t input, std::vector<FoundPart> parts) {
-  if (parts.empty()) {
-    return Status(StatusCode::kEmptyText,
-                  "input " + std::to_string(input) + " has no text: it is empty or only white space");
-  }
+  if (parts.empty()) return NoText(input);
   Extraction result;
   for (size_t i = 0; i < parts.size(); ++i) result.parts.push_back(Extract(input, schema()[i], parts[i]));
   Give(input, std::move(result));
@@ -94,7 +91,7 @@ ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& fi
   for (const Span& span : spans) {
     const auto overlaps = [&](const Span& other) { return span.first <= other.last && other.first <= span.last; };
     if (std::none_of(kept.begin(), kept.end(), overlaps)) kept.push_back(span);
-    if (!list && !kept.empty()) break;
+    if (!list) break;
   }
   const std::string_view text = request.inputs[input];
   Utf8IndexConverter index(text);

@@ -92,10 +92,13 @@ Result<text::Encoding> Task::Checked(Result<std::vector<text::Encoding>> windows
   return std::move(first);
 }
 
-Status Task::CheckText(const text::Encoding& tokens, size_t number) {
-  if (!tokens.is_blank[0] || !tokens.is_blank[1]) return OkStatus();
+Status Task::NoText(size_t number) {
   return Status(StatusCode::kEmptyText,
                 "input " + std::to_string(number) + " has no text: it is empty or only white space");
+}
+
+Status Task::CheckText(const text::Encoding& tokens, size_t number) {
+  return tokens.is_blank[0] && tokens.is_blank[1] ? NoText(number) : OkStatus();
 }
 
 Status Task::CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const {

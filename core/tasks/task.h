@@ -81,6 +81,8 @@ class Task {
   // Checks the windows of input number `number`, and returns the first window.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
+  // Returns the error of an input without text, kEmptyText.
+  static Status NoText(size_t number);
   // Errors: kEmptyText if the texts are blank.
   static Status CheckText(const text::Encoding& tokens, size_t number);
   // Like CheckText, but also checks the model's length limit. Errors: kTextTooLong, with `advice` in the message.

@@ -39,10 +39,7 @@ Status ZeroShotClassification::Start() {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs,
                             tokenizer_.EncodeWithEach(request.inputs[i], hypotheses, options));
-    if (pairs[0].is_blank[0]) {
-      return Status(StatusCode::kEmptyText,
-                    "input " + std::to_string(i) + " has no text: it is empty or only white space");
-    }
+    if (pairs[0].is_blank[0]) return NoText(i);
     EnqueueAll(i, std::move(pairs));
   }
   return OkStatus();

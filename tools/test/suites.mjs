@@ -57,11 +57,8 @@ const kLong = [
   ...['PretrainMaskedWords.LearnsWhatIsEasy', 'RandomModels.DeepLayersAgreeInQ8', 'Threads.LearnTheSameToTheBit'],
 ].join(':');
 
-/**
- * Tests in Node of memory, threads, faults, hostile input, large checkpoints and whole lessons, which repeat loads, calls and steps many times
- * or wait.
- */
-const kRepeated = [
+/** Tests in Node that repeat loads, calls and steps many times, wait, or take seconds for a part that changes rarely. */
+const kSlowInNode = [
   ...['arguments', 'cache_faults', 'demo_models', 'dispose_memory', 'event_loop', 'json_files', 'load_memory', 'memory', 'moving_host'],
   ...['patterns_time', 'published', 'quantize_all', 'resting_worker', 'shards', 'trim', 'cli/batch'],
   ...['explain', 'few', 'lessons', 'pretrain', 'shards', 'threads', 'zero_shot'].map((name) => `teach/${name}`),
@@ -141,7 +138,7 @@ export const kSuites = [
     ],
     processor: 370,
     vitest: ['node'],
-    files: theRest('tests/node', [...kRepeated, 'tests/node/gpu']),
+    files: theRest('tests/node', [...kSlowInNode, 'tests/node/gpu']),
   },
   {
     name: 'browser',
@@ -208,13 +205,13 @@ export const kSuites = [
     name: 'node-other',
     tier: 'all',
     covers:
-      'the package in Node: memory, threads, faults of caches, hostile arguments and files, interrupted batches, answers of the demo models, whole lessons',
-    why: 'repeats loads, calls and steps hundreds of times, or waits, to find what one call does not show',
+      'the package in Node: memory, threads, faults of caches, hostile arguments and files, interrupted batches, answers of the demo models, whole lessons, shards, trimming',
+    why: 'repeats loads, calls and steps hundreds of times, waits, or takes seconds for a part that changes rarely',
     builds: ['library'],
     reads: [...kPackage, ...kVitest, ...kData, 'tests/node/'],
     processor: 380,
     vitest: ['node'],
-    files: kRepeated,
+    files: kSlowInNode,
   },
   {
     name: 'frameworks',

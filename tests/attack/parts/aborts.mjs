@@ -9,7 +9,7 @@ import { kRoot, tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 
 const kMostPerRound = 60_000; // bytes; a leaked engine is 6 MB
-// Workers' heaps grow in steps of 9 MB: 83 MB after 25 rounds, 104 MB after 200, and the same after 550.
+// Memory rises in steps of 9 MB until it is level: 83 MB after 25 rounds, 104 MB after 200 and after 550.
 const kMostInAll = 30_000_000; // bytes
 const kRests = 400; // milliseconds that an idle worker lives
 const kHasGone = 1200; // milliseconds after which idle workers (11 MB each) have ended
