@@ -1,7 +1,7 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) as a sentence-transformers folder that the engine reads: a table of
 // token vectors, mean pooling, and normalisation if the model says so.
 import { PeruseError, show } from '../errors.js';
-import { bytesOf } from '../sources/file_bytes.js';
+import { bytesOf, once } from '../sources/file_bytes.js';
 import { isObject, numberOf, parseObject } from '../sources/json.js';
 import { kModules } from '../sources/model_files.js';
 import type { StaticKind } from '../sources/onnx_part.js';
@@ -231,8 +231,4 @@ function toBytes(json: unknown): Uint8Array {
 
 function inMemory(where: string, content: Uint8Array): ModelFile {
   return { found: true, where, size: content.length, version: undefined, chunks: () => once(content), close: async () => {} };
-}
-
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content;
 }

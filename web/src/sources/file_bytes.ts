@@ -22,3 +22,8 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   }
   return whole;
 }
+
+/** The chunks of a file whose content is in memory. */
+export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}

@@ -1,5 +1,6 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) among folders: found here, read by a part of the package that is
 // loaded on demand (onnx/static_embeddings.ts).
+import { once } from './file_bytes.js';
 import { parseObject } from './json.js';
 import { kModules, modulesOf } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
@@ -70,8 +71,4 @@ function objectOf(content: Uint8Array): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content;
 }
