@@ -19,7 +19,9 @@ const kOthers = {
   'extras.ts': './peruse-extras.js',
 };
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
-const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
+const kOthersOfGpu = Object.fromEntries(
+  ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
+);
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
 
 /** The training bundle uses settings, pipelines, errors, sources and workers of the page's bundle. */
@@ -37,7 +39,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'platform/current.ts',
     'sources/sendable.ts',
     'sources/source.ts',
-    'worker/start_browser.ts',
+    'worker/start_worker_browser.ts',
     'worker/worker_host.ts',
   ].map((path) => [path, './peruse.js']),
 );

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startCpuBuild } from '../../web/src/engine/builds.js';
+import { startCpuBuild } from '../../web/src/engine/cpu_engine.js';
 import { Engine, type EngineModule, type WeightReport } from '../../web/src/engine/engine.js';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { checkpointChunks } from '../bench/lib/checkpoint.mjs';

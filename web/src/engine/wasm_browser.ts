@@ -1,4 +1,4 @@
-import type { Build, WasmParts } from './builds.js';
+import type { Build, WasmParts } from './cpu_engine.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
 

@@ -1,4 +1,4 @@
-import type { Build, WasmParts } from './builds.js';
+import type { Build, WasmParts } from './cpu_engine.js';
 import { startNodeHelper } from './helper_node.js';
 import type { InstalledFile } from './installed_node.js';
 import { compileRead } from './read_wasm_node.js';

@@ -1,7 +1,7 @@
 // Chooses between CPU and GPU, for `auto` by a timed probe, and starts the engine there.
 
 import createGpu from '../../wasm/glue-webgpu.mjs';
-import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
+import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
 import { describeError, PeruseError } from '../errors.js';

@@ -4,7 +4,7 @@ import type { startWithGpu } from './choose_device.js';
 export interface GpuExchange {
   /** Modules of the worker by their names in tools/bundle.mjs, so that both use the same classes. */
   engine: object;
-  builds: object;
+  cpu_engine: object;
   errors: object;
   startWithGpu?: typeof startWithGpu;
 }

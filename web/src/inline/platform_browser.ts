@@ -6,7 +6,7 @@ import { type Platform, webPaths } from '../platform/platform.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
-import { startBrowserWorker } from '../worker/start_browser.js';
+import { startBrowserWorker } from '../worker/start_worker_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 import { inlineHostParts } from './host_parts.js';
 import { embeddedBuild, workerCode } from './unpack.js';

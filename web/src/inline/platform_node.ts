@@ -5,7 +5,7 @@ import type { Platform } from '../platform/platform.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
-import { takeNodeWorker } from '../worker/resting_node.js';
+import { takeNodeWorker } from '../worker/idle_worker_node.js';
 import { noGpu } from './no_gpu.js';
 import { plainOnly } from './platform_browser.js';
 import { embeddedBuild, workerCode } from './unpack.js';

@@ -1,2 +1,2 @@
+export { openStatic } from '../sources/static_embeddings.js';
 export { openOnnx } from './onnx_weights.js';
-export { openStatic } from './static_embeddings.js';

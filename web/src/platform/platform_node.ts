@@ -13,7 +13,7 @@ import type { SourceSpec } from '../sources/source.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
-import { takeNodeWorker } from '../worker/resting_node.js';
+import { takeNodeWorker } from '../worker/idle_worker_node.js';
 import { nodePaths } from './paths_node.js';
 import type { Platform } from './platform.js';
 

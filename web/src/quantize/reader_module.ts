@@ -3,7 +3,7 @@ import createPlain from '../../wasm/glue-teach.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import type { InstalledFile } from '../engine/installed_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
-import { startModule } from '../engine/start_build.js';
+import { startModule } from '../engine/start_module.js';
 import { nodeWasm } from '../engine/wasm_node.js';
 import type { ToolModule } from '../engine/weights_reader.js';
 

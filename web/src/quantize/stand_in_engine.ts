@@ -1,5 +1,5 @@
 // Checks in Node whether the engine runs a checkpoint, with config.json and tensor headers only.
-import { startCpuEngine } from '../engine/builds.js';
+import { startCpuEngine } from '../engine/cpu_engine.js';
 import type { Engine } from '../engine/engine.js';
 import { kStandInTokenizer } from '../engine/stand_in.js';
 import { chooseVariant } from '../engine/variant.js';

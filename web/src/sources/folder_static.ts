@@ -1,5 +1,5 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) among folders: found here, read by a part of the package that is
-// loaded on demand (onnx/static_embeddings.ts).
+// loaded on demand (static_embeddings.ts).
 import { once } from './file_bytes.js';
 import { parseObject } from './json.js';
 import { kModules, modulesOf } from './model_files.js';

@@ -2,7 +2,7 @@ import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
 import { provideGradients } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
-import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
+import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
 import type { TeachExample, TeachTask } from './examples.js';
 import { openGradients } from './gradients.js';
 import type { TeachVerbs } from './lesson.js';

@@ -1,6 +1,6 @@
 import '../index_node.js';
 import { provideGradients } from '../pipeline_members.js';
-import { startNodeWorker } from '../worker/start_node.js';
+import { startNodeWorker } from '../worker/start_worker_node.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { openGradients } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';

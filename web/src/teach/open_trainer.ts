@@ -2,7 +2,7 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
-import { startModule } from '../engine/start_build.js';
+import { startModule } from '../engine/start_module.js';
 import { feedShards } from '../sources/feed_shards.js';
 import { neededWeights } from '../sources/model_files.js';
 import { readModules } from '../sources/model_texts.js';

@@ -1,7 +1,7 @@
 import createModule from '../../wasm/glue-tokenizer.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { EngineTokenizer, type TokenizerModule, type TokenizerReport } from '../engine/engine_tokenizer.js';
-import { startModule } from '../engine/start_build.js';
+import { startModule } from '../engine/start_module.js';
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';

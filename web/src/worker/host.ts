@@ -1,6 +1,6 @@
 // A host runs the calls of one pipeline: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 
-import { type EngineRequest, startCpuEngine, type WasmParts } from '../engine/builds.js';
+import { type EngineRequest, startCpuEngine, type WasmParts } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
@@ -16,7 +16,7 @@ import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
-import { type GpuParts, startEngine } from './start_engine.js';
+import { type GpuParts, startOnDevice } from './start_on_device.js';
 import { Starting } from './starting.js';
 
 /** The calls of a host by verb, as plain data. Both hosts and the worker's messages are derived from this table. */
@@ -235,7 +235,7 @@ export class LocalHost implements Host {
   }
 
   private async loadOnce(request: LoadRequest, onDeviceChosen: (deviceChoice: DeviceChoice) => void = () => {}): Promise<LoadReport> {
-    const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_));
+    const start = this.parts_.startEngine ?? ((engineRequest) => startOnDevice(engineRequest, this.parts_));
     const load = (findLoaded: LoadParts['findLoaded']) => {
       throwIfAborted(this.stop_.signal);
       return loadModel(request, {

@@ -1,16 +1,16 @@
 // Loads GPU support in browsers: the script peruse-gpu.js, by its address. An import would not work, because Vite 5 to 7 do not bundle a
 // worker that imports a second file.
-import { startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
+import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine } from '../engine/engine.js';
 import { describeError, PeruseError } from '../errors.js';
 import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
-import type { GpuPart } from './start_engine.js';
+import type { GpuPart } from './start_on_device.js';
 
 export async function importGpu(): Promise<GpuPart> {
   const { href } = new URL('./peruse-gpu.js', import.meta.url); // this form lets bundlers find the file
   gpuScope[kGpuExchange] ??= {
     engine: { Engine },
-    builds: { startBuild, startCpuBuild, startCpuEngine },
+    cpu_engine: { startBuild, startCpuBuild, startCpuEngine },
     errors: { describeError, PeruseError },
   };
   const exchange = gpuScope[kGpuExchange];

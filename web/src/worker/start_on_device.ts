@@ -1,4 +1,4 @@
-import { type EngineRequest, startCpuEngine } from '../engine/builds.js';
+import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
 import type { Engine } from '../engine/engine.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { startWithGpu } from '../gpu/choose_device.js';
@@ -14,7 +14,7 @@ export interface GpuParts {
   importGpu?: () => Promise<GpuPart>;
 }
 
-export async function startEngine(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
+export async function startOnDevice(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;
   try {

@@ -2,16 +2,16 @@
 // library's allocator keeps some memory of ended threads.
 import type { InstalledFile } from '../engine/installed_node.js';
 import { patience, within } from '../patience.js';
-import { kFarewell, NodeWorker } from './start_node.js';
+import { kFarewell, NodeWorker } from './start_worker_node.js';
 
 /** Returns an idle worker, or a new one (startNodeWorker). */
 export async function takeNodeWorker(file: InstalledFile, uses: readonly InstalledFile[]): Promise<NodeWorker> {
-  return (await RestingWorker.take(file)) ?? new RestingWorker(file, uses);
+  return (await ReusableWorker.take(file)) ?? new ReusableWorker(file, uses);
 }
 
 /** A worker that can become idle. At most one idle worker exists. */
-class RestingWorker extends NodeWorker {
-  private static resting_: RestingWorker | undefined;
+class ReusableWorker extends NodeWorker {
+  private static idle_: ReusableWorker | undefined;
   private readonly kind_: string;
   private hasLetGo_ = Promise.resolve(false);
   private timer_: ReturnType<typeof setTimeout> | undefined;
@@ -21,8 +21,8 @@ class RestingWorker extends NodeWorker {
     this.kind_ = kindOf(file);
   }
 
-  static async take(file: InstalledFile): Promise<RestingWorker | undefined> {
-    const worker = RestingWorker.resting_;
+  static async take(file: InstalledFile): Promise<ReusableWorker | undefined> {
+    const worker = ReusableWorker.idle_;
     if (worker?.kind_ !== kindOf(file)) return undefined;
     worker.wake();
     worker.worker_.ref();
@@ -39,13 +39,13 @@ class RestingWorker extends NodeWorker {
       return;
     }
     this.worker_.unref();
-    const rests = isIdle && RestingWorker.resting_ === undefined && patience.worker > 0;
-    if (rests) RestingWorker.resting_ = this;
-    this.endIn(rests ? patience.worker : patience.lettingGo);
+    const staysIdle = isIdle && ReusableWorker.idle_ === undefined && patience.worker > 0;
+    if (staysIdle) ReusableWorker.idle_ = this;
+    this.endIn(staysIdle ? patience.worker : patience.lettingGo);
     this.hasLetGo_ = new Promise((resolve) => {
       this.onMessage(({ kind }) => {
         if (kind !== 'here') return;
-        if (!rests) this.endIn(kFarewell);
+        if (!staysIdle) this.endIn(kFarewell);
         resolve(true);
       });
       this.onDeath(() => {
@@ -67,7 +67,7 @@ class RestingWorker extends NodeWorker {
 
   private wake(): void {
     clearTimeout(this.timer_);
-    if (RestingWorker.resting_ === this) RestingWorker.resting_ = undefined;
+    if (ReusableWorker.idle_ === this) ReusableWorker.idle_ = undefined;
   }
 }
 

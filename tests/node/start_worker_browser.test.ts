@@ -3,7 +3,7 @@ import { dropHelpers, prepareHelpers, startHelper } from '../../web/src/engine/h
 import { Helper } from '../../web/src/engine/helpers.js';
 import { unlessAborted } from '../../web/src/errors.js';
 import { patience } from '../../web/src/patience.js';
-import { startBrowserWorker } from '../../web/src/worker/start_browser.js';
+import { startBrowserWorker } from '../../web/src/worker/start_worker_browser.js';
 
 const kPatience = { ...patience };
 beforeEach(() => {

@@ -3,7 +3,7 @@ import createPlain from '../../wasm/glue.mjs';
 import createThreaded from '../../wasm/glue-threads.mjs';
 import { Engine, type EngineModule, type EngineModuleFactory, type HelperWorker } from './engine.js';
 import type { LoadRequest } from './load_request.js';
-import { type Started, startModule } from './start_build.js';
+import { type Started, startModule } from './start_module.js';
 import { threadsThatHelp } from './thread_probe.js';
 import type { Variant } from './variant.js';
 

@@ -1,13 +1,13 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) as a sentence-transformers folder that the engine reads: a table of
 // token vectors, mean pooling, and normalisation if the model says so.
 import { PeruseError, show } from '../errors.js';
-import { bytesOf, once } from '../sources/file_bytes.js';
-import { isObject, numberOf, parseObject } from '../sources/json.js';
-import { kModules } from '../sources/model_files.js';
-import type { StaticKind } from '../sources/onnx_part.js';
-import { readSmall } from '../sources/read_files.js';
-import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
-import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder } from '../sources/source.js';
+import { bytesOf, once } from './file_bytes.js';
+import { isObject, numberOf, parseObject } from './json.js';
+import { kModules } from './model_files.js';
+import type { StaticKind } from './onnx_part.js';
+import { readSmall } from './read_files.js';
+import { encodeHeader, tensorBytes } from './safetensors.js';
+import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 type Json = Record<string, unknown>;
 
