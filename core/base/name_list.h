@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -14,18 +16,21 @@ class NameList {
   int count() const { return count_; }
 
   void Add(std::string_view name) {
-    if (++count_ > kMost) return;
-    if (count_ > 1) text_ += ", ";
-    text_ += name;
+    if (count_ < kMost) names_[count_] = name;
+    ++count_;
   }
 
-  // Returns for example "a, b, c and 5 more".
-  std::string Text() const {
-    return count_ > kMost ? text_ + " and " + std::to_string(count_ - kMost) + " more" : text_;
+  // Returns for example "a, b, c and 5 more", with at most `most` (0 to kMost) names; "8" with none.
+  std::string Text(int most = kMost) const {
+    if (most == 0) return std::to_string(count_);
+    std::string text;
+    const int named = std::min(count_, most);
+    for (int i = 0; i < named; ++i) text += (i > 0 ? ", " : "") + names_[i];
+    return named < count_ ? text + " and " + std::to_string(count_ - named) + " more" : text;
   }
 
  private:
-  std::string text_;
+  std::array<std::string, kMost> names_;
   int count_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "core/weights/misfits.h"
 
+#include <algorithm>
+
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
@@ -9,13 +11,12 @@ std::string Described(const std::string& name, std::span<const int64_t> shape) {
 
 Status Misfits::ToStatus() const {
   std::string text;
-  int all = 0;
-  for (const NameList* names : {&missing, &missing_head, &misshapen, &unreadable, &int8, &int4}) all += names->count();
-  // Names at most NameList::kMost tensors: if there are more, those of the first kind, and for other kinds only their number.
+  int left =
+      NameList::kMost;  // names that the message may still have: one layer that does not fit has dozens of tensors
   const auto add = [&](const std::string& kind, const NameList& names) {
     if (names.empty()) return;
-    const bool named = text.empty() || all <= NameList::kMost;
-    text += (text.empty() ? "" : "; ") + kind + ": " + (named ? names.Text() : std::to_string(names.count()));
+    text += (text.empty() ? "" : "; ") + kind + ": " + names.Text(left);
+    left = std::max(0, left - names.count());
   };
   add("missing", missing);
   add("missing for " + head, missing_head);
