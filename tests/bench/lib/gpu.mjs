@@ -1,34 +1,39 @@
-// npm run bench -- --device webgpu: times each shape in Node with Dawn, and in Chromium also with onnxruntime-web's WebGPU provider. On a
-// software adapter (the default; PERUSE_GPU=own uses the machine's) only counts and ratios are meaningful.
+// npm run bench -- --device webgpu: times each shape next to onnxruntime-web's WebGPU provider, in Node with Dawn and in Chromium. On a software
+// adapter (the default; PERUSE_GPU=own uses the machine's) only counts and ratios are meaningful.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';
 import { openPage } from './chromium.mjs';
+import { printKernels } from './gpu_profile.mjs';
 import { exportOnnx, modelsDir, randomModel } from './prepare.mjs';
 import { batchOf, shapeConfig } from './shapes.mjs';
-import { median } from './statistics.mjs';
+import { kOrt } from './stage.mjs';
+import { median, medianRatio } from './statistics.mjs';
 
-const kPrecisions = ['fp16', 'fp32', 'q8'];
+const kPrecisions = { f16: 'fp16', f32: 'fp32', q8: 'q8' };
 const kOwn = process.env.PERUSE_GPU === 'own';
 const kFlags = ['--enable-unsafe-webgpu', ...(kOwn ? ['--enable-features=Vulkan'] : ['--use-webgpu-adapter=swiftshader'])];
 
 export async function measureOnGpu(options, environment, report) {
   const batches = Object.fromEntries(options.lengths.filter((name) => Number(name) > 0).map((name) => [name, batchOf(name)[0]]));
+  const dtypes = options.dtypes.map((name) => kPrecisions[name]);
   const rows = [];
-  const take = (measured) => {
-    rows.push(...measured);
-    report(measured);
-  };
   for (const shape of options.shapes) {
     const folder = await randomModel(shape);
     const onnx = options.ort ? (await exportOnnx(folder, options.task)).f32 : undefined;
-    for (const dtype of kPrecisions) {
-      process.stderr.write(`${shape} ${dtype} over Dawn ...\n`);
-      const { peak, ...found } = inNode({ folder, dtype, batches });
-      take(rowsOf({ shape, runtime: 'node', library: 'peruse', dtype, peak }, found, batches));
+    const request = { folder, onnx, dtypes, batches };
+    for (const runtime of options.runtimes.filter((name) => name !== 'native')) {
+      process.stderr.write(`${shape} in ${runtime} ...\n`);
+      const { peak, found } = runtime === 'node' ? inNode(request) : await inChromium(environment, request);
+      const measured = found.flatMap((subject) => rowsOf({ shape, runtime, peak }, subject, found, batches));
+      rows.push(...measured);
+      report(measured);
     }
-    process.stderr.write(`${shape} in Chromium ...\n`);
-    take(await inChromium(environment, { shape, folder, onnx, batches }));
+    if (options.profile) {
+      const kernels = inNode({ ...request, profile: true }).found.map((found) => ({ shape, ...found }));
+      rows.push(...kernels);
+      printKernels(kernels);
+    }
   }
   return rows;
 }
@@ -48,75 +53,64 @@ function inNode(request) {
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
-async function inChromium(environment, { shape, folder, onnx, batches }) {
-  const ortFolder = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
+async function inChromium(environment, { folder, onnx, dtypes, batches }) {
   const stage = await openPage(
     environment.chromium.path,
     {
       '/bench/': join(root, 'tests/bench'),
       '/web/': join(root, 'web'),
       '/models/': modelsDir,
-      '/ort/': ortFolder,
+      '/ort/': kOrt,
     },
     kFlags,
   );
-  const url = (file) => file.replace(modelsDir, '/models');
-  const run = (library, dtype) =>
-    stage.page.evaluate(
-      async ({ library, dtype, folder, onnx, batches }) => {
-        const { countCalls, idTokenizer, measureOrt, measurePeak, measurePeruse } = await import('/bench/lib/gpu_subject.mjs');
-        window.peak ??= await measurePeak(navigator.gpu);
-        window.counts ??= countCalls(window);
-        const bytes = async (file) => new Uint8Array(await (await fetch(file)).arrayBuffer());
-        if (library === 'ort') {
-          const ort = await import('/ort/ort.webgpu.min.mjs');
-          ort.env.wasm.wasmPaths = '/ort/';
-          ort.env.logLevel = 'error';
-          return { peak: window.peak, ...(await measureOrt(ort, { onnx: await bytes(onnx), batches }, window.counts)) };
-        }
-        const { pipeline } = await import('/web/bundle/peruse.js');
-        const config = await bytes(`${folder}/config.json`);
-        const files = {
-          'config.json': config,
-          'tokenizer.json': idTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size),
-          'model.safetensors': await bytes(`${folder}/model.safetensors`),
-        };
-        return { peak: window.peak, ...(await measurePeruse(pipeline, { files, dtype, batches }, window.counts)) };
-      },
-      { library, dtype, folder: url(folder), onnx: onnx && url(onnx), batches },
-    );
+  const url = (file) => file?.replace(modelsDir, '/models');
   try {
-    const rows = [];
-    const subjects = kPrecisions.map((dtype) => ['peruse', dtype]);
-    for (const [library, dtype] of [...subjects, ...(onnx ? [['ort', 'fp32']] : [])]) {
-      const { peak, ...found } = await run(library, dtype);
-      rows.push(...rowsOf({ shape, runtime: 'chromium', library, dtype, peak }, found, batches));
-    }
-    return rows.map((row) => ({ ...row, overOrt: ratio(row, rows) }));
+    return await stage.page.evaluate(
+      async ({ folder, onnx, dtypes, batches }) => {
+        const { countCalls, measurePeak, measureShape } = await import('/bench/lib/gpu_subject.mjs');
+        const peak = await measurePeak(navigator.gpu);
+        const counts = countCalls(window);
+        const bytes = async (file) => new Uint8Array(await (await fetch(file)).arrayBuffer());
+        const { pipeline } = await import('/web/bundle/peruse.js');
+        let ort;
+        if (onnx !== undefined) {
+          ort = await import('/ort/ort.webgpu.min.mjs');
+          ort.env.wasm.wasmPaths = '/ort/';
+          ort.env.logLevel = 'fatal';
+        }
+        const config = await bytes(`${folder}/config.json`);
+        const weights = await bytes(`${folder}/model.safetensors`);
+        return {
+          peak,
+          found: await measureShape({ pipeline, ort, onnx: onnx && (await bytes(onnx)), config, weights, dtypes, batches, counts }),
+        };
+      },
+      { folder: url(folder), onnx: url(onnx), dtypes, batches },
+    );
   } finally {
     await stage.close();
   }
 }
 
-function ratio(row, rows) {
-  const ort = rows.find(({ library, length }) => library === 'ort' && length === row.length);
-  return ort && row.library === 'peruse' ? ort.milliseconds / row.milliseconds : undefined;
-}
-
-function rowsOf({ peak, ...what }, { lengths, gpu, seconds, bufferBytes }, batches) {
+function rowsOf({ peak, ...what }, { library, dtype, gpu, seconds, bufferBytes, lengths }, found, batches) {
+  const ort = library === 'peruse' ? found.find((other) => other.library === 'ort') : undefined;
   return Object.entries(lengths).map(([length, { times, asked }]) => {
-    const operations = operationsOf(shapeConfig(what.shape), batches[length].length);
-    const rate = operations / median(times);
+    const rate = operationsOf(shapeConfig(what.shape), batches[length].length) / median(times);
     return {
       ...what,
+      library,
+      dtype,
       adapter: gpu?.description,
       length,
       milliseconds: median(times) * 1000,
+      rounds: times.length,
       loadSeconds: seconds,
       ...asked,
       heldBytes: bufferBytes,
       gigaflops: rate / 1e9,
       peakShare: rate / peak,
+      overOrt: ort && medianRatio(ort.lengths[length].times, times),
     };
   });
 }
@@ -125,6 +119,11 @@ function operationsOf(config, tokens) {
   const { hidden_size: hidden, intermediate_size: wide, num_hidden_layers: layers } = config;
   const feedForward = (4 * tokens * hidden * wide) / (config.num_groups ?? 1);
   const output = 2 * tokens * hidden * hidden;
+  if (config.model_type === 'modernbert') {
+    const reach = (layer) => (layer % config.global_attn_every_n_layers === 0 ? tokens : Math.min(tokens, config.local_attention + 1));
+    const attended = Array.from({ length: layers }, (_, layer) => 4 * tokens * reach(layer) * hidden).reduce((a, b) => a + b);
+    return layers * (8 * tokens * hidden * hidden + 6 * tokens * hidden * wide) + attended;
+  }
   if (config.model_type === 'convbert') {
     const half = hidden / config.head_ratio;
     const taps = (config.num_attention_heads / config.head_ratio) * config.conv_kernel_size;
@@ -146,6 +145,7 @@ export function printGpu(rows) {
     'submits',
     'new buffers',
     'weights MB',
+    'load s',
     'share of peak',
     'x ort',
   ];
@@ -162,6 +162,7 @@ export function printGpu(rows) {
       row.submits,
       row.buffers,
       (row.heldBytes / 1e6).toFixed(1),
+      row.loadSeconds.toFixed(2),
       `${(100 * row.peakShare).toFixed(0)} %`,
       row.overOrt?.toFixed(2) ?? '',
     ];

@@ -1,7 +1,9 @@
 // Measures on a GPU, in Node or in a page: Peruse, onnxruntime-web with its WebGPU provider, and the adapter's peak rate. Counts WebGPU
 // calls by wrapping the methods of its classes.
 
-const kTimedRounds = 5;
+const kWarmUpCalls = 3;
+const kRounds = { least: 5, most: 50 };
+const kSeconds = 3; // to share among the subjects of one length, where calls are short
 
 export function countCalls(classes) {
   const counts = { dispatches: 0, submits: 0, buffers: 0, bufferBytes: 0 };
@@ -68,19 +70,30 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   return best;
 }
 
-/** Times repeated calls with one text of each length, and counts the WebGPU calls of one of them. */
-export async function measureCalls(run, counts) {
-  await run();
-  const before = { ...counts };
-  await run();
-  const asked = Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
-  const times = [];
-  for (let round = 0; round < kTimedRounds; ++round) {
+/**
+ * Times calls of the subjects ({ name, run(ids) }) in turns, with one text of each length, and counts the WebGPU calls of one of them. Returns by
+ * name and length { times, asked }, in seconds.
+ */
+export async function measureInTurns(subjects, batches, counts) {
+  const measured = Object.fromEntries(subjects.map(({ name }) => [name, {}]));
+  for (const [length, ids] of Object.entries(batches)) {
+    for (const { name, run } of subjects) {
+      for (let call = 0; call < kWarmUpCalls; ++call) await run(ids);
+      const before = { ...counts };
+      await run(ids);
+      const asked = Object.fromEntries(Object.keys(counts).map((key) => [key, counts[key] - before[key]]));
+      measured[name][length] = { times: [], asked };
+    }
     const start = performance.now();
-    await run();
-    times.push((performance.now() - start) / 1000);
+    for (let round = 0; round < kRounds.least || (round < kRounds.most && performance.now() - start < kSeconds * 1000); ++round) {
+      for (const { name, run } of subjects) {
+        const begin = performance.now();
+        await run(ids);
+        measured[name][length].times.push((performance.now() - begin) / 1000);
+      }
+    }
   }
-  return { times, asked };
+  return measured;
 }
 
 export function idTokenizer(vocabulary) {
@@ -103,37 +116,63 @@ export function idTokenizer(vocabulary) {
   });
 }
 
-export async function measurePeruse(pipeline, { files, dtype, batches }, counts) {
+/** Loads a model in Peruse: { run, seconds, gpu, bufferBytes, close }. */
+export async function openPeruse(pipeline, { files, dtype }, counts) {
   const before = counts.bufferBytes;
   const start = performance.now();
   const classify = await pipeline('text-classification', files, { device: 'webgpu', dtype, worker: false });
-  const seconds = (performance.now() - start) / 1000;
-  const { gpu } = classify.info;
-  const lengths = {};
-  try {
-    for (const [name, ids] of Object.entries(batches)) {
-      const text = ids.map((id) => `t${id}`).join(' ');
-      lengths[name] = await measureCalls(() => classify(text), counts);
-    }
-    return { seconds, gpu, lengths, bufferBytes: counts.bufferBytes - before };
-  } finally {
-    await classify.dispose();
-  }
+  return {
+    run: (ids) => classify(ids.map((id) => `t${id}`).join(' ')),
+    seconds: (performance.now() - start) / 1000,
+    gpu: classify.info.gpu,
+    bufferBytes: counts.bufferBytes - before,
+    close: () => classify.dispose(),
+  };
 }
 
-export async function measureOrt(ort, { onnx, batches }, counts) {
+/** Loads the same model's ONNX file in onnxruntime-web. */
+export async function openOrt(ort, onnx, counts) {
   const before = counts.bufferBytes;
   const start = performance.now();
   const session = await ort.InferenceSession.create(onnx, { executionProviders: ['webgpu'], graphOptimizationLevel: 'all' });
-  const seconds = (performance.now() - start) / 1000;
-  const lengths = {};
-  for (const [name, ids] of Object.entries(batches)) {
-    const shape = [1, ids.length];
-    const feeds = {
-      input_ids: new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), shape),
-      attention_mask: new ort.Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
-    };
-    lengths[name] = await measureCalls(() => session.run(feeds), counts);
+  return {
+    run: (ids) => {
+      const shape = [1, ids.length];
+      return session.run({
+        input_ids: new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), shape),
+        attention_mask: new ort.Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
+      });
+    },
+    seconds: (performance.now() - start) / 1000,
+    bufferBytes: counts.bufferBytes - before,
+    close: () => session.release(),
+  };
+}
+
+/**
+ * Measures one shape on this runtime's GPU: Peruse in each precision, and onnxruntime-web if `ort` and `onnx` are given. Returns a list of
+ * { library, dtype, gpu, seconds, bufferBytes, lengths }.
+ */
+export async function measureShape({ pipeline, ort, onnx, config, weights, dtypes, batches, counts }) {
+  const files = {
+    'config.json': config,
+    'tokenizer.json': idTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size),
+    'model.safetensors': weights,
+  };
+  const subjects = [];
+  for (const dtype of dtypes) {
+    const opened = await openPeruse(pipeline, { files, dtype }, counts);
+    subjects.push({ name: `peruse ${dtype}`, library: 'peruse', dtype, ...opened });
   }
-  return { seconds, lengths, bufferBytes: counts.bufferBytes - before };
+  if (onnx !== undefined) subjects.push({ name: 'ort', library: 'ort', dtype: 'fp32', ...(await openOrt(ort, onnx, counts)) });
+  const measured = await measureInTurns(subjects, batches, counts);
+  for (const { close } of subjects) await close();
+  return subjects.map(({ name, library, dtype, gpu, seconds, bufferBytes }) => ({
+    library,
+    dtype,
+    gpu,
+    seconds,
+    bufferBytes,
+    lengths: measured[name],
+  }));
 }
