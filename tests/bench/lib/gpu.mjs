@@ -20,7 +20,8 @@ export async function measureOnGpu(options, environment, report) {
   const rows = [];
   for (const shape of options.shapes) {
     const folder = await randomModel(shape);
-    const onnx = options.ort ? (await exportOnnx(folder, options.task)).f32 : undefined;
+    const exported = options.ort ? await exportOnnx(folder, options.task, { half: true }) : undefined;
+    const onnx = exported && { fp32: exported.f32, fp16: exported.f16 };
     const request = { folder, onnx, dtypes, batches };
     for (const runtime of options.runtimes.filter((name) => name !== 'native')) {
       process.stderr.write(`${shape} in ${runtime} ...\n`);
@@ -64,29 +65,32 @@ async function inChromium(environment, { folder, onnx, dtypes, batches }) {
     },
     kFlags,
   );
-  const url = (file) => file?.replace(modelsDir, '/models');
+  const url = (file) => file.replace(modelsDir, '/models');
+  const urls = onnx && Object.fromEntries(Object.entries(onnx).map(([dtype, file]) => [dtype, url(file)]));
   try {
     return await stage.page.evaluate(
       async ({ folder, onnx, dtypes, batches }) => {
-        const { countCalls, measurePeak, measureShape } = await import('/bench/lib/gpu_subject.mjs');
+        const { countCalls, measurePeak, measureShape, onnxPrecisions } = await import('/bench/lib/gpu_subject.mjs');
         const peak = await measurePeak(navigator.gpu);
         const counts = countCalls(window);
         const bytes = async (file) => new Uint8Array(await (await fetch(file)).arrayBuffer());
         const { pipeline } = await import('/web/bundle/peruse.js');
         let ort;
+        const files = {};
         if (onnx !== undefined) {
           ort = await import('/ort/ort.webgpu.min.mjs');
           ort.env.wasm.wasmPaths = '/ort/';
           ort.env.logLevel = 'fatal';
+          for (const dtype of await onnxPrecisions(navigator.gpu)) files[dtype] = await bytes(onnx[dtype]);
         }
         const config = await bytes(`${folder}/config.json`);
         const weights = await bytes(`${folder}/model.safetensors`);
         return {
           peak,
-          found: await measureShape({ pipeline, ort, onnx: onnx && (await bytes(onnx)), config, weights, dtypes, batches, counts }),
+          found: await measureShape({ pipeline, ort, onnx: files, config, weights, dtypes, batches, counts }),
         };
       },
-      { folder: url(folder), onnx: url(onnx), dtypes, batches },
+      { folder: url(folder), onnx: urls, dtypes, batches },
     );
   } finally {
     await stage.close();
@@ -94,7 +98,9 @@ async function inChromium(environment, { folder, onnx, dtypes, batches }) {
 }
 
 function rowsOf({ peak, ...what }, { library, dtype, gpu, seconds, bufferBytes, lengths }, found, batches) {
-  const ort = library === 'peruse' ? found.find((other) => other.library === 'ort') : undefined;
+  // The peer in the same precision, otherwise in float32.
+  const peers = found.filter((other) => library === 'peruse' && other.library === 'ort');
+  const ort = peers.find((other) => other.dtype === dtype) ?? peers[0];
   return Object.entries(lengths).map(([length, { times, asked }]) => {
     const rate = operationsOf(shapeConfig(what.shape), batches[length].length) / median(times);
     return {

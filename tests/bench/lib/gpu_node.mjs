@@ -1,11 +1,11 @@
 // Measures one shape on Dawn in a separate process, whose environment must name the adapter (tests/node/gpu/with_swiftshader.mjs). Reads
-// { folder, onnx, dtypes, batches, profile } as JSON from its argument, and prints the measurements as its last line.
+// { folder, onnx: paths by precision, dtypes, batches, profile } as JSON from its argument, and prints the measurements as its last line.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { shaders } from '../../node/gpu/shader_names.mjs';
 import { profileDispatches } from './gpu_profile.mjs';
-import { countCalls, measurePeak, measureShape } from './gpu_subject.mjs';
+import { countCalls, measurePeak, measureShape, onnxPrecisions } from './gpu_subject.mjs';
 import { kOrt } from './stage.mjs';
 
 const { folder, onnx, dtypes, batches, profile } = JSON.parse(process.argv[2]);
@@ -34,6 +34,7 @@ if (onnx !== undefined && !profile) {
   Object.assign(ort.env.wasm, { wasmPaths: `${pathToFileURL(kOrt).href}/`, numThreads: 1 });
   ort.env.logLevel = 'fatal';
 }
-const found = profile ? await profiler.measure(model) : await measureShape({ ...model, ort, onnx: ort && bytes(onnx) });
+const files = ort && Object.fromEntries((await onnxPrecisions(gpu)).map((dtype) => [dtype, bytes(onnx[dtype])]));
+const found = profile ? await profiler.measure(model) : await measureShape({ ...model, ort, onnx: files });
 console.log(JSON.stringify({ peak, found }));
 process.exit(0);

@@ -116,6 +116,12 @@ export function idTokenizer(vocabulary) {
   });
 }
 
+/** Names of the ONNX precisions that an adapter computes. */
+export async function onnxPrecisions(gpu) {
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  return adapter.features.has('shader-f16') ? ['fp32', 'fp16'] : ['fp32'];
+}
+
 /** Loads a model in Peruse: { run, seconds, gpu, bufferBytes, close }. */
 export async function openPeruse(pipeline, { files, dtype }, counts) {
   const before = counts.bufferBytes;
@@ -150,8 +156,8 @@ export async function openOrt(ort, onnx, counts) {
 }
 
 /**
- * Measures one shape on this runtime's GPU: Peruse in each precision, and onnxruntime-web if `ort` and `onnx` are given. Returns a list of
- * { library, dtype, gpu, seconds, bufferBytes, lengths }.
+ * Measures one shape on this runtime's GPU: Peruse in each precision, and onnxruntime-web with each file of `onnx` ({ fp32, fp16 }, bytes), if
+ * `ort` is given. Returns a list of { library, dtype, gpu, seconds, bufferBytes, lengths }.
  */
 export async function measureShape({ pipeline, ort, onnx, config, weights, dtypes, batches, counts }) {
   const files = {
@@ -164,7 +170,13 @@ export async function measureShape({ pipeline, ort, onnx, config, weights, dtype
     const opened = await openPeruse(pipeline, { files, dtype }, counts);
     subjects.push({ name: `peruse ${dtype}`, library: 'peruse', dtype, ...opened });
   }
-  if (onnx !== undefined) subjects.push({ name: 'ort', library: 'ort', dtype: 'fp32', ...(await openOrt(ort, onnx, counts)) });
+  for (const [dtype, bytes] of ort ? Object.entries(onnx) : []) {
+    try {
+      subjects.push({ name: `ort ${dtype}`, library: 'ort', dtype, ...(await openOrt(ort, bytes, counts)) });
+    } catch (error) {
+      console.error(`onnxruntime-web ${dtype}: ${error.message}`);
+    }
+  }
   const measured = await measureInTurns(subjects, batches, counts);
   for (const { close } of subjects) await close();
   return subjects.map(({ name, library, dtype, gpu, seconds, bufferBytes }) => ({
