@@ -71,9 +71,12 @@ export class CachedFolder implements ModelFolder {
     const stored = await this.store_.find(url);
     if (stored && (await this.isUsable(file, stored, signal))) {
       const found = this.fromStore(file, stored, signal);
-      return found.found ? { found: true, size: found.size, cached: true } : found;
+      return found.found ? { found: true, size: found.size, version: found.version, cached: true } : found;
     }
-    return this.options_.offline ? notStored(url) : this.remote_.look(file, signal);
+    if (this.options_.offline) return notStored(url);
+    const remote = await this.remote_.look(file, signal);
+    if (!remote.found && remote.certain && this.options_.immutable) await this.store_.saveMissing(url);
+    return remote.found && this.options_.immutable ? { ...remote, version: kImmutable } : remote;
   }
 
   async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {

@@ -80,19 +80,23 @@ export class UrlFolder implements ModelFolder {
   }
 
   /** A server that answers no HEAD requests is asked for the file's first byte. */
-  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingRemoteFile> {
     const where = this.address(file);
     const head = await this.ask('HEAD', where, signal);
     head.done();
     const { response } = head;
     if (response.status === 404 || response.status === 410) await this.refuseUnlessMissing(where, response);
     const missing = whyMissing(response);
-    if (missing === undefined) return { found: true, size: announcedLength(response), cached: false };
-    if (response.ok || response.status === 404 || response.status === 410) return { found: false, where, why: missing };
+    if (missing === undefined) {
+      const headers = readHeaders(head);
+      return { found: true, size: headers.size, version: versionOf(headers), cached: false };
+    }
+    if (response.ok || response.status === 404 || response.status === 410)
+      return { found: false, where, why: missing, certain: !response.ok };
     const opened = await this.open(file, signal, 1);
     if (!opened.found) return opened;
     await opened.close();
-    return { found: true, size: opened.total ?? opened.size, cached: false };
+    return { found: true, size: opened.total ?? opened.size, version: opened.version, cached: false };
   }
 
   async headers(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {

@@ -1,6 +1,6 @@
 import { PeruseError, show } from '../errors.js';
 import { findWeights, notFound } from './model_files.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { lookAt, type MissingFile, type ModelFolder } from './source.js';
 
 /** Suffixes of file names by precision, as in transformers.js. */
 const kSuffixes = {
@@ -69,7 +69,7 @@ export interface OnnxChoice {
   version: string | undefined;
 }
 
-type Folder = Pick<ModelFolder, 'open'>;
+type Folder = Pick<ModelFolder, 'open' | 'look'>;
 
 /** Whether an ONNX file may be loaded although other weights exist. */
 export function mayPreferOnnx({ weights, dtype }: WeightsWish): boolean {
@@ -109,11 +109,8 @@ export async function findOnnx(
 ): Promise<OnnxChoice | undefined> {
   for (const one of dtype === 'auto' ? kByDefault : [dtype]) {
     const name = onnxName(one, { subfolder, modelFileName });
-    const file: ModelFile | MissingFile = await folder.open(name, signal);
-    if (file.found) {
-      await file.close();
-      return { name, dtype: one, version: file.version, size: file.size };
-    }
+    const file = await lookAt(folder, name, signal); // a request for the file would transfer its beginning for nothing
+    if (file.found) return { name, dtype: one, version: file.version, size: file.size };
     missing.push(file);
   }
   return undefined;

@@ -85,6 +85,8 @@ export interface FileFacts {
   found: true;
   /** Its length in bytes; 0 if unknown. */
   size: number;
+  /** A value that changes with the content; undefined if unknown. */
+  version?: string | undefined;
   /** Whether loading it transfers nothing. */
   cached: boolean;
 }
@@ -98,12 +100,16 @@ export interface ModelFolder {
   openInForm?(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined>;
 }
 
-export async function lookAt(folder: ModelFolder, file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+export async function lookAt(
+  folder: Pick<ModelFolder, 'open' | 'look'>,
+  file: string,
+  signal: AbortSignal,
+): Promise<FileFacts | MissingFile> {
   if (folder.look) return folder.look(file, signal);
   const found = await folder.open(file, signal);
   if (!found.found) return found;
   await found.close();
-  return { found: true, size: found.size, cached: true };
+  return { found: true, size: found.size, version: found.version, cached: true };
 }
 
 /** A folder whose files are those of `first`, and those of `second` that `first` lacks. */
