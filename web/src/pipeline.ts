@@ -24,7 +24,7 @@ import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressInfo } from './progress.js';
 import { type HostLease, keyOfSource, leaseHost, startHost } from './sharing.js';
-import { kBesideTokenizer, kForms, kVocabularies } from './sources/model_files.js';
+import { kForms, kTokenizerConfigs, kVocabularies } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
 import { weightsWish } from './sources/onnx_files.js';
 import { openFolder } from './sources/open_folder.js';
@@ -136,11 +136,11 @@ async function load<T extends TaskOrAlias>(
   const onDeviceLost = checkDeviceLost(options);
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
   const wasm = engineFiles(options, platform().paths.baseUrl());
-  const beside = (other: Source | undefined) =>
+  const resolveOther = (other: Source | undefined) =>
     other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
-  const adapter = leading ?? (await beside(options.adapter));
-  const encoder = await beside(options.encoder);
-  const labelsEncoder = await beside(options.labels_encoder);
+  const adapter = leading ?? (await resolveOther(options.adapter));
+  const encoder = await resolveOther(options.encoder);
+  const labelsEncoder = await resolveOther(options.labels_encoder);
   throwIfAborted(options.signal);
 
   const listener = new Listener(options.progress_callback);
@@ -246,7 +246,7 @@ async function versionsOf(spec: SourceSpec, weights: string): Promise<string | u
     'config.json',
     weights,
     ...kVocabularies.flat(),
-    ...kBesideTokenizer,
+    ...kTokenizerConfigs,
     ...kForms.flatMap((form) => [form, `${form}.index.json`]),
   ];
   const files = await Promise.all(names.map((name) => folder.open(name, signal).catch(() => undefined)));
@@ -264,8 +264,8 @@ function sharingKey(
   spec: SourceSpec | undefined,
   settings: unknown[],
 ): string | undefined {
-  const beside = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
-  const alone = !share || beside || enhanced_mask_decoder === true;
+  const usesOthers = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
+  const alone = !share || usesOthers || enhanced_mask_decoder === true;
   const source = spec && keyOfSource(spec);
   // Compiled modules cannot be compared by their text, so pipelines with one do not share.
   if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;

@@ -95,7 +95,7 @@ test('a lost device: the first call brings the engine back, and both use it', as
       probes: {},
     });
   const first = new LocalHost(() => {}, parts);
-  const second = first.beside(() => {});
+  const second = first.sibling(() => {});
   kOpen.push({ dispose: async () => first.dispose() }, { dispose: async () => second.dispose() });
   expect((await load(first, 'question-answering')).shared).toBe(false);
   expect((await load(second, 'feature-extraction')).shared).toBe(true);

@@ -33,8 +33,8 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   const { encoder, labels_encoder: labels, ...how } = options;
   const open = async (source: string, which: SourceOptions) =>
     openFolder(await resolveSource(source, which, nodePlatform.paths), nodeHostParts);
-  const beside = async (other: string | undefined) => (other === undefined ? undefined : open(other, { ...how, revision: undefined }));
-  const others = { encoder: await beside(encoder), labels: await beside(labels) };
+  const openOther = async (other: string | undefined) => (other === undefined ? undefined : open(other, { ...how, revision: undefined }));
+  const others = { encoder: await openOther(encoder), labels: await openOther(labels) };
   const { signal } = new AbortController();
   const { job, config: file, weights } = await locateModel(model, await open(model, how), others, signal);
   const files = await weightFiles({ ...job, folder: weights });

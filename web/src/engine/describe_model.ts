@@ -289,7 +289,7 @@ class Description {
   }
 
   private async asking<T>(task: string, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
-    const session = this.engine_.beside();
+    const session = this.engine_.sibling();
     try {
       session.addFile('config.json', this.config_.content);
       for (const { name, content } of await this.tokenizer()) session.addFile(name, content);

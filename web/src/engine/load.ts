@@ -122,7 +122,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const copies = formOf(request);
   let chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
   const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
-  let starting = loaded ? Promise.resolve(loaded.beside()) : parts.startEngine(configBytes);
+  let starting = loaded ? Promise.resolve(loaded.sibling()) : parts.startEngine(configBytes);
   try {
     const [texts, adapterConfigs, started] = await Promise.all([
       readTexts(small, located),
@@ -152,7 +152,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
         if (there.found) weights = there;
         chosen = there.found ? { file: there.name, version: versionOf(there) } : ofOnnx(await onnxInstead(own, wish, there));
         if (precisionFor(request.dtype, chosen.onnx) !== request.dtype) {
-          engine = started.beside();
+          engine = started.sibling();
           starting = Promise.resolve(engine);
           started.dispose();
           bytes = await open(engine, chosen.onnx);

@@ -1,20 +1,20 @@
 import {
   kAdapterConfig,
   kAdapterWeights,
-  kBesideTokenizer,
-  kBesideVocabulary,
   kForms,
   kGlinerConfig,
   kLabelsTokenizer,
   kModules,
   kPrompts,
   kSentenceConfigs,
+  kTokenAdditions,
+  kTokenizerConfigs,
   kVocabularies,
   labelsEncoderOf,
 } from '../sources/model_files.js';
 import { modulesIn, type Reading, readThoseThere } from '../sources/read_files.js';
 
-const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
+const kTokenizerFiles = [...kVocabularies.flat(), ...kTokenizerConfigs, ...kTokenAdditions];
 
 /** Names of all files that may belong to a model. */
 export const kModelFiles: readonly string[] = [
@@ -31,7 +31,7 @@ export const kModelFiles: readonly string[] = [
 ];
 
 /** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. `prefix` is the encoder's folder in the model's. */
-export async function filesBesideWeights(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
+export async function otherFiles(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
   const labels =
     labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
   const modules = await modulesIn(reading);

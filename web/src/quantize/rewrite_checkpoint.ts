@@ -21,7 +21,7 @@ import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sourc
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import type { Task } from '../tasks/tasks.js';
-import { filesBesideWeights, kModelFiles } from './checkpoint_files.js';
+import { kModelFiles, otherFiles } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
@@ -132,8 +132,8 @@ class Job {
       config = await this.storedConfig(source, file.where, dtype ?? 'q8');
     }
     const { trim } = this.how_;
-    const beside = await filesBesideWeights(this.reading_, prefix, source);
-    for (const [name, content] of trim ? trim.files(beside) : beside) await writeWhole(this.target_, name, content);
+    const others = await otherFiles(this.reading_, prefix, source);
+    for (const [name, content] of trim ? trim.files(others) : others) await writeWhole(this.target_, name, content);
     // Written last, because a folder without config.json does not count as a checkpoint.
     const written = trim ? trim.config(config) : config;
     await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(written, null, 2)}\n`);

@@ -10,8 +10,8 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['sentencepiece.bpe.model'],
   ['vocab.json', 'merges.txt'],
 ];
-export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
-export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
+export const kTokenizerConfigs: readonly string[] = ['tokenizer_config.json'];
+export const kTokenAdditions: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 
 export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';

@@ -4,7 +4,6 @@ import { numberOf, parseObject, textOf } from './json.js';
 import {
   completeConfig,
   kAdapterConfig,
-  kBesideTokenizer,
   kEncoderConfig,
   kForms,
   kGlinerConfig,
@@ -12,6 +11,7 @@ import {
   kModules,
   kPrompts,
   kSentenceConfigs,
+  kTokenizerConfigs,
   kVocabularies,
   labelsEncoderOf,
   labelsHint,
@@ -103,7 +103,7 @@ export async function lookAtTokenizer(
     (await Promise.all(names.map((name) => lookAt(folder, name, signal)))).flatMap((file) => (file.found ? [file] : []));
   for (const names of kVocabularies) {
     const there = await look(names);
-    if (there.length === names.length) return { names, files: [...there, ...(await look(kBesideTokenizer))] };
+    if (there.length === names.length) return { names, files: [...there, ...(await look(kTokenizerConfigs))] };
   }
   return undefined;
 }
@@ -111,12 +111,12 @@ export async function lookAtTokenizer(
 export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
-  const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // awaited later; errors in config.json have priority
+  const texts = Promise.all([readTokenizer(job), forTask()]);
+  texts.catch(() => {}); // awaited later; errors in config.json have priority
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
-  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels, ...classifier];
+  if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier];
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 

@@ -3,10 +3,10 @@ import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import { joined } from './file_bytes.js';
 import {
   explainMissing,
-  kBesideTokenizer,
-  kBesideVocabulary,
   kForms,
   kModules,
+  kTokenAdditions,
+  kTokenizerConfigs,
   kVocabularies,
   type ModelModule,
   modulesOf,
@@ -64,7 +64,7 @@ export function quietly(name: string, folder: ModelFolder, signal: AbortSignal):
 }
 
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
-  return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kBesideTokenizer)])).flat();
+  return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
 }
 
 export async function modulesIn(reading: Reading): Promise<ModelModule[]> {
@@ -123,7 +123,7 @@ export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
     const found = await Promise.all([
       readWhole(reading, first, file),
       ...rest.map((name) => readNeeded(reading, name)),
-      first === 'tokenizer.json' ? [] : readThoseThere(reading, kBesideVocabulary),
+      first === 'tokenizer.json' ? [] : readThoseThere(reading, kTokenAdditions),
     ]);
     return found.flat();
   }

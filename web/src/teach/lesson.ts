@@ -108,14 +108,15 @@ class Lesson {
     const { generator, source } = this.request_;
     const opened = await this.open(source);
     const { job, texts, modules } = await readTexts(opened, this.request_.task === 'text-classification');
-    const beside = generator && (await locate(await this.open(generator)));
+    const generatorFiles = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
-    if (beside) trainer.addFile('generator/config.json', beside.config.content);
+    if (generatorFiles) trainer.addFile('generator/config.json', generatorFiles.config.content);
     trainer.open(this.openRequest(texts));
     const keeps = this.request_.method?.method === 'lora';
     const { weights, base } = await feedTrainer(job, trainer, keeps);
-    if (beside) weights.fresh.push(...(await feedTrainer(beside.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
+    if (generatorFiles)
+      weights.fresh.push(...(await feedTrainer(generatorFiles.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
     trainer.addExamples('training', this.request_.examples);
     trainer.addExamples('validation', this.request_.validation);
     const plan = trainer.begin();

@@ -95,7 +95,7 @@ export async function runLesson(
     const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
     const wasm = lesson.wasm ?? (await platform().filesFolder?.());
     const spec = await resolveSource(source, options, platform().paths);
-    const beside = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
+    const generatorSpec = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
     const listener = new Listener(callback);
     const worker = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
@@ -103,7 +103,7 @@ export async function runLesson(
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });
-    const sent = { source: await send(spec), generator: beside && (await send(beside)) };
+    const sent = { source: await send(spec), generator: generatorSpec && (await send(generatorSpec)) };
     const done = host.call('teach', { ...lesson, wasm, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));
     listener.check();

@@ -49,7 +49,7 @@ export interface ServedHost<S extends VerbTable<S>> extends HostOf<S> {
 
 export interface Host extends HostOf<Verbs> {
   /** Returns a host in the same thread whose pipeline may share this one's engine. Each must be disposed of separately. */
-  beside(report: ProgressCallback): Host;
+  sibling(report: ProgressCallback): Host;
   /** Whether it, or a host that shares its weights, still works. */
   usable(): boolean;
 }
@@ -94,7 +94,7 @@ export class LocalHost implements Host {
     private readonly group_ = new EngineGroup(),
   ) {}
 
-  beside(report: ProgressCallback): LocalHost {
+  sibling(report: ProgressCallback): LocalHost {
     return new LocalHost(report, this.parts_, this.group_);
   }
 

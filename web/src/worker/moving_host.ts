@@ -32,9 +32,9 @@ export class MovingHost implements Host {
   }
 
   /** Pipelines that share an engine do not move. */
-  beside(report: ProgressCallback): Host {
+  sibling(report: ProgressCallback): Host {
     this.shared_ = true;
-    return (this.remote_ ?? this.local_).beside(report);
+    return (this.remote_ ?? this.local_).sibling(report);
   }
 
   usable(): boolean {

@@ -149,7 +149,7 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     this.member_ = this.link_.join(report);
   }
 
-  beside(report: (progress: Progress) => void): RemoteHost<S, Progress> {
+  sibling(report: (progress: Progress) => void): RemoteHost<S, Progress> {
     return new RemoteHost(this, report);
   }
 
@@ -187,7 +187,7 @@ export function serve(
   parts: HostParts,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
-  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.beside(report) ?? new LocalHost(report, parts);
+  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.sibling(report) ?? new LocalHost(report, parts);
   serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
 }
 
