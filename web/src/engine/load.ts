@@ -7,33 +7,17 @@ import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
 import { parseObject } from '../sources/json.js';
-import {
-  explainMissing,
-  type FoundWeights,
-  findWeights,
-  kAdapterWeights,
-  kForms,
-  type MissingWeights,
-  notFound,
-} from '../sources/model_files.js';
+import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
-import {
-  chooseOnnx,
-  engineDtype,
-  findOnnx,
-  kUsualWeights,
-  mayPreferOnnx,
-  type OnnxChoice,
-  type WeightsWish,
-} from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import { feedFile, type Located, type NamedFile, quietly } from '../sources/read_files.js';
-import { firstOf, type MissingFile, type ModelFile, type SourceSpec } from '../sources/source.js';
+import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
 import { feedOnnx, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { QuantizedCopy, type QuantizedForm } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
+import { type ChosenWeights, chooseEarly, formOf, precisionFor, weightsToRead } from './weights_choice.js';
 
 export interface LoadReport {
   bytes: number;
@@ -113,15 +97,14 @@ async function openFolders(request: LoadRequest, parts: LoadParts, notice: (sent
 async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
-  const { signal } = parts;
-  const { job, small, adapter } = await openFolders(request, parts, (sentence) => notices.add(sentence));
+  const folders = await openFolders(request, parts, (sentence) => notices.add(sentence));
+  const { job, small, adapter } = folders;
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
-  const wish = request.weights ?? kUsualWeights;
-  const copies = formOf(request);
-  let chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
-  const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
+  let chosen = await chooseEarly(request, located, parts.findLoaded);
+  const { version } = chosen;
+  const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: version });
   let starting = loaded ? Promise.resolve(loaded.sibling()) : parts.startEngine(configBytes);
   try {
     const [texts, adapterConfigs, started] = await Promise.all([
@@ -129,47 +112,29 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
       adapter ? readAdapterConfigs(adapter) : [],
       starting,
     ]);
-    throwIfAborted(signal);
-    const open = async (engine: Engine, onnx: OnnxChoice | undefined) => {
-      let length = 0;
-      for (const { name, content } of [...texts, ...adapterConfigs]) {
-        engine.addFile(name, content);
-        length += content.length;
-      }
-      const { task, dtype, id2label, enhancedMaskDecoder } = request;
-      await engine.open({ task, dtype: precisionFor(dtype, onnx), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
-      return adapter ? length + (await feedAdapter(adapter, engine)) : length;
-    };
+    throwIfAborted(parts.signal);
+    const open = (opened: Engine) => openModel(opened, request, [...texts, ...adapterConfigs], chosen, adapter);
     let engine = started;
-    let bytes = await open(engine, chosen.onnx);
+    let bytes = await open(engine);
     const { job: found, config } = await located;
-    const own = found === small ? job : found;
     if (!loaded || engine.needsWeights()) {
-      const { version } = chosen;
-      let weights: FoundWeights | undefined;
-      if (!chosen.onnx && !chosen.copy) {
-        const there = await findWeights(own.folder, signal);
-        if (there.found) weights = there;
-        chosen = there.found ? { file: there.name, version: versionOf(there) } : ofOnnx(await onnxInstead(own, wish, there));
-        if (precisionFor(request.dtype, chosen.onnx) !== request.dtype) {
-          engine = started.sibling();
-          starting = Promise.resolve(engine);
-          started.dispose();
-          bytes = await open(engine, chosen.onnx);
-        }
+      const precision = precisionFor(request, chosen);
+      const own = found === small ? job : found;
+      chosen = await weightsToRead(request, chosen, own);
+      if (precisionFor(request, chosen) !== precision) {
+        engine = started.sibling();
+        starting = Promise.resolve(engine);
+        started.dispose();
+        bytes = await open(engine);
       }
-      const { onnx, copy, file = '' } = chosen;
-      if (onnx) bytes += await feedOnnx(own, engine, onnx, config, parts.folders.importOnnx);
-      else if (copy) bytes += await feedFile(own, file, copy, (chunk) => engine.feedWeights(chunk));
-      else bytes += await feedWeights(own, engine, weights!, copies && { config: config.content, form: copies });
+      bytes += await feedChosen(own, engine, request, chosen, config, parts.folders);
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
     if (hasOwnCode(config)) notices.add(kOwnCode);
-    const milliseconds = performance.now() - start;
     const report = {
       bytes,
-      milliseconds,
+      milliseconds: performance.now() - start,
       weights,
       deviceChoice: engine.deviceChoice,
       file: chosen.file ?? '',
@@ -185,52 +150,36 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   }
 }
 
-/** Weights of 8 bits or fewer in an ONNX file stay as they are. */
-function precisionFor(asked: string, onnx: OnnxChoice | undefined): string {
-  return onnx && (asked === 'auto' || asked === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : asked;
+/** Passes everything but the weights to the engine. Returns the number of bytes. */
+async function openModel(
+  engine: Engine,
+  request: LoadRequest,
+  files: readonly NamedFile[],
+  chosen: ChosenWeights,
+  adapter: Job | undefined,
+): Promise<number> {
+  let length = 0;
+  for (const { name, content } of files) {
+    engine.addFile(name, content);
+    length += content.length;
+  }
+  const { task, id2label, enhancedMaskDecoder } = request;
+  await engine.open({ task, dtype: precisionFor(request, chosen), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
+  return adapter ? length + (await feedAdapter(adapter, engine)) : length;
 }
 
-/** Finds the ONNX file of a folder without other weights. */
-async function onnxInstead({ folder, signal }: Job, wish: WeightsWish, { missing }: MissingWeights): Promise<OnnxChoice> {
-  const onnx = wish.weights === 'auto' ? await findOnnx(folder, wish, signal) : undefined;
-  if (!onnx) throw await explainMissing(folder, missing, signal);
-  return onnx;
-}
-
-/** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
-function formOf({ dtype, adapter, keepSource }: LoadRequest): QuantizedForm | undefined {
-  return (dtype === 'q8' || dtype === 'q4') && adapter === undefined && keepSource !== true ? dtype : undefined;
-}
-
-interface ChosenWeights {
-  onnx?: OnnxChoice | undefined;
-  file?: string | undefined;
-  version?: string | undefined;
-  /** Quantised weights that an earlier load has stored, if any. */
-  copy?: ModelFile;
-}
-
-async function chooseWeights(
-  wish: WeightsWish,
-  { job: { folder, signal }, config }: Located<Job>,
-  copies: QuantizedForm | undefined,
-): Promise<ChosenWeights> {
-  const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
-  if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy, sharded: false }) };
-  const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
-  if (chosen) return ofOnnx(chosen);
-  const found = await findWeights(folder, signal);
-  if (!found.found) return wish.weights === 'auto' ? ofOnnx(await findOnnx(folder, wish, signal)) : {};
-  await found.file.close();
-  return { file: found.name, version: versionOf(found) };
-}
-
-function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {
-  return onnx ? { onnx, file: onnx.name, version: onnx.version && `${onnx.name} ${onnx.version}` } : {};
-}
-
-function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' | 'sharded'>): string | undefined {
-  return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
+async function feedChosen(
+  job: Job,
+  engine: Engine,
+  request: LoadRequest,
+  { onnx, copy, found, file }: ChosenWeights,
+  config: NamedFile,
+  { importOnnx }: FolderParts,
+): Promise<number> {
+  if (onnx) return feedOnnx(job, engine, onnx, config, importOnnx);
+  if (copy) return feedFile(job, file!, copy, (chunk) => engine.feedWeights(chunk));
+  const form = formOf(request);
+  return feedWeights(job, engine, found!, form && { config: config.content, form });
 }
 
 async function feedAdapter(job: Job, engine: Engine): Promise<number> {

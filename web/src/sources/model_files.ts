@@ -37,10 +37,11 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): ModelModul
   }
 }
 
+const kConfig = 'config.json';
 /** A GLiNER's configuration, which replaces config.json. */
 export const kGlinerConfig = 'gliner_config.json';
 /** The configuration of a GLiNER2's encoder. */
-export const kEncoderConfig = 'encoder_config/config.json';
+const kEncoderConfig = 'encoder_config/config.json';
 /** Folder of a bi-encoder's tokenizer for labels, also in the engine. */
 export const kLabelsTokenizer = 'labels_tokenizer/';
 
@@ -53,36 +54,31 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
   return name === undefined ? undefined : textOf(name);
 }
 
-/** Whether the configuration is a GLiNER2's without that of its encoder, which is in a file of its own. */
-export function lacksEncoder(config: Record<string, unknown>): boolean {
-  return config.model_type === 'extractor' && (config.encoder_config ?? null) === null;
-}
-
 export function labelsHint(name: string): string {
   return `The model has a separate encoder for labels: pass the option labels_encoder with the location of its files, for example '${name}'`;
 }
 
-/** Inserts the configurations of encoders that a gliner_config.json only names. `open` opens an encoder's config.json, if it is known. */
-export async function completeConfig(
-  config: Record<string, unknown>,
-  open: (which: 'encoder' | 'labels') => Promise<ModelFile | MissingFile> | undefined,
-  read: (file: ModelFile) => Promise<{ content: Uint8Array }>,
-): Promise<Record<string, unknown>> {
-  let full = config;
-  const add = async (field: string, which: 'encoder' | 'labels', hint: string) => {
-    if ((full[field] ?? null) !== null) return;
-    const file = await open(which);
-    if (!file?.found) throw notFound(file ? [file] : [], `${file ? '. ' : ''}${hint}`);
-    full = { ...full, [field]: parseObject(file.where, (await read(file)).content) };
-  };
-  await add(
-    'encoder_config',
-    'encoder',
-    `gliner_config.json only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${textOf(config.model_name)}'`,
-  );
+/** The configuration of an encoder that is in a file of its own, and the field of the model's configuration in which the engine expects it. */
+export interface EncoderConfig {
+  field: string;
+  /** Whether the file is in the folder of the label encoder. */
+  ofLabels: boolean;
+  file: string;
+  /** Error message if the file is missing. Without it, the engine reports the missing field. */
+  hint?: string;
+}
+
+/** The encoders whose configuration the model's, in `file`, may only name. */
+export function encoderConfigs(file: string, config: Record<string, unknown>): EncoderConfig[] {
+  const field = 'encoder_config';
+  if (file !== kGlinerConfig) return config.model_type === 'extractor' ? [{ field, ofLabels: false, file: kEncoderConfig }] : [];
+  const name = textOf(config.model_name);
+  const hint = `gliner_config.json only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${name}'`;
   const labels = labelsEncoderOf(config);
-  if (labels !== undefined) await add('labels_encoder_config', 'labels', labelsHint(labels));
-  return full;
+  return [
+    { field, ofLabels: false, file: kConfig, hint },
+    ...(labels === undefined ? [] : [{ field: `labels_${field}`, ofLabels: true, file: kConfig, hint: labelsHint(labels) }]),
+  ];
 }
 
 /** Files of weights; the first that exists is used. */

@@ -2,9 +2,8 @@
 import { PeruseError } from '../errors.js';
 import { numberOf, parseObject, textOf } from './json.js';
 import {
-  completeConfig,
+  encoderConfigs,
   kAdapterConfig,
-  kEncoderConfig,
   kForms,
   kGlinerConfig,
   kLabelsTokenizer,
@@ -15,9 +14,9 @@ import {
   kVocabularies,
   labelsEncoderOf,
   labelsHint,
-  lacksEncoder,
   type ModelModule,
   modulesOf,
+  notFound,
 } from './model_files.js';
 import {
   type Located,
@@ -45,19 +44,29 @@ const kAdapterModelConfig = 'adapter/config.json';
 export const kGliner = 'zero-shot-token-classification';
 
 export async function locateForTask(job: Job): Promise<Located<Job>> {
-  const found = job.task === kGliner ? { job, config: await readConfig(job), prefix: '' } : await locate(job);
-  return { ...found, config: await withEncoder(found.job, found.config) };
+  const gliner = job.task === kGliner ? await job.folder.open(kGlinerConfig, job.signal) : undefined;
+  if (gliner === undefined) {
+    const found = await locate(job);
+    return { ...found, config: await withEncoders(found.job, found.config) };
+  }
+  const config = gliner.found ? await readWhole(job, kGlinerConfig, gliner) : await readNeeded(job, 'config.json');
+  return { job, config: { ...(await withEncoders(job, config)), name: 'config.json' }, prefix: '' };
 }
 
-/** Inserts the configuration of a GLiNER2's encoder. If it is missing, the engine reports it. */
-async function withEncoder(job: Job, config: NamedFile): Promise<NamedFile> {
-  if (!new TextDecoder().decode(config.content).includes('"extractor"')) return config;
+/** Inserts configurations of encoders that are in files of their own. */
+async function withEncoders(job: Job, config: NamedFile): Promise<NamedFile> {
+  // the engine reports a config.json that cannot be parsed
+  if (config.name !== kGlinerConfig && !new TextDecoder().decode(config.content).includes('"extractor"')) return config;
   const said = parseObject(config.name, config.content);
-  const file = lacksEncoder(said) ? await job.folder.open(kEncoderConfig, job.signal) : undefined;
-  if (!file?.found) return config;
-  const { content } = await readWhole(job, kEncoderConfig, file);
-  const full = { ...said, encoder_config: parseObject(kEncoderConfig, content) };
-  return { name: config.name, content: new TextEncoder().encode(JSON.stringify(full)) };
+  const found: Record<string, unknown> = {};
+  for (const { field, ofLabels, file: name, hint } of encoderConfigs(config.name, said)) {
+    if ((said[field] ?? null) !== null) continue;
+    const file = await (ofLabels ? job.labels : job.folder)?.open(name, job.signal);
+    if (file?.found) found[field] = parseObject(file.where, (await readWhole(job, name, file)).content);
+    else if (hint !== undefined) throw notFound(file ? [file] : [], `${file ? '. ' : ''}${hint}`);
+  }
+  if (Object.keys(found).length === 0) return config;
+  return { name: config.name, content: new TextEncoder().encode(JSON.stringify({ ...said, ...found })) };
 }
 
 /** A model whose task is not known yet. */
@@ -140,20 +149,6 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   };
   const read = await Promise.all([readThoseThere(job, [kPrompts]), ...modulesOf(modules).map(readModule)]);
   return [...modules, ...read.flat()];
-}
-
-async function readConfig(job: Job): Promise<NamedFile> {
-  const name = 'config.json';
-  const file = await job.folder.open(kGlinerConfig, job.signal);
-  if (!file.found) return readNeeded(job, name); // not a GLiNER; the engine reports it
-  const { content } = await readWhole(job, kGlinerConfig, file);
-  const config = parseObject(kGlinerConfig, content);
-  const full = await completeConfig(
-    config,
-    (which) => (which === 'encoder' ? job.folder : job.labels)?.open(name, job.signal),
-    (found) => readWhole(job, name, found),
-  );
-  return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
 }
 
 /** The folder of a bi-encoder's tokenizer for labels. */

@@ -1,0 +1,78 @@
+// Chooses the weights of a model that are loaded: a quantised copy, an ONNX file, or safetensors and PyTorch files.
+import { parseObject } from '../sources/json.js';
+import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
+import type { Job } from '../sources/model_texts.js';
+import {
+  chooseOnnx,
+  engineDtype,
+  findOnnx,
+  kUsualWeights,
+  mayPreferOnnx,
+  type OnnxChoice,
+  type WeightsWish,
+} from '../sources/onnx_files.js';
+import type { Located } from '../sources/read_files.js';
+import type { ModelFile } from '../sources/source.js';
+import type { LoadRequest } from './load_request.js';
+import type { QuantizedForm } from './quantized_copy.js';
+
+/** At most one of `onnx`, `copy` and `found` is there; none of them if the weights were only named or are not chosen yet. */
+export interface ChosenWeights {
+  onnx?: OnnxChoice | undefined;
+  /** Quantised weights that an earlier load has stored. */
+  copy?: ModelFile;
+  found?: FoundWeights;
+  file?: string | undefined;
+  /** File and version of its bytes, by which another load finds the same weights. */
+  version?: string | undefined;
+}
+
+/** Chooses the weights before an engine starts, if the choice may lead to a loaded engine, an ONNX file or a copy. */
+export async function chooseEarly(request: LoadRequest, located: Promise<Located<Job>>, mayShare: unknown): Promise<ChosenWeights> {
+  const wish = request.weights ?? kUsualWeights;
+  const copies = formOf(request);
+  if (!mayShare && !mayPreferOnnx(wish) && !copies) return {};
+  const { job, config } = await located;
+  const { folder, signal } = job;
+  const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
+  if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy, sharded: false }) };
+  const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
+  if (chosen) return ofOnnx(chosen);
+  const found = await findWeights(folder, signal);
+  if (!found.found) return wish.weights === 'auto' ? ofOnnx(await findOnnx(folder, wish, signal)) : {};
+  await found.file.close();
+  return { file: found.name, version: versionOf(found) };
+}
+
+/** Opens the weights, unless they were opened early. Without other weights, finds an ONNX file. */
+export async function weightsToRead(
+  { weights: wish = kUsualWeights }: LoadRequest,
+  early: ChosenWeights,
+  job: Job,
+): Promise<ChosenWeights> {
+  if (early.onnx || early.copy) return early;
+  const { folder, signal } = job;
+  const found = await findWeights(folder, signal);
+  if (found.found) return { found, file: found.name, version: versionOf(found) };
+  const onnx = wish.weights === 'auto' ? await findOnnx(folder, wish, signal) : undefined;
+  if (!onnx) throw await explainMissing(folder, found.missing, signal);
+  return ofOnnx(onnx);
+}
+
+/** Weights of 8 bits or fewer in an ONNX file stay as they are. */
+export function precisionFor({ dtype }: LoadRequest, { onnx }: ChosenWeights): string {
+  return onnx && (dtype === 'auto' || dtype === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : dtype;
+}
+
+/** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
+export function formOf({ dtype, adapter, keepSource }: LoadRequest): QuantizedForm | undefined {
+  return (dtype === 'q8' || dtype === 'q4') && adapter === undefined && keepSource !== true ? dtype : undefined;
+}
+
+function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {
+  return onnx ? { onnx, file: onnx.name, version: onnx.version && `${onnx.name} ${onnx.version}` } : {};
+}
+
+function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' | 'sharded'>): string | undefined {
+  return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
+}
