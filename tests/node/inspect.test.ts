@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type PipelineOptions, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
+import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { checkInspection, expectNear, kInspectionCases } from './support/inspection_cases.js';
@@ -183,7 +184,7 @@ test('a worker hands the arrays over without copying them', async () => {
     (listener) => {
       toWorker = listener;
     },
-    { startEngine: async () => engine },
+    { ...nodeWasm, startEngine: async () => engine },
   );
   const host = new RemoteHost(
     {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError } from '../../web/src/errors.js';
 import { patience } from '../../web/src/patience.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
@@ -36,6 +37,7 @@ function newHost(behaviour: FakeBehaviour = {}): LocalHost {
   const fake = fakeEngine(behaviour);
   record = fake.record;
   return new LocalHost((info) => progress.push(info), {
+    ...nodeWasm,
     startEngine: async () => fake.engine,
     openDiskFolder: (path) => new DiskFolder(path),
   });
@@ -319,6 +321,7 @@ test('an engine that can not start is the error, even while files are still on t
     setTimeout(() => response.writeHead(404).end(), 100);
   });
   host = new LocalHost(() => {}, {
+    ...nodeWasm,
     startEngine: async () => {
       throw new PeruseError('no_wasm', 'no wasm here');
     },

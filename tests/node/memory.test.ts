@@ -13,7 +13,7 @@ const kTiny = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
 const kMegabyte = 1 << 20;
 
 async function startModule(): Promise<EngineModule> {
-  return (await startCpuBuild({ choice: { variant: 'simd', threads: 1, reason: '' }, parts: nodeWasm })).module;
+  return (await startCpuBuild({ choice: { variant: 'simd', threads: 1, reason: '' }, builds: nodeWasm })).module;
 }
 
 function load(module: EngineModule, config: string, weights: Iterable<Uint8Array>): { engine: Engine; report: WeightReport } {

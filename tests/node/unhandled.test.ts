@@ -2,6 +2,7 @@
 // caller's process. Vitest fails a run that has one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError, throwIfAborted } from '../../web/src/errors.js';
 import type { ModelFolder } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/host.js';
@@ -75,7 +76,7 @@ async function load(task: string, files: Record<string, string>, onOpen: (host: 
       onOpen(host, count, file);
     });
   const startEngine = async () => fakeEngine().engine;
-  const host: LocalHost = new LocalHost(() => {}, { startEngine, openDiskFolder: open });
+  const host: LocalHost = new LocalHost(() => {}, { ...nodeWasm, startEngine, openDiskFolder: open });
   const source = { kind: 'folder', name: 'm', path: 'm' } as const;
   const request = { task, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
   const code = await host.call('load', request).then(
@@ -131,7 +132,7 @@ test.each(Object.keys(kFolders))('%s: a load that fails ends all its other reads
         return folder.open(file, signal);
       },
     };
-    const host = new LocalHost(() => {}, { startEngine: async () => fakeEngine().engine, openDiskFolder: () => watched });
+    const host = new LocalHost(() => {}, { ...nodeWasm, startEngine: async () => fakeEngine().engine, openDiskFolder: () => watched });
     const source = { kind: 'folder', name: 'm', path: 'm' } as const;
     const request = { task, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
     await expect(host.call('load', request)).rejects.toMatchObject({ code: 'network' });

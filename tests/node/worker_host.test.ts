@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError } from '../../web/src/errors.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { type FakeBehaviour, fakeEngine } from './support/fake_engine.js';
@@ -42,7 +43,7 @@ function connected(behaviour: FakeBehaviour = {}) {
     (listener) => {
       toWorker = listener;
     },
-    { startEngine: async () => fakeEngine(behaviour).engine },
+    { ...nodeWasm, startEngine: async () => fakeEngine(behaviour).engine },
   );
   const progress = vi.fn();
   return { host: new RemoteHost(port, progress), port, progress, die: (reason: string) => die(reason) };
@@ -149,7 +150,7 @@ describe('RemoteHost', () => {
       (listener) => {
         toWorker = listener;
       },
-      { startEngine: () => new Promise((resolve) => (start = () => resolve(engine))) },
+      { ...nodeWasm, startEngine: () => new Promise((resolve) => (start = () => resolve(engine))) },
       () => void happened.push('closed'),
     );
     toWorker({ id: 1, member: 1, verb: 'load', request: { ...kLoad, source: { ...kLoad.source, files: new Map() } } });

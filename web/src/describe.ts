@@ -85,7 +85,7 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
   const stop = new AbortController();
   try {
     const choice = chooseVariant(platform().features(inWorker), { threads: 1 });
-    const send = async (one: SourceSpec | undefined) => one && (inWorker ? sendable(one, stop.signal, platform().folderParts) : one);
+    const send = async (one: SourceSpec | undefined) => one && (inWorker ? sendable(one, stop.signal, platform().files) : one);
     const tasks = Object.keys(kTasks) as Task[];
     const request = {
       source: (await send(spec))!,

@@ -1,12 +1,11 @@
 import { compileFetched } from './engine/fetch_wasm.js';
 import { filesFolder } from './engine/files_browser.js';
 import { webPaths } from './platform/platform.js';
-import { setTokenizerParts } from './tokenizer/parts.js';
+import { setTokenizerRuntime } from './tokenizer/runtime.js';
 
-setTokenizerParts({
+setTokenizerRuntime({
   paths: webPaths,
-  folders: {},
-  compile: async (folder) => {
+  compile: async (_, folder) => {
     const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file
     return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await filesFolder(import.meta.url)));
   },

@@ -51,7 +51,7 @@ const kAbandoned = 10 * 60_000;
 
 async function current(): Promise<LockingCache | undefined> {
   if (env.cache === false) return undefined;
-  return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
+  return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().files);
 }
 
 function openStore(cache: LockingCache): FileStore {

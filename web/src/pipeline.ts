@@ -113,7 +113,7 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
     const adapter = await resolve().catch(() => undefined); // a dropped folder can only be read once, so its files are kept
     if (adapter === undefined) throw error;
     const signal = given.signal ?? new AbortController().signal;
-    const base = await namedBase(adapter, given, platform().paths, platform().folderParts, signal);
+    const base = await namedBase(adapter, given, platform().paths, platform().files, signal);
     if (base === undefined) throw error;
     return load(task, base, given, adapter);
   }
@@ -166,7 +166,7 @@ async function load<T extends TaskOrAlias>(
     const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
-    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().folderParts, notice }) : one);
+    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().files, notice }) : one);
     const request = {
       task: engineTask(resolvedTask, options),
       dtype,
@@ -218,29 +218,27 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
   const others = [request.adapter, request.encoder, request.labelsEncoder];
   const before = await versionsOf(spec, info.weights.file);
   if (before === undefined || others.some((one) => one !== undefined) || info.device !== 'cpu') return;
-  host.allow({
-    async load(signal) {
-      const remote = new RemoteHost(await platform().startWorker(info.threads), () => {});
-      const dispose = () => remote.dispose();
-      signal.addEventListener('abort', dispose, { once: true });
-      try {
-        const choice = { ...request.choice, threads: info.threads, threadsAreFree: false };
-        await remote.call('load', { ...request, choice, share: false });
-        if ((await versionsOf(spec, info.weights.file)) !== before) throw new Error('the files have changed');
-        return remote;
-      } catch (error) {
-        remote.dispose();
-        throw error;
-      } finally {
-        signal.removeEventListener('abort', dispose);
-      }
-    },
+  host.allow(async (signal) => {
+    const remote = new RemoteHost(await platform().startWorker(info.threads), () => {});
+    const dispose = () => remote.dispose();
+    signal.addEventListener('abort', dispose, { once: true });
+    try {
+      const choice = { ...request.choice, threads: info.threads, threadsAreFree: false };
+      await remote.call('load', { ...request, choice, share: false });
+      if ((await versionsOf(spec, info.weights.file)) !== before) throw new Error('the files have changed');
+      return remote;
+    } catch (error) {
+      remote.dispose();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', dispose);
+    }
   });
 }
 
 async function versionsOf(spec: SourceSpec, weights: string): Promise<string | undefined> {
   if (spec.kind !== 'folder') return undefined;
-  const folder = await openFolder(spec, platform().folderParts);
+  const folder = await openFolder(spec, platform().files);
   const { signal } = new AbortController();
   const names = [
     'config.json',

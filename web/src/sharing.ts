@@ -37,7 +37,7 @@ export async function leaseHost(
   if (known) {
     known.tasks.add(task);
     const started = await known.started.catch(() => undefined);
-    if (started?.host.usable()) return { ...started, host: started.host.sibling(report), release: once(() => release(key, known, task)) };
+    if (started?.host.usable()) return { ...started, host: started.host.fork(report), release: once(() => release(key, known, task)) };
     release(key, known, task);
   }
   const shared: SharedHost = { started: start(), tasks: new Set([task]) };

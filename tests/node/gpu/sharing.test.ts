@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { LocalHost } from '../../../web/dist/worker/host.js';
-import { nodeHostParts } from '../../../web/dist/worker/host_parts_node.js';
+import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
 import { watchGpu } from './watched_gpu.js';
 
 const kReader = fileURLToPath(new URL('../../../models/peruse-reader-deberta-tiny', import.meta.url));
@@ -82,7 +82,7 @@ test('a head that is not there, and other settings, share nothing', async () => 
 
 test('a lost device: the first call brings the engine back, and both use it', async () => {
   const gpu = watchGpu();
-  const parts = { ...nodeHostParts, findGpu: gpu.findGpu };
+  const parts = { ...nodeRuntime, findGpu: gpu.findGpu };
   const load = async (host: LocalHost, task: string) =>
     host.call('load', {
       task,
@@ -95,7 +95,7 @@ test('a lost device: the first call brings the engine back, and both use it', as
       probes: {},
     });
   const first = new LocalHost(() => {}, parts);
-  const second = first.sibling(() => {});
+  const second = first.fork(() => {});
   kOpen.push({ dispose: async () => first.dispose() }, { dispose: async () => second.dispose() });
   expect((await load(first, 'question-answering')).shared).toBe(false);
   expect((await load(second, 'feature-extraction')).shared).toBe(true);

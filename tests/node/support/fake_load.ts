@@ -1,8 +1,8 @@
 import type { LoadReport } from '../../../web/src/engine/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
-import type { HostParts } from '../../../web/src/worker/host.js';
 import { LocalHost } from '../../../web/src/worker/host.js';
-import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
+import type { Runtime } from '../../../web/src/worker/runtime.js';
+import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 
 export interface FakeLoad {
@@ -12,10 +12,10 @@ export interface FakeLoad {
 
 export async function loadFake(
   source: string,
-  { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: HostParts } = {},
+  { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: Partial<Runtime> } = {},
 ): Promise<FakeLoad> {
   const { engine, record } = fakeEngine();
-  const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine, ...parts });
+  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine, ...parts });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {

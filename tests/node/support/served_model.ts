@@ -8,7 +8,7 @@ import { setPlatform } from '../../../web/src/platform/current.js';
 import { nodePlatform } from '../../../web/src/platform/platform_node.js';
 import { resolveSource } from '../../../web/src/sources/source.js';
 import { LocalHost } from '../../../web/src/worker/host.js';
-import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
+import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 import { type Content, type ModelServer, startModelServer } from './model_server.js';
 
@@ -47,7 +47,7 @@ export async function load(
   signal?: AbortSignal,
 ): Promise<FakeRecord> {
   const { engine, record } = fakeEngine();
-  const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine });
+  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {

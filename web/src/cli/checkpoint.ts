@@ -11,7 +11,7 @@ import { openFolder } from '../sources/open_folder.js';
 import { type Reading, readNeeded } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type SourceOptions } from '../sources/source.js';
-import { nodeHostParts } from '../worker/host_parts_node.js';
+import { nodeRuntime } from '../worker/runtime_node.js';
 
 export interface Checkpoint {
   config: Record<string, unknown>;
@@ -32,7 +32,7 @@ export interface Encoders {
 export async function readCheckpoint(model: string, options: SourceOptions & Encoders): Promise<Checkpoint> {
   const { encoder, labels_encoder: labels, ...how } = options;
   const open = async (source: string, which: SourceOptions) =>
-    openFolder(await resolveSource(source, which, nodePlatform.paths), nodeHostParts);
+    openFolder(await resolveSource(source, which, nodePlatform.paths), nodeRuntime);
   const openOther = async (other: string | undefined) => (other === undefined ? undefined : open(other, { ...how, revision: undefined }));
   const others = { encoder: await openOther(encoder), labels: await openOther(labels) };
   const { signal } = new AbortController();
@@ -58,7 +58,7 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
 /** Reads only the configuration. */
 export async function readConfig(model: string, options: SourceOptions): Promise<Checkpoint['config']> {
   const { signal } = new AbortController();
-  const folder = await openFolder(await resolveSource(model, options, nodePlatform.paths), nodeHostParts);
+  const folder = await openFolder(await resolveSource(model, options, nodePlatform.paths), nodeRuntime);
   const { config } = await locateModel(model, folder, {}, signal);
   return parseObject(config.name, config.content);
 }

@@ -1,6 +1,7 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { naming } from '../sources/feed_shards.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
 import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../sources/model_files.js';
 import { type Job, kGliner, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
-import { type FolderParts, openFolder } from '../sources/open_folder.js';
+import { openFolder } from '../sources/open_folder.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
@@ -67,8 +68,8 @@ export interface DescriptionReport {
   refused: Record<string, Refusal>;
 }
 
-export interface DescribeParts {
-  folders: FolderParts;
+export interface DescribeContext {
+  files: FileAccess;
   startEngine: () => Promise<Engine>;
   signal: AbortSignal;
 }
@@ -102,17 +103,17 @@ interface Checkpoint {
   start: FileStart;
 }
 
-export async function describeModel(request: DescribeRequest, parts: DescribeParts): Promise<DescriptionReport> {
-  const { signal } = parts;
-  const open = async (source: SourceSpec) => openFolder(source, parts.folders);
-  const own = withStatic(await open(request.source), parts.folders, request.source.name);
+export async function describeModel(request: DescribeRequest, context: DescribeContext): Promise<DescriptionReport> {
+  const { signal } = context;
+  const open = async (source: SourceSpec) => openFolder(source, context.files);
+  const own = withStatic(await open(request.source), context.files, request.source.name);
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
   const { job, config, lack, weights } = await locateModel(request.source.name, own, { encoder, labels }, signal);
   const checkpoint = await lookAtCheckpoint({ ...job, folder: weights });
   const onnx = await lookAtOnnx(weights, request, signal);
   if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weights, checkpoint.missing, signal);
-  const engine = await parts.startEngine();
+  const engine = await context.startEngine();
   try {
     return await new Description(job, config, lack, engine).of(request.tasks, checkpoint.found ? checkpoint.weights : undefined, onnx);
   } finally {
@@ -289,7 +290,7 @@ class Description {
   }
 
   private async asking<T>(task: string, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
-    const session = this.engine_.sibling();
+    const session = this.engine_.fork();
     try {
       session.addFile('config.json', this.config_.content);
       for (const { name, content } of await this.tokenizer()) session.addFile(name, content);

@@ -136,7 +136,7 @@ export class Engine extends ModuleCalls<EngineModule> {
   }
 
   /** Creates an engine for another task with the same config.json, which shares the loaded weights. Dispose of them in any order. */
-  sibling(): Engine {
+  fork(): Engine {
     return new Engine(this.module_, this.threads, this.lastWords_, undefined, this.deviceChoice, this);
   }
 

@@ -6,10 +6,11 @@
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { parseObject } from '../sources/json.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
-import { type FolderParts, openFolder } from '../sources/open_folder.js';
+import { openFolder } from '../sources/open_folder.js';
 import { feedFile, type Located, type NamedFile, quietly } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
@@ -37,8 +38,8 @@ export interface Checkpoint {
   weights: string | undefined;
 }
 
-export interface LoadParts {
-  folders: FolderParts;
+export interface LoadContext {
+  files: FileAccess;
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
   findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
   report: ProgressCallback;
@@ -59,12 +60,12 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
-export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
-  throwIfAborted(parts.signal);
+export async function loadModel(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+  throwIfAborted(context.signal);
   const stop = new AbortController();
-  const unfollow = onAbort(parts.signal, () => stop.abort(parts.signal.reason));
+  const unfollow = onAbort(context.signal, () => stop.abort(context.signal.reason));
   try {
-    return await loadWeights(request, { ...parts, signal: stop.signal });
+    return await loadWeights(request, { ...context, signal: stop.signal });
   } catch (error) {
     stop.abort();
     throw error;
@@ -81,12 +82,12 @@ interface Folders {
   adapter: Job | undefined;
 }
 
-async function openFolders(request: LoadRequest, parts: LoadParts, notice: (sentence: string) => void): Promise<Folders> {
+async function openFolders(request: LoadRequest, context: LoadContext, notice: (sentence: string) => void): Promise<Folders> {
   const { source, task } = request;
-  const open = async (other: SourceSpec) => openFolder(other, { ...parts.folders, notice });
+  const open = async (other: SourceSpec) => openFolder(other, { ...context.files, notice });
   const opened = await open(source);
-  const folder = task === 'feature-extraction' ? withStatic(opened, parts.folders, source.name) : opened;
-  const job: Job = { ...quietly(source.name, folder, parts.signal), task, report: parts.report };
+  const folder = task === 'feature-extraction' ? withStatic(opened, context.files, source.name) : opened;
+  const job: Job = { ...quietly(source.name, folder, context.signal), task, report: context.report };
   const adapter = request.adapter && { ...job, name: request.adapter.name, folder: await open(request.adapter) };
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
@@ -94,25 +95,25 @@ async function openFolders(request: LoadRequest, parts: LoadParts, notice: (sent
   return { job, small: { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading }, adapter };
 }
 
-async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
+async function loadWeights(request: LoadRequest, context: LoadContext): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
-  const folders = await openFolders(request, parts, (sentence) => notices.add(sentence));
+  const folders = await openFolders(request, context, (sentence) => notices.add(sentence));
   const { job, small, adapter } = folders;
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
-  let chosen = await chooseEarly(request, located, parts.findLoaded);
+  let chosen = await chooseEarly(request, located, context.findLoaded);
   const { version } = chosen;
-  const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: version });
-  let starting = loaded ? Promise.resolve(loaded.sibling()) : parts.startEngine(configBytes);
+  const loaded = chosen.file === undefined ? undefined : context.findLoaded?.({ config: await configBytes, weights: version });
+  let starting = loaded ? Promise.resolve(loaded.fork()) : context.startEngine(configBytes);
   try {
     const [texts, adapterConfigs, started] = await Promise.all([
       readTexts(small, located),
       adapter ? readAdapterConfigs(adapter) : [],
       starting,
     ]);
-    throwIfAborted(parts.signal);
+    throwIfAborted(context.signal);
     const open = (opened: Engine) => openModel(opened, request, [...texts, ...adapterConfigs], chosen, adapter);
     let engine = started;
     let bytes = await open(engine);
@@ -122,12 +123,12 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
       const own = found === small ? job : found;
       chosen = await weightsToRead(request, chosen, own);
       if (precisionFor(request, chosen) !== precision) {
-        engine = started.sibling();
+        engine = started.fork();
         starting = Promise.resolve(engine);
         started.dispose();
         bytes = await open(engine);
       }
-      bytes += await feedChosen(own, engine, request, chosen, config, parts.folders);
+      bytes += await feedChosen(own, engine, request, chosen, config, context.files);
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
@@ -174,7 +175,7 @@ async function feedChosen(
   request: LoadRequest,
   { onnx, copy, found, file }: ChosenWeights,
   config: NamedFile,
-  { importOnnx }: FolderParts,
+  { importOnnx }: FileAccess,
 ): Promise<number> {
   if (onnx) return feedOnnx(job, engine, onnx, config, importOnnx);
   if (copy) return feedFile(job, file!, copy, (chunk) => engine.feedWeights(chunk));

@@ -1,9 +1,13 @@
 import { describeError, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
-export interface BuildParts {
-  compile(folder: string | undefined): Promise<WebAssembly.Module>;
-  startHelper(): HelperWorker;
+/** How a platform compiles builds and starts their threads. */
+export interface BuildAccess<Build> {
+  compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
+  /** Starts a thread. Absent if the builds have none. */
+  startHelper?(): HelperWorker;
+  /** Ends threads that were started in advance but are not needed. */
+  dropHelpers?(): Promise<void>;
 }
 
 export interface Started<M> {
@@ -12,12 +16,12 @@ export interface Started<M> {
 }
 
 /** `wasm` is a compiled build, or the URL of a folder that replaces the package's own. */
-export async function startModule<M>(
+export async function startModule<M, Build extends string>(
   factory: ModuleFactory<M>,
-  build: string,
+  build: Build,
   threads: number,
   wasm: string | WebAssembly.Module | undefined,
-  parts: BuildParts,
+  access: BuildAccess<Build>,
 ): Promise<Started<M>> {
   let lastWords = '';
   const options = {
@@ -28,8 +32,8 @@ export async function startModule<M>(
     pthreadPoolSize: threads - 1,
   };
   try {
-    const compiled = wasm instanceof WebAssembly.Module ? wasm : await parts.compile(wasm);
-    return { module: await instantiate(factory, compiled, options, parts), lastWords: () => lastWords };
+    const compiled = wasm instanceof WebAssembly.Module ? wasm : await access.compile(build, wasm);
+    return { module: await instantiate(factory, compiled, options, access), lastWords: () => lastWords };
   } catch (error) {
     const where = typeof wasm === 'string' ? ` from ${wasm}` : '';
     const why = `${describeError(error)} ${lastWords}`;
@@ -46,7 +50,7 @@ function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,
   options: { print: () => void; printErr: (line: string) => void; pthreadPoolSize: number },
-  parts: BuildParts,
+  access: BuildAccess<never>,
 ): Promise<M> {
   return new Promise((resolve, reject) => {
     const helpers: HelperWorker[] = [];
@@ -55,7 +59,7 @@ function instantiate<M>(
       reject(error as Error);
     };
     const startHelper = () => {
-      const helper = parts.startHelper();
+      const helper = access.startHelper!();
       helpers.push(helper);
       helper.onFailure?.((reason) => fail(new Error(`a thread could not be started: ${reason}`)));
       return helper;

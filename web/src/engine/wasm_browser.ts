@@ -1,6 +1,7 @@
-import type { Build, WasmParts } from './cpu_engine.js';
+import type { Build } from './cpu_engine.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
+import type { BuildAccess } from './start_module.js';
 
 /** One expression per file: bundlers only find files whose names are written like this. */
 const kFiles: Record<Build, () => URL> = {
@@ -11,7 +12,7 @@ const kFiles: Record<Build, () => URL> = {
   webgpu: () => new URL('./peruse-webgpu.wasm', import.meta.url),
 };
 
-export const browserWasm: WasmParts = {
+export const browserWasm: BuildAccess<Build> = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
   dropHelpers,

@@ -1,7 +1,8 @@
-import type { Build, WasmParts } from './cpu_engine.js';
+import type { Build } from './cpu_engine.js';
 import { startNodeHelper } from './helper_node.js';
 import type { InstalledFile } from './installed_node.js';
 import { compileRead } from './read_wasm_node.js';
+import type { BuildAccess } from './start_module.js';
 
 /** The worker as one file, so that a bundler needs to copy only that. */
 export const kNodeWorker: InstalledFile = {
@@ -44,7 +45,7 @@ export const kNodeBuilds: Record<Build, InstalledFile> = {
   },
 };
 
-export const nodeWasm: WasmParts = {
+export const nodeWasm: BuildAccess<Build> = {
   compile: (build, folder) => compileRead(kNodeBuilds[build], folder),
   startHelper: () => startNodeHelper(kNodeWorker),
 };

@@ -36,7 +36,7 @@ export class GpuEngine extends Engine {
     this.replaying_ = other?.replaying_ ?? { executor: new GpuExecutor(gpu_.device, gpu_.pipelines), last: Promise.resolve() };
   }
 
-  override sibling(): GpuEngine {
+  override fork(): GpuEngine {
     return new GpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);
   }
 
@@ -135,7 +135,7 @@ export class GpuEngine extends Engine {
 }
 
 export class OwningGpuEngine extends GpuEngine {
-  override sibling(): OwningGpuEngine {
+  override fork(): OwningGpuEngine {
     return new OwningGpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);
   }
 

@@ -8,7 +8,7 @@ import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { startBrowserWorker } from '../worker/start_worker_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
-import { inlineHostParts } from './host_parts.js';
+import { inlineRuntime } from './runtime_browser.js';
 import { embeddedBuild, workerCode } from './unpack.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
@@ -28,13 +28,13 @@ export const inlineInBrowser: Platform = {
       }),
     ),
   startWorker,
-  startHere: async (report) => new LocalHost(report, inlineHostParts),
+  startHere: async (report) => new LocalHost(report, inlineRuntime),
   build: embeddedBuild,
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,
-  folderParts: {},
+  files: {},
 };
 
 let address: Promise<string> | undefined;

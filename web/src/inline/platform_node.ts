@@ -4,8 +4,8 @@ import { kNodeWorker } from '../engine/wasm_node.js';
 import type { Platform } from '../platform/platform.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { LocalHost } from '../worker/host.js';
-import { nodeHostParts } from '../worker/host_parts_node.js';
 import { takeNodeWorker } from '../worker/idle_worker_node.js';
+import { nodeRuntime } from '../worker/runtime_node.js';
 import { noGpu } from './no_gpu.js';
 import { plainOnly } from './platform_browser.js';
 import { embeddedBuild, workerCode } from './unpack.js';
@@ -19,7 +19,7 @@ export const inlineInNode: Platform = {
   },
   startHere: async (report) => {
     embedWorker(await workerCode('node')); // enables threads, which run the same worker
-    return new LocalHost(report, { ...nodeHostParts, importGpu: noGpu });
+    return new LocalHost(report, { ...nodeRuntime, importGpu: noGpu });
   },
   build: embeddedBuild,
 };

@@ -1,20 +1,18 @@
 // Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
-import type { HostParts } from '../worker/host.js';
+import type { Runtime } from '../worker/runtime.js';
 import { noGpu } from './no_gpu.js';
 
-export const inlineHostParts: HostParts = {
+export const inlineRuntime: Runtime = {
   importGpu: noGpu,
-  wasm: {
-    compile: (build, folder) => {
-      const name = `peruse-${build}.wasm`;
-      const own = () => {
-        throw new Error(`'peruse/inline' holds no '${build}'`);
-      };
-      return compileFetched(name, own, folder);
-    },
-    startHelper,
-    dropHelpers,
+  compile: (build, folder) => {
+    const name = `peruse-${build}.wasm`;
+    const own = () => {
+      throw new Error(`'peruse/inline' holds no '${build}'`);
+    };
+    return compileFetched(name, own, folder);
   },
+  startHelper,
+  dropHelpers,
 };

@@ -3,13 +3,13 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
 import { serve, type WorkerRequest } from '../worker/worker_host.js';
-import { inlineHostParts } from './host_parts.js';
+import { inlineRuntime } from './runtime_browser.js';
 
 declare const self: WorkerScope<WorkerRequest>;
 
 serve(
   (message, transfer = []) => self.postMessage(message, transfer),
   (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
-  inlineHostParts,
+  inlineRuntime,
   () => closeLater(self),
 );

@@ -7,17 +7,17 @@ import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
-import { browserHostParts } from '../worker/host_parts_browser.js';
+import { browserRuntime } from '../worker/runtime_browser.js';
 import { type Platform, webPaths } from './platform.js';
 
 export const alonePlatform: Platform = {
   worksInWorker: async () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
-  startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx, openStatic }) }),
+  startHere: async (report) => new LocalHost(report, { ...browserRuntime, importOnnx: async () => ({ openOnnx, openStatic }) }),
   patterns: async () => findDetails,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,
-  folderParts: {},
+  files: {},
 };

@@ -2,7 +2,7 @@ import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
 import type * as SearchKitModule from '../search/kit.js';
-import type { FolderParts } from '../sources/open_folder.js';
+import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
 import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
@@ -23,7 +23,7 @@ export interface Platform {
   search(): Promise<SearchKit>;
   extras(): Promise<Pick<typeof Extras, 'explain' | 'streamOf'>>;
   paths: PathResolver;
-  folderParts: FolderParts;
+  files: FileAccess;
 }
 
 /** On the web a path is a URL, relative to the page or the worker. */

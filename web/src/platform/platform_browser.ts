@@ -26,7 +26,7 @@ export const browserPlatform: Platform = {
   search,
   extras,
   paths: webPaths,
-  folderParts: {},
+  files: {},
 };
 
 async function startWorker(threads: number): Promise<WorkerPort> {
@@ -39,10 +39,10 @@ function newWorker(): Worker {
 }
 
 async function startHere(report: ProgressCallback): Promise<Host> {
-  const { LocalHost, browserHostParts } = await import('../worker/worker.js').catch((error: unknown) => {
+  const { LocalHost, browserRuntime } = await import('../worker/worker.js').catch((error: unknown) => {
     throw notHere(error);
   });
-  return new LocalHost(report, browserHostParts);
+  return new LocalHost(report, browserRuntime);
 }
 
 /** Loads the patterns from the file of peruse/redact. */

@@ -8,12 +8,12 @@ import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
 import { explain, streamOf } from '../extras.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
-import { nodeFolderParts } from '../sources/folder_parts_node.js';
+import { nodeFileAccess } from '../sources/file_access_node.js';
 import type { SourceSpec } from '../sources/source.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
-import { nodeHostParts } from '../worker/host_parts_node.js';
 import { takeNodeWorker } from '../worker/idle_worker_node.js';
+import { nodeRuntime } from '../worker/runtime_node.js';
 import { nodePaths } from './paths_node.js';
 import type { Platform } from './platform.js';
 
@@ -31,7 +31,7 @@ export const nodePlatform: Platform = {
   },
   startHere: async (report) => {
     await useEmbeddedWorker(); // enables threads, which run the same worker
-    return new LocalHost(report, nodeHostParts);
+    return new LocalHost(report, nodeRuntime);
   },
   filesFolder: async () => env.filesPath?.toString(),
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
@@ -39,7 +39,7 @@ export const nodePlatform: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: nodePaths,
-  folderParts: nodeFolderParts,
+  files: nodeFileAccess,
 };
 
 function features(): Features {

@@ -4,7 +4,6 @@ import type { ModuleFactory } from '../engine/engine.js';
 import type { InstalledFile } from '../engine/installed_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { startModule } from '../engine/start_module.js';
-import { nodeWasm } from '../engine/wasm_node.js';
 import type { ToolModule } from '../engine/weights_reader.js';
 
 const kBuild: InstalledFile = {
@@ -18,9 +17,8 @@ let module: Promise<ToolModule> | undefined;
 
 export function readerModule(): Promise<ToolModule> {
   const factory = createPlain as unknown as ModuleFactory<ToolModule>; // all loaders are declared as the engine's
-  module ??= startModule(factory, 'teach', 1, undefined, {
-    compile: (folder) => compileRead(kBuild, folder),
-    startHelper: nodeWasm.startHelper,
-  }).then((started) => started.module);
+  module ??= startModule(factory, 'teach', 1, undefined, { compile: (_, folder) => compileRead(kBuild, folder) }).then(
+    (started) => started.module,
+  );
   return module;
 }

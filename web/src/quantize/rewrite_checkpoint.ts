@@ -84,7 +84,7 @@ async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }
   const importOnnx = async () => ({ openOnnx, openStatic });
-  const files = withStatic(await openFolder(spec, platform().folderParts ?? {}), { importOnnx }, spec.name);
+  const files = withStatic(await openFolder(spec, platform().files ?? {}), { importOnnx }, spec.name);
   await clear(folder, options.overwrite === true);
   const quiet = quietly(spec.name, files, signal);
   const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };

@@ -91,7 +91,7 @@ const kWeights = /\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onn
 /** Copies files of the source folder that the result lacks. Symbolic links and hidden files are left out. */
 async function copyOthers(from: string, to: string, dropped: readonly string[]): Promise<void> {
   const own = new Set(await filesIn(to));
-  const source = await openFolder({ kind: 'folder', name: from, path: from }, platform().folderParts);
+  const source = await openFolder({ kind: 'folder', name: from, path: from }, platform().files);
   for (const name of await filesIn(from)) {
     if (own.has(name) || kWeights.test(name) || dropped.includes(name) || /(^|\/)\./.test(name)) continue;
     const content = await read(source, name);
@@ -151,7 +151,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
 }
 
 async function writeCard(spec: SourceSpec, folder: string, report: ShrinkReport, options: ShrinkOptions): Promise<void> {
-  const source = await openFolder(spec, platform().folderParts);
+  const source = await openFolder(spec, platform().files);
   const original = await read(source, kCard).catch(() => undefined);
   const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${spec.name}`;
   await writeWhole(folder, kCard, `${card}\n\n${section(spec, report, options)}`);

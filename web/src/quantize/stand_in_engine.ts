@@ -9,7 +9,7 @@ import { kLabelsTokenizer } from '../sources/model_files.js';
 import { engineTask, type Task } from '../tasks/tasks.js';
 
 export async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
-  const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
+  const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), builds: nodeWasm });
   try {
     engine.addFile('config.json', config);
     for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, kStandInTokenizer);

@@ -58,7 +58,7 @@ export interface TrimPlan {
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const folder = await openFolder(spec, platform().folderParts);
+  const folder = await openFolder(spec, platform().files);
   const { job: encoder, config: file, prefix } = await locate(quietly(spec.name, folder, signal));
   const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {

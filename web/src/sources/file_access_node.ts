@@ -1,9 +1,9 @@
 import { DiskCache } from '../cache/cache_node.js';
 import { fetchInNode, nodeSha256 } from './fetching_node.js';
+import type { FileAccess } from './file_access.js';
 import { DiskFolder } from './folder_node.js';
-import type { FolderParts } from './open_folder.js';
 
-export const nodeFolderParts: FolderParts = {
+export const nodeFileAccess: FileAccess = {
   openDiskFolder: (path) => new DiskFolder(path),
   openCache: async (folder) => new DiskCache(folder),
   fetchFile: fetchInNode,

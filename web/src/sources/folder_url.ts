@@ -3,12 +3,8 @@ import { type Hasher, Sha256 } from '../cache/sha256.js';
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { type Fetched, type FetchFile, fetchInBrowser } from './fetching.js';
+import type { FileAccess } from './file_access.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
-
-export interface UrlParts {
-  fetchFile?: FetchFile;
-  sha256?: () => Hasher;
-}
 
 export interface RemoteFile extends ModelFile, ServerHeaders {
   /** Length of the whole file, if only a part was requested and the server reports it. */
@@ -32,11 +28,11 @@ export class UrlFolder implements ModelFolder {
   /** `kept`: a cache stores the files. */
   constructor(
     private readonly spec_: Omit<UrlSpec, 'kind'>,
-    parts: UrlParts = {},
+    access: Pick<FileAccess, 'fetchFile' | 'sha256'> = {},
     private readonly kept_ = false,
   ) {
-    this.fetchFile_ = parts.fetchFile ?? fetchInBrowser;
-    this.sha256_ = parts.sha256 ?? (() => new Sha256());
+    this.fetchFile_ = access.fetchFile ?? fetchInBrowser;
+    this.sha256_ = access.sha256 ?? (() => new Sha256());
   }
 
   address(file: string): string {

@@ -1,8 +1,9 @@
 // A folder with a LoRA adapter and no config.json, as peft and sentence-transformers save it. Its adapter_config.json names the base model.
 import { PeruseError } from '../errors.js';
+import type { FileAccess } from './file_access.js';
 import { parseObject } from './json.js';
 import { kAdapterConfig } from './model_files.js';
-import { type FolderParts, openFolder } from './open_folder.js';
+import { openFolder } from './open_folder.js';
 import { readSmall } from './read_files.js';
 import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
 
@@ -11,11 +12,11 @@ export async function namedBase(
   adapter: SourceSpec,
   options: SourceOptions,
   paths: PathResolver,
-  parts: FolderParts,
+  access: FileAccess,
   signal: AbortSignal,
 ): Promise<SourceSpec | undefined> {
   if (adapter.kind === 'port') return undefined;
-  const folder = await openFolder(adapter, parts);
+  const folder = await openFolder(adapter, access);
   const file = await folder.open(kAdapterConfig, signal);
   if (!file.found) return undefined;
   const { base_model_name_or_path: name, revision } = parseObject(file.where, await readSmall(file));

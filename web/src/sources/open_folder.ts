@@ -3,49 +3,41 @@ import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
+import type { FileAccess } from './file_access.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
 import { EitherFolder } from './folder_either.js';
 import { PortFolder } from './folder_port.js';
-import { UrlFolder, type UrlParts } from './folder_url.js';
-import type { ImportOnnx } from './onnx_part.js';
+import { UrlFolder } from './folder_url.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
-export interface FolderParts extends UrlParts {
-  openDiskFolder?: (path: string) => ModelFolder;
-  /** Opens the platform's cache of downloads, if it is not the browser's. */
-  openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
-  importOnnx?: ImportOnnx;
-  notice?: (sentence: string) => void;
-}
-
-export async function openFolder(source: SourceSpec, parts: FolderParts): Promise<ModelFolder> {
+export async function openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder> {
   switch (source.kind) {
     case 'bytes':
       return new BytesFolder(source.files, source.versions);
     case 'port':
       return new PortFolder(source.port);
     case 'url':
-      return openUrl(source, parts);
+      return openUrl(source, access);
     case 'either':
-      return new EitherFolder(await openFolder(source.first, parts), await openFolder(source.second, parts));
+      return new EitherFolder(await openFolder(source.first, access), await openFolder(source.second, access));
     case 'folder':
-      if (parts.openDiskFolder) return parts.openDiskFolder(source.path);
+      if (access.openDiskFolder) return access.openDiskFolder(source.path);
       throw new PeruseError('unsupported', `Folders on disk can't be read here: ${source.path}.`);
   }
 }
 
-async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder> {
+async function openUrl(source: UrlSpec, access: FileAccess): Promise<ModelFolder> {
   const { keep, name, offline = false } = source;
-  const notice = parts.notice ?? (() => {});
+  const notice = access.notice ?? (() => {});
   const onFault = (why: string) => notice(`The cached files of ${name} can't be read: ${why}.`);
   const cache =
     keep &&
-    (await openCache(keep, parts).catch((error: unknown) => {
+    (await openCache(keep, access).catch((error: unknown) => {
       onFault(describeError(error));
       return undefined;
     }));
-  const remote = new UrlFolder(source, parts, cache !== undefined);
+  const remote = new UrlFolder(source, access, cache !== undefined);
   if (cache) return new CachedFolder(remote, new FileStore(cache, onFault), { immutable: keep!.immutable, offline, notice });
   if (!offline) return remote;
   throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline, and no cache is in use.`);
@@ -53,10 +45,10 @@ async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder
 
 export async function openCache(
   { custom, folder }: Pick<KeepPolicy, 'custom' | 'folder'>,
-  parts: FolderParts,
+  access: FileAccess,
 ): Promise<CustomCache | undefined> {
   if (custom) return custom;
-  return within(patience.cache, (parts.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
+  return within(patience.cache, (access.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
     throw error instanceof Late ? new PeruseError('internal', 'the cache does not answer') : error;
   });
 }

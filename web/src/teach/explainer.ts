@@ -2,7 +2,7 @@
 import { openFolder } from '../sources/open_folder.js';
 import { quietly } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
-import { feedTrainer, type LessonParts, readTexts, type TrainerRequest } from './open_trainer.js';
+import { feedTrainer, readTexts, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { Trainer } from './trainer.js';
 
 export interface ExplainedModel extends TrainerRequest {
@@ -15,11 +15,11 @@ export interface ExplainedModel extends TrainerRequest {
 export async function openExplained(
   model: ExplainedModel,
   starting: Promise<Trainer>,
-  parts: LessonParts,
+  runtime: TrainerRuntime,
   signal: AbortSignal,
 ): Promise<Trainer> {
   const { source, task, choice } = model;
-  const folder = await openFolder(source, { ...parts, notice: () => {} });
+  const folder = await openFolder(source, { ...runtime, notice: () => {} });
   const { job, texts, modules } = await readTexts(quietly(source.name, folder, signal), model.readsModules);
   const trainer = await starting;
   for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);

@@ -9,12 +9,12 @@ import { sendable } from '../sources/sendable.js';
 import { RemoteHost } from '../worker/worker_host.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
-import type { TeachParts } from './teach.js';
+import type { TeachRuntime } from './teach.js';
 
 type Host = RemoteHost<TeachVerbs, TeachProgress>;
 
 /** Opens the gradients of a pipeline's model; the worker starts at the first explanation. */
-export function openGradients(parts: TeachParts, model: LoadedFrom): Gradients {
+export function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradients {
   let running: { stop: AbortController; host: Promise<Host> } | undefined;
   let underWay = 0;
   const dispose = () => {
@@ -23,7 +23,7 @@ export function openGradients(parts: TeachParts, model: LoadedFrom): Gradients {
   };
   const start = (): Promise<Host> => {
     const stop = new AbortController();
-    const host = openHost(parts, model, stop.signal);
+    const host = openHost(runtime, model, stop.signal);
     running = { stop, host };
     host.catch(() => {
       if (running?.host === host) running = undefined; // the next explanation tries again
@@ -54,7 +54,7 @@ export function openGradients(parts: TeachParts, model: LoadedFrom): Gradients {
 }
 
 /** Starts a worker that has read the model. It ends at `signal`, or if the model cannot be read. */
-async function openHost({ startWorker }: TeachParts, { task, spec, options }: LoadedFrom, signal: AbortSignal): Promise<Host> {
+async function openHost({ startWorker }: TeachRuntime, { task, spec, options }: LoadedFrom, signal: AbortSignal): Promise<Host> {
   for (const name of ['adapter', 'id2label'] as const) {
     if (options[name] !== undefined) {
       throw new PeruseError('unsupported', `method 'gradient' can't explain a pipeline with the option ${name}.`);
@@ -69,7 +69,7 @@ async function openHost({ startWorker }: TeachParts, { task, spec, options }: Lo
     await host.call('open', {
       task: task === 'question-answering' ? 'question-answering' : 'text-classification',
       readsModules: task === 'text-classification',
-      source: await sendable(spec, signal, platform().folderParts),
+      source: await sendable(spec, signal, platform().files),
       choice,
       wasm,
     });

@@ -10,7 +10,7 @@ import type { TeachOptions, TeachProgress } from './options.js';
 import { pretrainWith } from './pretrain.js';
 import type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
 import type { Taught } from './taught.js';
-import { type TeachParts, teachWith } from './teach.js';
+import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';
 
@@ -18,7 +18,7 @@ function newWorker(): Worker {
   return new Worker(new URL('./peruse-teach-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }
 
-const kParts: TeachParts = {
+const kRuntime: TeachRuntime = {
   startWorker: async (threads) => {
     const here = import.meta.url;
     const script = workerScript('peruse-teach-worker.js', await filesFolder(here), newWorker, here);
@@ -26,7 +26,7 @@ const kParts: TeachParts = {
   },
 };
 
-provideGradients((model) => openGradients(kParts, model));
+provideGradients((model) => openGradients(kRuntime, model));
 
 /**
  * Trains a model on examples, on this machine, in a worker of its own.
@@ -42,7 +42,7 @@ export async function teach<T extends TeachTask>(
   examples: readonly TeachExample<T>[],
   options: TeachOptions<T> = {},
 ): Promise<Taught<T>> {
-  return teachWith(kParts, task, source, examples, options);
+  return teachWith(kRuntime, task, source, examples, options);
 }
 
 /**
@@ -60,5 +60,5 @@ export async function pretrain<O extends PretrainObjective>(
   lines: readonly string[],
   options: PretrainOptions = {},
 ): Promise<Taught<PretrainedTask<O>>> {
-  return pretrainWith(kParts, objective, source, lines, options);
+  return pretrainWith(kRuntime, objective, source, lines, options);
 }

@@ -6,19 +6,19 @@ import { openGradients } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
 import { saveToDisk } from './save_node.js';
-import { type TeachParts, teachWith } from './teach.js';
+import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';
 
-const kParts: TeachParts = {
+const kRuntime: TeachRuntime = {
   startWorker: async () => startNodeWorker(kTeachWorker, Object.values(kTeachBuilds)),
   saveToDisk,
 };
 
-provideGradients((model) => openGradients(kParts, model));
+provideGradients((model) => openGradients(kRuntime, model));
 
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
-  teachWith(kParts, task, source, examples, options);
+  teachWith(kRuntime, task, source, examples, options);
 
 export const pretrain: typeof pretrainInBrowser = async (objective, source, lines, options = {}) =>
-  pretrainWith(kParts, objective, source, lines, options);
+  pretrainWith(kRuntime, objective, source, lines, options);

@@ -11,7 +11,7 @@ import type { ServedHost } from '../worker/host.js';
 import { Starting } from '../worker/starting.js';
 import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import { type ExplainedModel, openExplained } from './explainer.js';
-import { feedTrainer, type LessonParts, readTexts, startTrainer, type TrainerRequest } from './open_trainer.js';
+import { feedTrainer, readTexts, startTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
@@ -49,7 +49,7 @@ export class TeachHost implements ServedHost<TeachVerbs> {
 
   constructor(
     private readonly report_: (progress: TeachProgress) => void,
-    private readonly parts_: LessonParts,
+    private readonly runtime_: TrainerRuntime,
   ) {}
 
   async call<V extends keyof TeachVerbs>(verb: V, request: TeachVerbs[V]['takes'], signal?: AbortSignal): Promise<TeachVerbs[V]['gives']> {
@@ -58,12 +58,12 @@ export class TeachHost implements ServedHost<TeachVerbs> {
       throwIfAborted(signal);
       if (verb === 'open') {
         const model = request as ExplainedModel;
-        this.explained_ = await openExplained(model, this.start(model), this.parts_, this.stop_.signal);
+        this.explained_ = await openExplained(model, this.start(model), this.runtime_, this.stop_.signal);
         return null;
       }
       if (verb === 'explain') return this.explained_!.explain(request as GradientRequest);
       const lesson = request as LessonRequest;
-      return await new Lesson(lesson, this.report_, this.parts_, this.stop_.signal).run(this.start(lesson));
+      return await new Lesson(lesson, this.report_, this.runtime_, this.stop_.signal).run(this.start(lesson));
     } finally {
       unfollow?.();
     }
@@ -78,7 +78,7 @@ export class TeachHost implements ServedHost<TeachVerbs> {
   }
 
   private start(request: TrainerRequest): Promise<Trainer> {
-    const starting = this.starting_.add(startTrainer(request, this.parts_));
+    const starting = this.starting_.add(startTrainer(request, this.runtime_));
     starting.catch(() => {}); // awaited later; errors in the files have priority
     return starting;
   }
@@ -91,7 +91,7 @@ class Lesson {
   constructor(
     private readonly request_: LessonRequest,
     private readonly report_: (progress: TeachProgress) => void,
-    private readonly parts_: LessonParts,
+    private readonly runtime_: TrainerRuntime,
     private readonly signal_: AbortSignal,
   ) {}
 
@@ -135,8 +135,8 @@ class Lesson {
 
   private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
-    const opened = await openFolder(source, { ...this.parts_, notice });
-    const folder = this.request_.task === 'text-classification' ? withStatic(opened, this.parts_, source.name) : opened;
+    const opened = await openFolder(source, { ...this.runtime_, notice });
+    const folder = this.request_.task === 'text-classification' ? withStatic(opened, this.runtime_, source.name) : opened;
     return { ...quietly(source.name, folder, this.signal_), report: (load) => this.report_({ ...this.progress_, load }) };
   }
 

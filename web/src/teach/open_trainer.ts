@@ -1,36 +1,30 @@
 // Starts the trainer's engine, and feeds it a model's weights.
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
-import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
-import { startModule } from '../engine/start_module.js';
+import type { ModuleFactory } from '../engine/engine.js';
+import { type BuildAccess, startModule } from '../engine/start_module.js';
 import { feedShards } from '../sources/feed_shards.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { neededWeights } from '../sources/model_files.js';
 import { readModules } from '../sources/model_texts.js';
-import type { FolderParts } from '../sources/open_folder.js';
 import { feedFile, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
 export type TeachBuild = 'teach' | 'teach-threads';
 
-export interface LessonParts extends FolderParts {
-  compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
-  startHelper(): HelperWorker;
-}
+export interface TrainerRuntime extends FileAccess, BuildAccess<TeachBuild> {}
 
 export interface TrainerRequest {
   choice: { threads: number };
   wasm?: string | undefined;
 }
 
-export async function startTrainer({ choice, wasm }: TrainerRequest, parts: LessonParts): Promise<Trainer> {
+export async function startTrainer({ choice, wasm }: TrainerRequest, runtime: TrainerRuntime): Promise<Trainer> {
   const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
   const glue = choice.threads > 1 ? createThreaded : createPlain;
   const factory = glue as unknown as ModuleFactory<TeachModule>; // all loaders are declared as the engine's
-  const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
-    compile: (folder) => parts.compile(build, folder),
-    startHelper: () => parts.startHelper(),
-  });
+  const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, runtime);
   return new Trainer(module, lastWords);
 }
 

@@ -9,7 +9,7 @@ import type { LessonRequest } from './lesson.js';
 import { engineSettings, type TeachOptions } from './options.js';
 import { kPretrainKinds, type PretrainedTask, type PretrainObjective, type PretrainOptions } from './pretrain_options.js';
 import { assembleTaught, type Taught } from './taught.js';
-import { runLesson, type TeachParts } from './teach.js';
+import { runLesson, type TeachRuntime } from './teach.js';
 
 const kTasks: Record<PretrainObjective, { engine: PretrainTask; pipeline: PretrainedTask }> = {
   mlm: { engine: 'masked-lm', pipeline: 'fill-mask' },
@@ -17,7 +17,7 @@ const kTasks: Record<PretrainObjective, { engine: PretrainTask; pipeline: Pretra
 };
 
 export async function pretrainWith<O extends PretrainObjective>(
-  parts: TeachParts,
+  runtime: TeachRuntime,
   objective: O,
   source: Source,
   lines: readonly string[],
@@ -38,8 +38,8 @@ export async function pretrainWith<O extends PretrainObjective>(
     throw asArgumentError(error);
   }
   const { generator, ...rest } = options;
-  const result = await runLesson(parts, { source, generator }, lesson, rest as TeachOptions);
-  return assembleTaught(kTasks[objective].pipeline as PretrainedTask<O>, result, parts.saveToDisk);
+  const result = await runLesson(runtime, { source, generator }, lesson, rest as TeachOptions);
+  return assembleTaught(kTasks[objective].pipeline as PretrainedTask<O>, result, runtime.saveToDisk);
 }
 
 function prepare(task: PretrainTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source' | 'choice'> {

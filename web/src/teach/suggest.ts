@@ -14,7 +14,7 @@ export interface Suggestion {
   label: string;
 }
 
-export interface SuggestParts {
+export interface SuggestModels {
   classify(texts: string[]): Promise<{ label: string; score: number }[][]>;
   embed(texts: string[]): Promise<Float32Array[]>;
 }
@@ -22,7 +22,7 @@ export interface SuggestParts {
 /** Number of candidates that are compared, for each text to return. */
 const kCandidates = 8;
 
-export async function suggest(parts: SuggestParts, texts: unknown, count: number, severalLabels: boolean): Promise<Suggestion[]> {
+export async function suggest(models: SuggestModels, texts: unknown, count: number, severalLabels: boolean): Promise<Suggestion[]> {
   if (!Array.isArray(texts)) throw new PeruseError('invalid_argument', `suggest() takes a list of texts, not ${show(texts)}.`);
   if (!Number.isInteger(count) || count < 1) {
     throw new PeruseError('invalid_argument', `suggest() takes the number of texts to give, at least 1, not ${show(count)}.`);
@@ -34,13 +34,13 @@ export async function suggest(parts: SuggestParts, texts: unknown, count: number
   }
   const known = [...first.keys()];
   if (known.length === 0) return [];
-  const answers = await parts.classify(known);
+  const answers = await models.classify(known);
   const all = known.map((text, number) => {
     const scores = answers[number]!;
     return { index: first.get(text)!, text, uncertainty: uncertaintyOf(scores, severalLabels), label: scores[0]!.label };
   });
   const unsure = all.sort((a, b) => b.uncertainty - a.uncertainty || a.index - b.index).slice(0, kCandidates * count);
-  return count === 1 ? unsure.slice(0, 1) : spread(unsure, await parts.embed(unsure.map(({ text }) => text)), count);
+  return count === 1 ? unsure.slice(0, 1) : spread(unsure, await models.embed(unsure.map(({ text }) => text)), count);
 }
 
 function uncertaintyOf(scores: readonly { score: number }[], severalLabels: boolean): number {

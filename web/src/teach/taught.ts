@@ -7,7 +7,7 @@ import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { saveToHandle, type WritableDirectory } from './save_handle.js';
 import { checkSaveOptions, type SaveOptions } from './save_plan.js';
-import { type Suggestion, type SuggestParts, suggest } from './suggest.js';
+import { type Suggestion, type SuggestModels, suggest } from './suggest.js';
 
 export type { SaveOptions, WritableDirectory };
 
@@ -101,7 +101,7 @@ export function assembleTaught<T extends TaughtTask>(
       if (task !== 'text-classification')
         throw new PeruseError('unsupported', `suggest() is for text-classification; this is a model for ${task}.`);
       const load = adapter === undefined ? {} : { adapter };
-      return suggest(suggestParts(source, load), texts, count, severalLabels(result));
+      return suggest(suggestModels(source, load), texts, count, severalLabels(result));
     },
     dispose,
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
@@ -126,7 +126,7 @@ function severalLabels({ made }: LessonResult): boolean {
   return problem === 'multi_label_classification';
 }
 
-function suggestParts(source: Map<string, FileContent>, load: PipelineOptions): SuggestParts {
+function suggestModels(source: Map<string, FileContent>, load: PipelineOptions): SuggestModels {
   return {
     async classify(texts) {
       const classify = await pipeline('text-classification', source, load);

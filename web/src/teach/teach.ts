@@ -15,7 +15,7 @@ import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
 import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
 
-export interface TeachParts {
+export interface TeachRuntime {
   startWorker: (threads: number) => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
   saveToDisk?: SaveToDisk;
 }
@@ -23,7 +23,7 @@ export interface TeachParts {
 const kTasks: readonly TeachTask[] = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'];
 
 export async function teachWith<T extends TeachTask>(
-  parts: TeachParts,
+  runtime: TeachRuntime,
   task: T,
   source: Source,
   examples: readonly TeachExample<T>[],
@@ -42,15 +42,15 @@ export async function teachWith<T extends TeachTask>(
   } catch (error) {
     throw asArgumentError(error);
   }
-  const result = await runLesson(parts, { source }, lesson, options);
+  const result = await runLesson(runtime, { source }, lesson, options);
   const { report } = result;
   const solved = task === 'text-classification' && report.method === 'head' && lesson.problem !== 'regression';
   report.notices.push(...unusedOptions(options as TeachOptions, report.method, solved, report.validation_examples > 0));
   const more: TeachMore<T> = (added, changes) => {
     const { signal: _, ...kept } = options;
-    return teachWith(parts, task, source, [...learnt, ...added] as never, { ...kept, ...changes } as TeachOptions<T>);
+    return teachWith(runtime, task, source, [...learnt, ...added] as never, { ...kept, ...changes } as TeachOptions<T>);
   };
-  return assembleTaught(task, result, parts.saveToDisk, more);
+  return assembleTaught(task, result, runtime.saveToDisk, more);
 }
 
 /** Returns everything of a training run that does not depend on the model. */
@@ -83,7 +83,7 @@ function prepare<T extends TeachTask>(
 }
 
 export async function runLesson(
-  { startWorker }: TeachParts,
+  { startWorker }: TeachRuntime,
   { source, generator }: { source: Source; generator?: Source | undefined },
   lesson: Omit<LessonRequest, 'source' | 'generator' | 'choice'>,
   { signal, progress_callback: callback, threads, ...options }: TeachOptions,
@@ -102,7 +102,7 @@ export async function runLesson(
     host = new RemoteHost<TeachVerbs, TeachProgress>(worker, (progress) => listener.tell(progress));
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
-    const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });
+    const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().files, notice });
     const sent = { source: await send(spec), generator: generatorSpec && (await send(generatorSpec)) };
     const done = host.call('teach', { ...lesson, wasm, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));

@@ -7,7 +7,7 @@ import { importOnnx } from '../worker/import_onnx_browser.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
 import { serveHosts, type WorkerRequest } from '../worker/worker_host.js';
 import { TeachHost, type TeachVerbs } from './lesson.js';
-import type { LessonParts, TeachBuild } from './open_trainer.js';
+import type { TeachBuild, TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 
 /** Written out so that bundlers find the files. */
@@ -16,7 +16,7 @@ const kFiles: Record<TeachBuild, () => URL> = {
   'teach-threads': () => new URL('./peruse-teach-threads.wasm', import.meta.url),
 };
 
-const kParts: LessonParts = {
+const kRuntime: TrainerRuntime = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
   importOnnx,
@@ -27,6 +27,6 @@ declare const self: WorkerScope<WorkerRequest<TeachVerbs>>;
 serveHosts<TeachVerbs, TeachProgress>(
   (message, transfer = []) => self.postMessage(message, transfer),
   (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
-  (report) => new TeachHost(report, kParts),
+  (report) => new TeachHost(report, kRuntime),
   () => closeLater(self),
 );

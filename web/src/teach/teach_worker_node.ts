@@ -4,15 +4,15 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
-import { nodeFolderParts } from '../sources/folder_parts_node.js';
+import { nodeFileAccess } from '../sources/file_access_node.js';
 import { serveHosts } from '../worker/worker_host.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { TeachHost, type TeachVerbs } from './lesson.js';
-import type { LessonParts } from './open_trainer.js';
+import type { TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 
-const kParts: LessonParts = {
-  ...nodeFolderParts,
+const kRuntime: TrainerRuntime = {
+  ...nodeFileAccess,
   compile: (build, folder) => compileRead(kTeachBuilds[build], folder),
   importOnnx: () => import('../onnx/part.js'),
   startHelper: () => startNodeHelper(kTeachWorker),
@@ -21,5 +21,5 @@ const kParts: LessonParts = {
 serveHosts<TeachVerbs, TeachProgress>(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
-  (report) => new TeachHost(report, kParts),
+  (report) => new TeachHost(report, kRuntime),
 );

@@ -1,21 +1,19 @@
-import type { FolderParts } from '../sources/open_folder.js';
+import type { BuildAccess } from '../engine/start_module.js';
+import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver } from '../sources/source.js';
 
-export interface TokenizerParts {
+export interface TokenizerRuntime extends FileAccess, BuildAccess<'tokenizer'> {
   paths: PathResolver;
-  folders: FolderParts;
-  /** Compiles peruse-tokenizer.wasm of the package, or of the folder at a URL. */
-  compile(folder: string | undefined): Promise<WebAssembly.Module>;
 }
 
-let current: TokenizerParts | undefined;
+let current: TokenizerRuntime | undefined;
 
-export function tokenizerParts(): TokenizerParts {
+export function tokenizerRuntime(): TokenizerRuntime {
   if (current === undefined) throw new Error('The package was not imported by one of its entries.');
   return current;
 }
 
 /** Called once by each entry of the package. */
-export function setTokenizerParts(next: TokenizerParts): void {
+export function setTokenizerRuntime(next: TokenizerRuntime): void {
   current = next;
 }

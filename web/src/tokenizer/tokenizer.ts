@@ -23,7 +23,7 @@ import {
   type WindowOptions,
 } from '../tasks/tokenizer_calls.js';
 import type { WasmModule } from '../web_types.js';
-import { tokenizerParts } from './parts.js';
+import { tokenizerRuntime } from './runtime.js';
 
 /** How to load a tokenizer. */
 export interface TokenizerOptions extends SourceOptions {
@@ -131,24 +131,20 @@ export class Tokenizer {
 }
 
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
-  const { paths, folders, compile } = tokenizerParts();
+  const runtime = tokenizerRuntime();
+  const { paths } = runtime;
   const wasm = engineFiles({ ...options, wasm_path: options.wasm_path ?? env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);
   const reading: Reading = {
     name: spec.name,
-    folder: await openFolder(spec, folders),
+    folder: await openFolder(spec, runtime),
     report: (progress) => listener.tell(progress),
     signal: options.signal ?? new AbortController().signal,
     totals: new Totals(),
   };
-  const starting = startModule(kModule, 'tokenizer', 1, wasm, {
-    compile,
-    startHelper: () => {
-      throw new Error('the tokenizer has no threads');
-    },
-  });
+  const starting = startModule(kModule, 'tokenizer', 1, wasm, runtime);
   starting.catch(() => {}); // awaited later; errors in the files have priority
   const files = await listener.unlessFailed(readFiles(reading));
   const { module, lastWords } = await starting;

@@ -1,22 +1,22 @@
 // A host runs the calls of one pipeline: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 
-import { type EngineRequest, startCpuEngine, type WasmParts } from '../engine/cpu_engine.js';
+import { startCpuEngine } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
-import { type LoadParts, type LoadReport, loadModel } from '../engine/load.js';
+import { type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
 import type { DeviceChoice, MemoryReport, UsageReport } from '../engine/reports.js';
 import type { VectorIndex } from '../engine/vector_index.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import type { FolderParts } from '../sources/open_folder.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
-import { type GpuParts, startOnDevice } from './start_on_device.js';
+import type { Runtime } from './runtime.js';
+import { startOnDevice } from './start_on_device.js';
 import { Starting } from './starting.js';
 
 /** The calls of a host by verb, as plain data. Both hosts and the worker's messages are derived from this table. */
@@ -49,22 +49,10 @@ export interface ServedHost<S extends VerbTable<S>> extends HostOf<S> {
 
 export interface Host extends HostOf<Verbs> {
   /** Returns a host in the same thread whose pipeline may share this one's engine. Each must be disposed of separately. */
-  sibling(report: ProgressCallback): Host;
+  fork(report: ProgressCallback): Host;
   /** Whether it, or a host that shares its weights, still works. */
   usable(): boolean;
 }
-
-export interface HostParts extends FolderParts, GpuParts {
-  startEngine?: (request: EngineRequest) => Promise<Engine>;
-  wasm?: WasmParts;
-}
-
-const kNoWasm: WasmParts = {
-  compile: () => Promise.reject(new Error('there is no engine here')),
-  startHelper: () => {
-    throw new Error('there are no workers here');
-  },
-};
 
 export class LocalHost implements Host {
   private engine_: Engine | undefined;
@@ -90,12 +78,12 @@ export class LocalHost implements Host {
 
   constructor(
     private readonly report_: ProgressCallback,
-    private readonly parts_: HostParts = {},
+    private readonly runtime_: Runtime,
     private readonly group_ = new EngineGroup(),
   ) {}
 
-  sibling(report: ProgressCallback): LocalHost {
-    return new LocalHost(report, this.parts_, this.group_);
+  fork(report: ProgressCallback): LocalHost {
+    return new LocalHost(report, this.runtime_, this.group_);
   }
 
   usable(): boolean {
@@ -203,10 +191,9 @@ export class LocalHost implements Host {
   }
 
   private describe(request: DescribeRequest, signal = this.stop_.signal): Promise<DescriptionReport> {
-    const parts = this.parts_.wasm ?? kNoWasm;
     const { choice, wasm } = request;
-    const startCpu = () => startCpuEngine({ choice, parts, ...(wasm === undefined ? {} : { wasm }) });
-    return describeModel(request, { folders: this.parts_, startEngine: startCpu, signal });
+    const startCpu = () => startCpuEngine({ choice, builds: this.runtime_, ...(wasm === undefined ? {} : { wasm }) });
+    return describeModel(request, { files: this.runtime_, startEngine: startCpu, signal });
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
@@ -235,14 +222,14 @@ export class LocalHost implements Host {
   }
 
   private async loadOnce(request: LoadRequest, onDeviceChosen: (deviceChoice: DeviceChoice) => void = () => {}): Promise<LoadReport> {
-    const start = this.parts_.startEngine ?? ((engineRequest) => startOnDevice(engineRequest, this.parts_));
-    const load = (findLoaded: LoadParts['findLoaded']) => {
+    const start = this.runtime_.startEngine ?? ((engineRequest) => startOnDevice(engineRequest, this.runtime_));
+    const load = (findLoaded: LoadContext['findLoaded']) => {
       throwIfAborted(this.stop_.signal);
       return loadModel(request, {
-        folders: this.parts_,
+        files: this.runtime_,
         startEngine: (config) => {
-          const starting = start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm }).then((engine) => {
-            void this.parts_.wasm?.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+          const starting = start({ ...request, config, builds: this.runtime_ }).then((engine) => {
+            void this.runtime_.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
             onDeviceChosen(engine.deviceChoice);
             return engine;
           });

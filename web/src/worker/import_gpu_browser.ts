@@ -4,7 +4,7 @@ import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.
 import { Engine } from '../engine/engine.js';
 import { describeError, PeruseError } from '../errors.js';
 import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
-import type { GpuPart } from './start_on_device.js';
+import type { GpuPart } from './runtime.js';
 
 export async function importGpu(): Promise<GpuPart> {
   const { href } = new URL('./peruse-gpu.js', import.meta.url); // this form lets bundlers find the file

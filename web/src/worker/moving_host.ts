@@ -7,13 +7,12 @@ import type { RemoteHost } from './worker_host.js';
 /** Minimum duration, in milliseconds, of a call that counts as too long. */
 export const kLongCall = 50;
 
-export interface MovingParts {
-  load(signal: AbortSignal): Promise<RemoteHost>;
-}
+/** Loads the same model in a worker. */
+export type LoadInWorker = (signal: AbortSignal) => Promise<RemoteHost>;
 
 export class MovingHost implements Host {
   private remote_: RemoteHost | undefined;
-  private parts_: MovingParts | undefined;
+  private load_: LoadInWorker | undefined;
   private readonly stop_ = new AbortController();
   private underWay_ = 0; // number of calls that are running in this thread
   private shared_ = false;
@@ -27,14 +26,14 @@ export class MovingHost implements Host {
     return this.remote_ !== undefined;
   }
 
-  allow(parts: MovingParts): void {
-    this.parts_ = parts;
+  allow(load: LoadInWorker): void {
+    this.load_ = load;
   }
 
   /** Pipelines that share an engine do not move. */
-  sibling(report: ProgressCallback): Host {
+  fork(report: ProgressCallback): Host {
     this.shared_ = true;
-    return (this.remote_ ?? this.local_).sibling(report);
+    return (this.remote_ ?? this.local_).fork(report);
   }
 
   usable(): boolean {
@@ -87,12 +86,12 @@ export class MovingHost implements Host {
   }
 
   private async move(): Promise<void> {
-    const parts = this.parts_;
-    if (parts === undefined || this.shared_) return;
-    this.parts_ = undefined; // the host tries to move only once
+    const load = this.load_;
+    if (load === undefined || this.shared_) return;
+    this.load_ = undefined; // the host tries to move only once
     let remote: RemoteHost | undefined;
     try {
-      remote = await parts.load(this.stop_.signal);
+      remote = await load(this.stop_.signal);
       if (this.stop_.signal.aborted || this.shared_) throw new Error('it is not needed any more');
       this.before_ = await this.local_.call('usage', null);
       this.remote_ = remote;

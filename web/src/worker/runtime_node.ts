@@ -1,12 +1,12 @@
 import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
-import { nodeFolderParts } from '../sources/folder_parts_node.js';
-import type { HostParts } from './host.js';
+import { nodeFileAccess } from '../sources/file_access_node.js';
+import type { Runtime } from './runtime.js';
 
-export const nodeHostParts: HostParts = {
-  ...nodeFolderParts,
+export const nodeRuntime: Runtime = {
+  ...nodeFileAccess,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),
   importOnnx: () => import('../onnx/part.js'),
-  wasm: nodeWasm,
+  ...nodeWasm,
 };

@@ -1,20 +1,9 @@
 import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
 import type { Engine } from '../engine/engine.js';
 import { describeError, PeruseError } from '../errors.js';
-import type { startWithGpu } from '../gpu/choose_device.js';
+import type { GpuPart, Runtime } from './runtime.js';
 
-export interface GpuPart {
-  startWithGpu: typeof startWithGpu;
-}
-
-export interface GpuParts {
-  /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
-  findGpu?: () => Promise<GPU | undefined>;
-  /** Loads GPU support. Not called for device 'cpu'. */
-  importGpu?: () => Promise<GpuPart>;
-}
-
-export async function startOnDevice(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
+export async function startOnDevice(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: Runtime): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;
   try {
@@ -26,7 +15,7 @@ export async function startOnDevice(request: EngineRequest, { findGpu = navigato
   return part.startWithGpu(request, findGpu);
 }
 
-async function load(importGpu: GpuParts['importGpu']): Promise<GpuPart> {
+async function load(importGpu: Runtime['importGpu']): Promise<GpuPart> {
   try {
     if (!importGpu) throw new Error('there is none here.');
     return await importGpu();

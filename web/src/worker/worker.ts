@@ -1,12 +1,12 @@
 // The module worker in browsers: a host, or a thread of an engine. A page without workers imports this file into its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-import { browserHostParts } from './host_parts_browser.js';
 import { closeLater, listen, type WorkerScope } from './listen_browser.js';
+import { browserRuntime } from './runtime_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
 
 export { LocalHost } from './host.js';
-export { browserHostParts };
+export { browserRuntime };
 
 declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };
 
@@ -14,7 +14,7 @@ if (self.name === 'peruse' && self.document === undefined) {
   serve(
     (message, transfer = []) => self.postMessage(message, transfer),
     (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
-    browserHostParts,
+    browserRuntime,
     () => closeLater(self),
   );
 }

@@ -3,7 +3,8 @@ import { describeError, fromPlainError, onAbort, PeruseError, type PlainError, t
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import { buffersOf } from '../tasks/results.js';
-import { type HostOf, type HostParts, LocalHost, type ServedHost, type Verbs, type VerbTable } from './host.js';
+import { type HostOf, LocalHost, type ServedHost, type Verbs, type VerbTable } from './host.js';
+import type { Runtime } from './runtime.js';
 
 /** A message to the worker: a verb for one of its pipelines, the cancellation of an earlier one, or the end of a pipeline or the worker. */
 export type WorkerCall<S extends VerbTable<S> = Verbs> = {
@@ -149,7 +150,7 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     this.member_ = this.link_.join(report);
   }
 
-  sibling(report: (progress: Progress) => void): RemoteHost<S, Progress> {
+  fork(report: (progress: Progress) => void): RemoteHost<S, Progress> {
     return new RemoteHost(this, report);
   }
 
@@ -184,10 +185,10 @@ function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
 export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
-  parts: HostParts,
+  runtime: Runtime,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
-  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.sibling(report) ?? new LocalHost(report, parts);
+  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
   serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
 }
 

@@ -6,13 +6,13 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { helpersHaveGone, listenOrHelp } from '../engine/helper_node.js';
 import { hasGpu } from '../gpu/gpu_node.js';
-import { nodeHostParts } from './host_parts_node.js';
+import { nodeRuntime } from './runtime_node.js';
 import { serve, type WorkerMessage } from './worker_host.js';
 
 serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
-  nodeHostParts,
+  nodeRuntime,
   // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
     await helpersHaveGone();
