@@ -177,6 +177,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
     postBanner: kStrict,
     sourcemap: true,
     minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+    comments: { jsdoc: false }, // a sixth of the scripts' size; bundlers read the annotations, which stay
     entryFileNames: '[name].js',
   });
   const chunks = output.filter(({ type }) => type === 'chunk');
