@@ -130,78 +130,34 @@ async function load<T extends TaskOrAlias>(
   const options = { ...given, wasm_path: given.wasm_path ?? (await platform().filesFolder?.()) };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
-  const dtype = checkDevice(options);
-  const weights = weightsWish(options);
-  const device = deviceWish(options);
-  const onDeviceLost = checkDeviceLost(options);
-  const wish = device === 'webgpu' ? gpuVariant(options) : options;
-  const wasm = engineFiles(options, platform().paths.baseUrl());
-  const resolveOther = (other: Source | undefined) =>
-    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
-  const adapter = leading ?? (await resolveOther(options.adapter));
-  const encoder = await resolveOther(options.encoder);
-  const labelsEncoder = await resolveOther(options.labels_encoder);
+  const checked = checkOptions(options);
+  const sources = { source: spec, leading, ...(await otherSources(options)) };
   throwIfAborted(options.signal);
-
   const listener = new Listener(options.progress_callback);
   const report = (progress: ProgressInfo) => listener.tell(progress);
-  const worker = checkWorker(options);
-  const wantsWorker = worker ?? (await platform().worksInWorker(spec));
-  const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // rejects impossible requests before anything starts
-  const key = sharingKey(options, leading ? undefined : spec, [
-    device,
-    dtype,
-    weights,
-    onDeviceLost,
-    wasm,
-    wantsWorker,
-    first.variant,
-    first.threads,
-  ]);
-  const startOwn = () => startHost(wantsWorker, worker, first.threads, report);
-  const lease = await unlessAborted(leaseHost(key, resolvedTask, report, startOwn), options.signal, giveBack);
-  const { host, inWorker, trouble } = lease;
+  const lease = await unlessAborted(leaseFor(resolvedTask, sources, options, checked, report), options.signal, giveBack);
+  const { host, inWorker } = lease;
   const loading = new AbortController();
   try {
-    const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
     const notices = envNotices();
-    const notice = (sentence: string) => notices.push(sentence);
-    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().files, notice }) : one);
-    const request = {
-      task: engineTask(resolvedTask, options),
-      dtype,
-      weights,
-      keepSource: keepsSource(options),
-      id2label: options.id2label && labelNames(options.id2label),
-      enhancedMaskDecoder: options.enhanced_mask_decoder,
-      source: await send(spec),
-      adapter: adapter && (await send(adapter)),
-      adapterLeads: leading !== undefined,
-      encoder: encoder && (await send(encoder)),
-      labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
-      choice,
-      share: key !== undefined,
-      device,
-      onDeviceLost,
-      probes: { ...kProbes },
-      wasm: wasm ?? (await platform().build?.(choice.variant)),
-    };
+    const request = await loadRequest(resolvedTask, sources, options, checked, lease, loading.signal, notices);
     const loaded = await listener.unlessFailed(unlessAborted(host.call('load', request), options.signal));
     const { name } = leading ?? spec;
     report({ status: 'ready', task: resolvedTask, model: name });
     listener.check();
     // the source will not be read again, so its files are released
-    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort();
+    if (loaded.deviceChoice.device === 'cpu' || checked.onDeviceLost === 'refuse') loading.abort();
     const { probe, probeKey } = loaded.deviceChoice;
     if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
     loaded.notices.push(...notices);
-    const info = describeLoad(resolvedTask, name, choice, loaded, inWorker, performance.now() - start);
+    const info = describeLoad(resolvedTask, name, request.choice, loaded, inWorker, performance.now() - start);
     tellDebug(loadNotes(info));
     if (host instanceof MovingHost) {
       await allowMoving(host, spec, request, info);
       Object.defineProperty(info, 'worker', { get: () => host.inWorker, enumerable: true });
     }
-    const model = { task: resolvedTask, spec, options: { ...options, ...(adapter && { adapter: name }) } };
+    const adapter = leading ?? sources.adapter;
+    const model = { task: resolvedTask, spec, options: { ...options, ...(adapter && { adapter: adapter.name }) } };
     return assemble(model, host, info, () => {
       loading.abort();
       lease.release();
@@ -211,6 +167,96 @@ async function load<T extends TaskOrAlias>(
     loading.abort();
     throw toPeruseError(error);
   }
+}
+
+type CheckedOptions = ReturnType<typeof checkOptions>;
+
+function checkOptions(options: AnyPipelineOptions) {
+  const device = deviceWish(options);
+  return {
+    dtype: checkDevice(options),
+    weights: weightsWish(options),
+    device,
+    onDeviceLost: checkDeviceLost(options),
+    build: device === 'webgpu' ? gpuVariant(options) : options,
+    wasm: engineFiles(options, platform().paths.baseUrl()),
+    worker: checkWorker(options),
+  };
+}
+
+/** Where the files of a load come from. */
+interface Sources extends Awaited<ReturnType<typeof otherSources>> {
+  source: SourceSpec;
+  leading: SourceSpec | undefined;
+}
+
+async function otherSources(options: AnyPipelineOptions) {
+  const resolve = (other: Source | undefined) =>
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
+  return {
+    adapter: await resolve(options.adapter),
+    encoder: await resolve(options.encoder),
+    labelsEncoder: await resolve(options.labels_encoder),
+  };
+}
+
+/** Starts a host for the load, or shares that of another task. */
+async function leaseFor(
+  task: Task,
+  { source, leading }: Sources,
+  options: AnyPipelineOptions,
+  checked: CheckedOptions,
+  report: (progress: ProgressInfo) => void,
+): Promise<ModelLease> {
+  const { device, dtype, weights, onDeviceLost, wasm, worker, build } = checked;
+  const wantsWorker = worker ?? (await platform().worksInWorker(source));
+  const { variant, threads } = chooseVariant(platform().features(wantsWorker), build, mostThreads()); // rejects impossible requests before anything starts
+  const key = sharingKey(options, leading ? undefined : source, [
+    device,
+    dtype,
+    weights,
+    onDeviceLost,
+    wasm,
+    wantsWorker,
+    variant,
+    threads,
+  ]);
+  const lease = await leaseHost(key, task, report, () => startHost(wantsWorker, worker, threads, report));
+  return { ...lease, isShared: key !== undefined };
+}
+
+/** Returns the request to the host. Files that only this thread can read are served to a worker until `signal` fires. */
+async function loadRequest(
+  task: Task,
+  { source, leading, adapter = leading, encoder, labelsEncoder }: Sources,
+  options: AnyPipelineOptions,
+  { dtype, weights, device, onDeviceLost, build, wasm }: CheckedOptions,
+  { inWorker, trouble, isShared }: ModelLease,
+  signal: AbortSignal,
+  notices: string[],
+) {
+  const choice = withTrouble(chooseVariant(platform().features(inWorker), build, mostThreads()), trouble);
+  const notice = (sentence: string) => notices.push(sentence);
+  const send = (one: SourceSpec) => (inWorker ? sendable(one, signal, { ...platform().files, notice }) : one);
+  return {
+    task: engineTask(task, options),
+    dtype,
+    weights,
+    keepSource: keepsSource(options),
+    id2label: options.id2label && labelNames(options.id2label),
+    enhancedMaskDecoder: options.enhanced_mask_decoder,
+    source: await send(source),
+    adapter: adapter && (await send(adapter)),
+    adapterLeads: leading !== undefined,
+    encoder: encoder && (await send(encoder)),
+    labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
+    choice,
+    share: isShared,
+    device,
+    onDeviceLost,
+    probes: { ...kProbes },
+    wasm: wasm ?? (await platform().build?.(choice.variant)),
+  };
 }
 
 /** Allows the host to move to a worker, if the versions of the model's files show that a second load would read the same bytes. */
@@ -254,6 +300,11 @@ async function versionsOf(spec: SourceSpec, weights: string): Promise<string | u
 function giveBack({ host, release }: HostLease): void {
   host.dispose();
   release();
+}
+
+/** A host, and whether another pipeline may share its engine. */
+interface ModelLease extends HostLease {
+  isShared: boolean;
 }
 
 /** A key of everything that pipelines must have in common to share an engine; undefined if the pipeline must not share. */
