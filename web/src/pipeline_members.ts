@@ -3,6 +3,7 @@ import type { ExplainGradient } from './explain/gradient.js';
 import type { AnyPipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
+import { kExplained, kOneInput } from './tasks/task_facts.js';
 import type { Task } from './tasks/tasks.js';
 import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
 
@@ -25,8 +26,6 @@ export function provideGradients(open: (model: LoadedFrom) => Gradients): void {
   provided = open;
 }
 
-const kExplained: readonly Task[] = ['text-classification', 'zero-shot-classification', 'text-ranking', 'question-answering'];
-
 type Call = (...given: unknown[]) => Promise<unknown>;
 
 export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTokenizer): { members: { explain?: Call }; dispose(): void } {
@@ -43,11 +42,8 @@ export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTok
   return { members: { explain }, dispose };
 }
 
-/** Tasks whose input is one query or prompt. */
-const kAlone: readonly Task[] = ['text-ranking', 'multiple-choice'];
-
 export function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => AsyncGenerator<unknown, void, undefined> } {
-  if (kAlone.includes(task)) return {};
+  if (kOneInput.includes(task)) return {};
   return {
     async *stream(inputs, ...rest) {
       yield* (await platform().extras()).streamOf(task, call)(inputs, ...rest);

@@ -9,6 +9,7 @@ import type { ProgressCallback } from './progress.js';
 import type { OnnxDtype } from './sources/onnx_files.js';
 import type { Source, SourceOptions } from './sources/source.js';
 import type { RedactPipelineOptions } from './tasks/redact.js';
+import { kTasksWith } from './tasks/task_facts.js';
 import type { ResolvedTask, Task, TaskOrAlias } from './tasks/tasks.js';
 import type { WasmModule } from './web_types.js';
 
@@ -150,25 +151,10 @@ const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
   worker: 'other',
 };
 
-const kLabelled: readonly Task[] = ['text-classification', 'token-classification', 'zero-shot-classification', 'text-ranking', 'redact'];
-const kLabelReaders: readonly Task[] = ['zero-shot-classification', 'zero-shot-token-classification', 'redact'];
-
-/** The tasks that have an option, if not all have it. */
-const kTasksWith: Partial<Record<keyof AnyPipelineOptions, readonly Task[]>> = {
-  encoder: kLabelReaders,
-  enhanced_mask_decoder: ['fill-mask'],
-  fail_closed: ['redact'],
-  finders: ['redact'],
-  id2label: kLabelled,
-  labels: ['redact'],
-  labels_encoder: kLabelReaders,
-  patterns: ['redact'],
-};
-
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
 export function checkPipelineOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
   const whose = `pipeline('${task}')`;
-  const kinds = Object.entries(kOptionKinds).filter(([name]) => kTasksWith[name as keyof AnyPipelineOptions]?.includes(task) ?? true);
+  const kinds = Object.entries(kOptionKinds).filter(([name]) => kTasksWith[name]?.includes(task) ?? true);
   return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, kTasksWith);
 }
 

@@ -16,11 +16,12 @@ import {
   notFound,
   shardsOf,
 } from '../sources/model_files.js';
-import { type Job, kGliner, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
+import { type Job, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
+import { hasHead, kGliner, kZeroShot, readsLabels } from '../tasks/task_facts.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
 import { withStatic } from './feed_onnx.js';
@@ -219,7 +220,7 @@ class Description {
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
-      memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
+      memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0]!, weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs,
     });
@@ -250,7 +251,7 @@ class Description {
       const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
       return { code: 'not_found', message: `the tokenizer is missing: none of the files ${names} exists` };
     }
-    const labels = task.startsWith('zero-shot-') ? labelsEncoderOf(this.parsed_) : undefined;
+    const labels = readsLabels(task) ? labelsEncoderOf(this.parsed_) : undefined;
     if (labels === undefined) return undefined;
     const there = await lookAtTokenizer(labelsFolder(this.job_), this.job_.signal);
     return there === undefined ? { code: 'not_found', message: `${labelsHint(labels)}.` } : undefined;
@@ -277,7 +278,7 @@ class Description {
     return unfitLabels(task, this.parsed_) ?? (checkpoint ? undefined : otherHead(task, this.parsed_));
   }
 
-  private async memory(dtype: string, task = 'feature-extraction', checkpoint: Checkpoint | undefined): Promise<number> {
+  private async memory(dtype: string, task: string, checkpoint: Checkpoint | undefined): Promise<number> {
     try {
       return await this.asking(task, dtype, async (session) => {
         if (checkpoint) await this.feedHeader(session, checkpoint);
@@ -337,25 +338,14 @@ export function labelsOf({ id2label, num_labels }: Record<string, unknown>): str
 
 /** Checks the labels for zero-shot classification, which the engine checks only in a call. */
 function unfitLabels(task: string, config: Record<string, unknown>): Refusal | undefined {
-  if (task !== 'zero-shot-classification' || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
+  if (task !== kZeroShot || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
   return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
 }
-
-const kHeads: Record<string, RegExp> = {
-  'text-classification': /ForSequenceClassification$/,
-  'zero-shot-classification': /ForSequenceClassification$/,
-  'text-ranking': /ForSequenceClassification$/,
-  'question-answering': /ForQuestionAnswering$/,
-  'token-classification': /ForTokenClassification$/,
-  'fill-mask': /For(MaskedLM|PreTraining)$/,
-  'multiple-choice': /ForMultipleChoice$/,
-};
 
 /** Checks the task by the class that config.json names, for ONNX files, whose parameters are unknown before they are loaded. */
 function otherHead(task: string, { architectures }: Record<string, unknown>): Refusal | undefined {
   const names = [architectures ?? []].flat().map(textOf);
-  const head = kHeads[task];
-  if (!head || names.length === 0 || names.some((name) => head.test(name))) return undefined;
+  if (names.length === 0 || hasHead(task, names) !== false) return undefined;
   return { code: 'missing_head', message: `config.json names ${names.join(', ')}, which has no head for this task` };
 }
 

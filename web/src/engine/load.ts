@@ -13,6 +13,7 @@ import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sourc
 import { openFolder } from '../sources/open_folder.js';
 import { feedFile, type Located, type NamedFile, quietly } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
+import { kEmbedding } from '../tasks/task_facts.js';
 import type { Engine, WeightReport } from './engine.js';
 import { feedOnnx, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
@@ -86,7 +87,7 @@ async function openFolders(request: LoadRequest, context: LoadContext, notice: (
   const { source, task } = request;
   const open = async (other: SourceSpec) => openFolder(other, { ...context.files, notice });
   const opened = await open(source);
-  const folder = task === 'feature-extraction' ? withStatic(opened, context.files, source.name) : opened;
+  const folder = task === kEmbedding ? withStatic(opened, context.files, source.name) : opened;
   const job: Job = { ...quietly(source.name, folder, context.signal), task, report: context.report };
   const adapter = request.adapter && { ...job, name: request.adapter.name, folder: await open(request.adapter) };
   const encoder = request.encoder && (await open(request.encoder));

@@ -20,7 +20,7 @@ import { feedFile, locate, quietly, type Reading, readWhole } from '../sources/r
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { openStatic } from '../sources/static_embeddings.js';
-import type { Task } from '../tasks/tasks.js';
+import { taskOfClasses } from '../tasks/task_facts.js';
 import { kModelFiles, otherFiles } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
@@ -294,27 +294,13 @@ class TargetFile {
   }
 }
 
-/** The task of a class in config.json, by the end of its name. */
-const kTaskOfClass = {
-  ForSequenceClassification: 'text-classification',
-  ForTokenClassification: 'token-classification',
-  ForQuestionAnswering: 'question-answering',
-  ForMaskedLM: 'fill-mask',
-  ForMultipleChoice: 'multiple-choice',
-} as const;
-
-function taskOf({ architectures }: Record<string, unknown>): Task {
-  const names = [architectures].flat().map(textOf);
-  const [, task] = Object.entries(kTaskOfClass).find(([end]) => names.some((name) => name.endsWith(end))) ?? [];
-  return task ?? 'feature-extraction';
-}
-
 /** Throws if a parameter of the encoder or of the head that config.json names is missing, because the result could not be loaded. */
 async function refuseIncomplete(name: string, config: Uint8Array, opened: OpenedOnnx): Promise<void> {
   const chunks = opened.chunks()[Symbol.asyncIterator]();
   try {
     const { value: header } = await chunks.next();
-    await withModel(taskOf(parseObject('config.json', config)), opened.quantized ? 'q8' : 'auto', config, async (engine) =>
+    const { architectures } = parseObject('config.json', config);
+    await withModel(taskOfClasses([architectures].flat().map(textOf)), opened.quantized ? 'q8' : 'auto', config, async (engine) =>
       engine.feedWeights(header as Uint8Array),
     );
   } catch (error) {

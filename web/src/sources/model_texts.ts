@@ -1,5 +1,6 @@
 // Reads the files of a model that describe it: its configuration, its tokenizer, sentence-transformers' modules.
 import { PeruseError } from '../errors.js';
+import { hasHead, kGliner, kSentenceFiles, readsLabels } from '../tasks/task_facts.js';
 import { numberOf, parseObject, textOf } from './json.js';
 import {
   encoderConfigs,
@@ -39,9 +40,6 @@ export interface Job extends Reading {
 
 /** The name by which the engine gets the config.json of an adapter's folder. */
 const kAdapterModelConfig = 'adapter/config.json';
-
-/** The only task whose models have a configuration file of their own. */
-export const kGliner = 'zero-shot-token-classification';
 
 export async function locateForTask(job: Job): Promise<Located<Job>> {
   const gliner = job.task === kGliner ? await job.folder.open(kGlinerConfig, job.signal) : undefined;
@@ -118,21 +116,21 @@ export async function lookAtTokenizer(
 }
 
 export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
-  const forTask = () =>
-    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
+  const files = kSentenceFiles[job.task];
+  const forTask = () => (files === 'all' ? readModules(job) : files === 'prompts' ? readThoseThere(job, [kModules, kPrompts]) : []);
   const texts = Promise.all([readTokenizer(job), forTask()]);
   texts.catch(() => {}); // awaited later; errors in config.json have priority
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
-  const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
+  const classifier = files === 'without head' && !hasHeadFor(job.task, config) ? await readModules(job) : [];
   if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier];
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 
-/** Whether the class in config.json is a text classifier. Otherwise sentence-transformers' modules may contain one. */
-function hasClassifier(config: NamedFile): boolean {
+/** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
+function hasHeadFor(task: string, config: NamedFile): boolean | undefined {
   const { architectures } = parseObject(config.name, config.content);
-  return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
+  return hasHead(task, [architectures].flat().map(textOf));
 }
 
 /** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
@@ -158,7 +156,7 @@ export function labelsFolder({ folder, labels }: Job): ModelFolder {
 }
 
 async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
-  if (!job.task.startsWith('zero-shot-')) return [];
+  if (!readsLabels(job.task)) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
   if (needs === undefined) return [];
   try {
