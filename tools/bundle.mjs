@@ -40,7 +40,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'sources/sendable.ts',
     'sources/source.ts',
     'worker/start_worker_browser.ts',
-    'worker/worker_host.ts',
+    'worker/remote_host.ts',
   ].map((path) => [path, './peruse.js']),
 );
 

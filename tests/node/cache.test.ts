@@ -6,7 +6,7 @@ import { DiskCache } from '../../web/src/cache/cache_node.js';
 import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { resolveSource } from '../../web/src/sources/source.js';
-import { LocalHost } from '../../web/src/worker/host.js';
+import { LocalHost } from '../../web/src/worker/local_host.js';
 import { nodeRuntime } from '../../web/src/worker/runtime_node.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { startModelServer } from './support/model_server.js';

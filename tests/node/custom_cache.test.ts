@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type CustomCache, env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { resolveSource } from '../../web/src/sources/source.js';
-import { LocalHost } from '../../web/src/worker/host.js';
+import { LocalHost } from '../../web/src/worker/local_host.js';
 import { nodeRuntime } from '../../web/src/worker/runtime_node.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { asked, expectWhole, folder, gets, kAll, kDefaults, kWeights, load, serveAModel, server } from './support/served_model.js';

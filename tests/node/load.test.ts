@@ -8,7 +8,7 @@ import { patience } from '../../web/src/patience.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
 import { DiskFolder } from '../../web/src/sources/folder_node.js';
 import type { SourceSpec } from '../../web/src/sources/source.js';
-import { LocalHost } from '../../web/src/worker/host.js';
+import { LocalHost } from '../../web/src/worker/local_host.js';
 import { type FakeBehaviour, type FakeRecord, fakeEngine } from './support/fake_engine.js';
 import { type ModelServer, startModelServer } from './support/model_server.js';
 

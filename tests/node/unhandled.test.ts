@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError, throwIfAborted } from '../../web/src/errors.js';
 import type { ModelFolder } from '../../web/src/sources/source.js';
-import { LocalHost } from '../../web/src/worker/host.js';
+import { LocalHost } from '../../web/src/worker/local_host.js';
 import { fakeEngine } from './support/fake_engine.js';
 
 const unhandled: unknown[] = [];

@@ -48,7 +48,7 @@ import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_cal
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
 import { MovingHost } from './worker/moving_host.js';
-import { RemoteHost } from './worker/worker_host.js';
+import { RemoteHost } from './worker/remote_host.js';
 
 /** A loaded model: a function with the signature of its task. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {

@@ -6,7 +6,7 @@ import type { SourceSpec } from './sources/source.js';
 import type { Task } from './tasks/tasks.js';
 import type { Host } from './worker/host.js';
 import { MovingHost } from './worker/moving_host.js';
-import { RemoteHost } from './worker/worker_host.js';
+import { RemoteHost } from './worker/remote_host.js';
 
 export interface StartedHost {
   host: Host;

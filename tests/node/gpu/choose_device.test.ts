@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
-import { LocalHost } from '../../../web/dist/worker/host.js';
+import { LocalHost } from '../../../web/dist/worker/local_host.js';
 import type { Runtime } from '../../../web/dist/worker/runtime.js';
 import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
 import { tinyText } from '../support/tiny.js';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
-import { LocalHost } from '../../../web/dist/worker/host.js';
+import { LocalHost } from '../../../web/dist/worker/local_host.js';
 import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
 import { watchGpu } from './watched_gpu.js';
 

@@ -7,7 +7,7 @@ import { env } from '../../../web/src/env.js';
 import { setPlatform } from '../../../web/src/platform/current.js';
 import { nodePlatform } from '../../../web/src/platform/platform_node.js';
 import { resolveSource } from '../../../web/src/sources/source.js';
-import { LocalHost } from '../../../web/src/worker/host.js';
+import { LocalHost } from '../../../web/src/worker/local_host.js';
 import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 import { type Content, type ModelServer, startModelServer } from './model_server.js';

@@ -4,7 +4,7 @@ import type { HelperWorker, ModuleFactory } from './engine.js';
 /** How a platform compiles builds and starts their threads. */
 export interface BuildAccess<Build> {
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
-  /** Starts a thread. Absent if the builds have none. */
+  /** Starts a thread. Absent for builds without threads. */
   startHelper?(): HelperWorker;
   /** Ends threads that were started in advance but are not needed. */
   dropHelpers?(): Promise<void>;

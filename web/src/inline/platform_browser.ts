@@ -5,9 +5,9 @@ import { explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
-import { LocalHost } from '../worker/host.js';
+import { LocalHost } from '../worker/local_host.js';
+import type { WorkerPort } from '../worker/messages.js';
 import { startBrowserWorker } from '../worker/start_worker_browser.js';
-import type { WorkerPort } from '../worker/worker_host.js';
 import { inlineRuntime } from './runtime_browser.js';
 import { embeddedBuild, workerCode } from './unpack.js';
 

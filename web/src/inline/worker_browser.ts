@@ -2,7 +2,8 @@
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
-import { serve, type WorkerRequest } from '../worker/worker_host.js';
+import type { WorkerRequest } from '../worker/messages.js';
+import { serve } from '../worker/serve.js';
 import { inlineRuntime } from './runtime_browser.js';
 
 declare const self: WorkerScope<WorkerRequest>;

@@ -6,7 +6,7 @@ import { openOnnx } from '../onnx/onnx_weights.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { findDetails } from '../tasks/patterns.js';
-import { LocalHost } from '../worker/host.js';
+import { LocalHost } from '../worker/local_host.js';
 import { browserRuntime } from '../worker/runtime_browser.js';
 import { type Platform, webPaths } from './platform.js';
 

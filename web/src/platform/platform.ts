@@ -6,7 +6,7 @@ import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
 import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
-import type { WorkerPort } from '../worker/worker_host.js';
+import type { WorkerPort } from '../worker/messages.js';
 
 export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 

@@ -5,8 +5,8 @@ import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
+import type { WorkerPort } from '../worker/messages.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
-import type { WorkerPort } from '../worker/worker_host.js';
 import { type Platform, type SearchKit, webPaths } from './platform.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers

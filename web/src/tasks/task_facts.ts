@@ -47,7 +47,7 @@ export const kSentenceFiles: Readonly<Record<string, 'all' | 'prompts' | 'withou
 /** Tasks with explain(). */
 export const kExplained: readonly Task[] = ['text-classification', kZeroShot, 'text-ranking', 'question-answering'];
 
-/** Tasks whose input is one query or prompt, and which therefore have no stream(). */
+/** Tasks without stream(): their input is one query or prompt. */
 export const kOneInput: readonly Task[] = ['text-ranking', 'multiple-choice'];
 
 const kLabelled: readonly Task[] = ['text-classification', 'token-classification', kZeroShot, 'text-ranking', 'redact'];

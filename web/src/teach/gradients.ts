@@ -6,7 +6,7 @@ import type { Gradients, LoadedFrom } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
-import { RemoteHost } from '../worker/worker_host.js';
+import { RemoteHost } from '../worker/remote_host.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 import type { TeachRuntime } from './teach.js';

@@ -5,7 +5,7 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
-import { serveHosts } from '../worker/worker_host.js';
+import { serveHosts } from '../worker/serve.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { TeachHost, type TeachVerbs } from './lesson.js';
 import type { TrainerRuntime } from './open_trainer.js';

@@ -3,7 +3,7 @@
 import type { ModuleFactory } from '../engine/engine.js';
 import { endHelpers, prepareHelpers } from '../engine/helper_browser.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
-import type { WorkerMessage } from './worker_host.js';
+import type { WorkerMessage } from './messages.js';
 
 /** Makes a worker start the threads of a load, before it receives data that could be lost with it (start_worker_browser.ts). */
 export interface Preparation {

@@ -2,7 +2,7 @@
 // worker loads the same files in parallel; until it is ready, calls run in the calling thread.
 import type { ProgressCallback } from '../progress.js';
 import type { Host, Verb, Verbs } from './host.js';
-import type { RemoteHost } from './worker_host.js';
+import type { RemoteHost } from './remote_host.js';
 
 /** Minimum duration, in milliseconds, of a call that counts as too long. */
 export const kLongCall = 50;

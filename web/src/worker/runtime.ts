@@ -8,7 +8,7 @@ export interface GpuPart {
   startWithGpu: typeof startWithGpu;
 }
 
-/** What a host needs of its platform: files, builds and threads, and the GPU. */
+/** The platform of a host: files, builds and threads, and the GPU. */
 export interface Runtime extends FileAccess, BuildAccess<Build> {
   /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;

@@ -5,7 +5,7 @@ import { patience, within } from '../patience.js';
 import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
-import type { WorkerMessage, WorkerPort } from './worker_host.js';
+import type { WorkerMessage, WorkerPort } from './messages.js';
 
 const kAttempts = 3;
 

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { type InstalledFile, newNodeWorker } from '../engine/installed_node.js';
 import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
-import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
+import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './messages.js';
 
 /** Time in milliseconds for an idle worker to remove its locks (cache/lock_node.ts) from disk. */
 export const kFarewell = 500;

@@ -2,10 +2,11 @@
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { closeLater, listen, type WorkerScope } from './listen_browser.js';
+import type { WorkerRequest } from './messages.js';
 import { browserRuntime } from './runtime_browser.js';
-import { serve, type WorkerRequest } from './worker_host.js';
+import { serve } from './serve.js';
 
-export { LocalHost } from './host.js';
+export { LocalHost } from './local_host.js';
 export { browserRuntime };
 
 declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };

@@ -6,8 +6,9 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { helpersHaveGone, listenOrHelp } from '../engine/helper_node.js';
 import { hasGpu } from '../gpu/gpu_node.js';
+import type { WorkerMessage } from './messages.js';
 import { nodeRuntime } from './runtime_node.js';
-import { serve, type WorkerMessage } from './worker_host.js';
+import { serve } from './serve.js';
 
 serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),

@@ -1,43 +1,9 @@
-// The two ends of a worker: RemoteHost in the caller's thread, serve() in the worker. Their messages are the verbs of host.ts.
-import { describeError, fromPlainError, onAbort, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
+// The caller's end of a worker.
+import { describeError, fromPlainError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
-import { buffersOf } from '../tasks/results.js';
-import { type HostOf, LocalHost, type ServedHost, type Verbs, type VerbTable } from './host.js';
-import type { Runtime } from './runtime.js';
-
-/** A message to the worker: a verb for one of its pipelines, the cancellation of an earlier one, or the end of a pipeline or the worker. */
-export type WorkerCall<S extends VerbTable<S> = Verbs> = {
-  [V in keyof S]: { id: number; member: number; verb: V; request: S[V]['takes'] };
-}[keyof S];
-export type WorkerRequest<S extends VerbTable<S> = Verbs> =
-  | WorkerCall<S>
-  | { id: number; verb: 'cancel' }
-  | { id: number; member: number; verb: 'leave' }
-  | { id: number; verb: 'end' };
-
-export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
-  return verb !== 'cancel' && verb !== 'leave' && verb !== 'end';
-}
-
-export type WorkerMessage<Progress = ProgressInfo> =
-  | { kind: 'reply'; id: number; reply: unknown }
-  | { kind: 'error'; id: number; error: PlainError }
-  | { kind: 'progress'; member: number; progress: Progress }
-  /** A browser's worker sends it when it has started; Node's when it has freed everything and is idle. */
-  | { kind: 'here' }
-  /** In a browser: the requested threads have started. */
-  | { kind: 'prepared' };
-
-export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
-  post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
-  onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
-  /** Calls the listener at most once, with the reason, if the worker stops by itself. */
-  onDeath(listener: (reason: string) => void): void;
-  terminate(): void;
-  /** Replaces terminate() if the worker can be reused. `isIdle` means that no call is running. */
-  release?(isIdle: boolean): void;
-}
+import type { HostOf, Verbs, VerbTable } from './host.js';
+import type { WorkerCall, WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
 
 interface Pending {
   member: number;
@@ -180,81 +146,4 @@ function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
 
 function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
   return source.kind === 'port' ? [source.port] : source.kind === 'bytes' ? (source.own ?? []) : [];
-}
-
-export function serve(
-  post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
-  onRequest: (listener: (request: WorkerRequest) => void) => void,
-  runtime: Runtime,
-  close?: (isClean: boolean) => void | Promise<void>,
-): void {
-  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
-  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
-}
-
-/**
- * The worker's end: answers every call with one message. `post` sends it and transfers the memory in `transfer`. `makeHost` makes a host for
- * each pipeline; `other` is another pipeline's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
- * memory was freed.
- */
-export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHost<S> = ServedHost<S>>(
-  post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
-  onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
-  makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
-  close: (isClean: boolean) => void | Promise<void> = () => {},
-): void {
-  const hosts = new Map<number, H>();
-  let left: Promise<unknown> = Promise.resolve(); // the ends of hosts that have left
-  const hostOf = (member: number): H => {
-    const known = hosts.get(member);
-    if (known) return known;
-    const [other] = hosts.values();
-    const made = makeHost((progress) => post({ kind: 'progress', member, progress }), other);
-    hosts.set(member, made);
-    return made;
-  };
-  const running = new Map<number, { controller: AbortController; answered: Promise<void> }>();
-  const answer = async ({ id, member, verb, request }: WorkerCall<S>, controller: AbortController) => {
-    try {
-      const reply = await hostOf(member).call(verb, request, controller.signal);
-      post({ kind: 'reply', id, reply }, buffersOf(reply));
-    } catch (error) {
-      post({ kind: 'error', id, error: toPlainError(error) });
-    } finally {
-      running.delete(id);
-    }
-  };
-  const end = async () => {
-    let isClean = false;
-    try {
-      for (const { controller } of running.values()) controller.abort();
-      const ending = [...hosts.values()];
-      hosts.clear();
-      for (const host of ending) host.dispose(); // throws if an engine is broken
-      await Promise.all([...running.values()].map(({ answered }) => answered));
-      // An engine that is still starting would wait forever for threads that end before.
-      await Promise.all([left, ...ending.map((host) => host.ended())]);
-      isClean = true;
-    } finally {
-      await close(isClean);
-    }
-  };
-  onRequest((message) => {
-    // rejects if an engine is broken; `close` has then received isClean = false
-    if (message.verb === 'end') return void end().catch(() => {});
-    if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
-    if (message.verb === 'leave') {
-      const { member } = message as { member: number };
-      const host = hosts.get(member);
-      hosts.delete(member);
-      host?.dispose();
-      left = Promise.all([left, host?.ended()]);
-      return;
-    }
-    const call = message as WorkerCall<S>;
-    const controller = new AbortController();
-    const entry = { controller, answered: Promise.resolve() };
-    running.set(call.id, entry);
-    entry.answered = answer(call, controller);
-  });
 }

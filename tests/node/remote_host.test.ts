@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError } from '../../web/src/errors.js';
-import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';
+import type { WorkerMessage, WorkerPort, WorkerRequest } from '../../web/src/worker/messages.js';
+import { RemoteHost } from '../../web/src/worker/remote_host.js';
+import { serve } from '../../web/src/worker/serve.js';
 import { type FakeBehaviour, fakeEngine } from './support/fake_engine.js';
 
 const kRun = { inputs: [{ text: 'x' }], options: {} };

@@ -1,0 +1,85 @@
+// The worker's end: runs the calls that a RemoteHost sends.
+import { toPlainError } from '../errors.js';
+import type { ProgressInfo } from '../progress.js';
+import { buffersOf } from '../tasks/results.js';
+import type { ServedHost, Verbs, VerbTable } from './host.js';
+import { LocalHost } from './local_host.js';
+import type { WorkerCall, WorkerMessage, WorkerRequest } from './messages.js';
+import type { Runtime } from './runtime.js';
+
+export function serve(
+  post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
+  onRequest: (listener: (request: WorkerRequest) => void) => void,
+  runtime: Runtime,
+  close?: (isClean: boolean) => void | Promise<void>,
+): void {
+  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
+  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
+}
+
+/**
+ * The worker's end: answers every call with one message. `post` sends it and transfers the memory in `transfer`. `makeHost` makes a host for
+ * each pipeline; `other` is another pipeline's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
+ * memory was freed.
+ */
+export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHost<S> = ServedHost<S>>(
+  post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
+  onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
+  makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
+  close: (isClean: boolean) => void | Promise<void> = () => {},
+): void {
+  const hosts = new Map<number, H>();
+  let left: Promise<unknown> = Promise.resolve(); // the ends of hosts that have left
+  const hostOf = (member: number): H => {
+    const known = hosts.get(member);
+    if (known) return known;
+    const [other] = hosts.values();
+    const made = makeHost((progress) => post({ kind: 'progress', member, progress }), other);
+    hosts.set(member, made);
+    return made;
+  };
+  const running = new Map<number, { controller: AbortController; answered: Promise<void> }>();
+  const answer = async ({ id, member, verb, request }: WorkerCall<S>, controller: AbortController) => {
+    try {
+      const reply = await hostOf(member).call(verb, request, controller.signal);
+      post({ kind: 'reply', id, reply }, buffersOf(reply));
+    } catch (error) {
+      post({ kind: 'error', id, error: toPlainError(error) });
+    } finally {
+      running.delete(id);
+    }
+  };
+  const end = async () => {
+    let isClean = false;
+    try {
+      for (const { controller } of running.values()) controller.abort();
+      const ending = [...hosts.values()];
+      hosts.clear();
+      for (const host of ending) host.dispose(); // throws if an engine is broken
+      await Promise.all([...running.values()].map(({ answered }) => answered));
+      // An engine that is still starting would wait forever for threads that end before.
+      await Promise.all([left, ...ending.map((host) => host.ended())]);
+      isClean = true;
+    } finally {
+      await close(isClean);
+    }
+  };
+  onRequest((message) => {
+    // rejects if an engine is broken; `close` has then received isClean = false
+    if (message.verb === 'end') return void end().catch(() => {});
+    if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
+    if (message.verb === 'leave') {
+      const { member } = message as { member: number };
+      const host = hosts.get(member);
+      hosts.delete(member);
+      host?.dispose();
+      left = Promise.all([left, host?.ended()]);
+      return;
+    }
+    const call = message as WorkerCall<S>;
+    const controller = new AbortController();
+    const entry = { controller, answered: Promise.resolve() };
+    running.set(call.id, entry);
+    entry.answered = answer(call, controller);
+  });
+}
