@@ -11,7 +11,7 @@ import { parseObject } from '../sources/json.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
 import { openFolder } from '../sources/open_folder.js';
-import { feedFile, type Located, type NamedFile, quietly } from '../sources/read_files.js';
+import { feedFile, type NamedFile, quietly } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import { kEmbedding } from '../tasks/task_facts.js';
 import type { Engine, WeightReport } from './engine.js';

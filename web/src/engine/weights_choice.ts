@@ -2,15 +2,7 @@
 import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
 import type { Job } from '../sources/model_texts.js';
-import {
-  chooseOnnx,
-  engineDtype,
-  findOnnx,
-  kUsualWeights,
-  mayPreferOnnx,
-  type OnnxChoice,
-  type WeightsWish,
-} from '../sources/onnx_files.js';
+import { chooseOnnx, engineDtype, findOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
 import type { Located } from '../sources/read_files.js';
 import type { ModelFile } from '../sources/source.js';
 import type { LoadRequest } from './load_request.js';

@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { isObject, parseObject, textOf } from './json.js';
+import { isObject, textOf } from './json.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 /** The tokenizer's files: the first list whose files exist is used. */

@@ -4,7 +4,7 @@ import type { Engine, RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
 import { type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import type { DeviceChoice, MemoryReport, UsageReport } from '../engine/reports.js';
+import type { DeviceChoice } from '../engine/reports.js';
 import type { VectorIndex } from '../engine/vector_index.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
