@@ -11,8 +11,8 @@ constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention_tile.wgsl
 constexpr int32_t kHeadStep = 16;      // STEP of attention_tile.wgsl
 
 std::string_view AttentionShader(const Program& program, const ops::Attention& op, int32_t head_dim) {
-  const bool aligned = head_dim % kHeadStep == 0 && ByFour(program, op.query) && ByFour(program, op.key) &&
-                       ByFour(program, op.value) && ByFour(program, op.out);
+  const bool aligned = head_dim % kHeadStep == 0 && ReadsVec4(program, op.query) && ReadsVec4(program, op.key) &&
+                       ReadsVec4(program, op.value) && ReadsVec4(program, op.out);
   return aligned ? "attention_aligned" : "attention";
 }
 
@@ -56,8 +56,8 @@ PositionBuffers BuffersOf(Recording& r, const ops::Attention& op, const Position
 
 bool HasProducts(const ops::Attention& op) { return op.position_key.valid() || op.position_query.valid(); }
 
-Weighted PositionsBy(const Program& program, Value x, Value table, int32_t head_dim) {
-  return {.aligned = head_dim % kTileDepth == 0 && ByFour(program, x) && ByFour(program, table)};
+LinearPipeline PositionsPipeline(const Program& program, Value x, Value table, int32_t head_dim) {
+  return {.aligned = head_dim % kTileDepth == 0 && ReadsVec4(program, x) && ReadsVec4(program, table)};
 }
 
 // Computes a position term for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
@@ -80,7 +80,7 @@ void MultiplyPositions(Recording& r, Value x_value, const Recording::View& x, Va
   params.w_group = depth;
   params.out_stride = heads * slots;
   params.out_group = slots;
-  DispatchLinear(r, PositionsBy(r.plan().program, x_value, table_value, head_dim), params, heads,
+  DispatchLinear(r, PositionsPipeline(r.plan().program, x_value, table_value, head_dim), params, heads,
                  {x.buffer, table.buffer, table.buffer, x.buffer, out});
 }
 
@@ -185,8 +185,8 @@ template <>
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
   r.recorder().Expect(AttentionShader(program, op, head_dim), {});
-  if (op.position_key.valid()) ExpectLinear(r, PositionsBy(program, op.query, op.position_key, head_dim));
-  if (op.position_query.valid()) ExpectLinear(r, PositionsBy(program, op.key, op.position_query, head_dim));
+  if (op.position_key.valid()) ExpectLinear(r, PositionsPipeline(program, op.query, op.position_key, head_dim));
+  if (op.position_query.valid()) ExpectLinear(r, PositionsPipeline(program, op.key, op.position_query, head_dim));
 }
 
 }  // namespace peruse::webgpu

@@ -4,7 +4,7 @@ namespace peruse::webgpu {
 namespace {
 
 // Whether rows of the unfolded matrix can be read as vec4. The rows are contiguous, so only their length matters.
-bool UnfoldsByFour(const LinearSpec& spec) { return spec.in % 4 == 0; }
+bool UnfoldReadsVec4(const LinearSpec& spec) { return spec.in % 4 == 0; }
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void Record(Recording& r, const ops::Conv1d& op) {
   const UnfoldParams params = {static_cast<uint32_t>(x.cols), static_cast<uint32_t>(x.cols / spec.groups), input.place,
                                unfolded.place, static_cast<uint32_t>(op.kernel_size)};
   r.recorder().Dispatch("unfold", {}, params, {starts, input.buffer, unfolded.buffer}, r.TokenGrid(spec.in));
-  Project(r, {unfolded, UnfoldsByFour(spec), x.rows, op.weight}, op.activation, {}, r.Of(op.out));
+  Project(r, {unfolded, UnfoldReadsVec4(spec), x.rows, op.weight}, op.activation, {}, r.Of(op.out));
   r.GiveBack(unfolded.buffer);
 }
 
@@ -27,7 +27,7 @@ template <>
 void Expect(Recording& r, const Program& program, const ops::Conv1d& op) {
   r.recorder().Expect("unfold", {});
   const LinearSpec& spec = program.linears[static_cast<size_t>(op.weight.id)];
-  ExpectLinear(r, WeightedBy(spec, UnfoldsByFour(spec)));
+  ExpectLinear(r, PipelineFor(spec, UnfoldReadsVec4(spec)));
 }
 
 }  // namespace peruse::webgpu

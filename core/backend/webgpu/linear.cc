@@ -8,13 +8,14 @@
 namespace peruse::webgpu {
 namespace {
 
-std::string_view LinearShader(Recording& r, const Weighted& by) {
-  return GpuFormatOf(by.precision).product_shader(r.recorder().limits(), by.aligned);
+std::string_view LinearShader(Recording& r, const LinearPipeline& pipeline) {
+  return GpuFormatOf(pipeline.precision).product_shader(r.recorder().limits(), pipeline.aligned);
 }
 
-Constants LinearConstants(const TileShape& tile, const Weighted& by) {
+Constants LinearConstants(const TileShape& tile, const LinearPipeline& pipeline) {
   Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)}, {"ROWS", static_cast<float>(tile.thread_rows)}};
-  for (const Constant& constant : GpuFormatOf(by.precision).product_constants(by.wide)) constants.push_back(constant);
+  for (const Constant& constant : GpuFormatOf(pipeline.precision).product_constants(pipeline.wide))
+    constants.push_back(constant);
   return constants;
 }
 
@@ -25,12 +26,12 @@ Tiling TilingOf(const LinearParams& params, uint32_t groups) {
                     .groups = static_cast<int32_t>(groups)});
 }
 
-void Dispatch(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups, const TileShape& tile,
-              std::initializer_list<int32_t> buffers) {
+void Dispatch(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
+              const TileShape& tile, std::initializer_list<int32_t> buffers) {
   for (const uint32_t place : {params.x_first, params.x_stride, params.w_first, params.w_stride}) {
-    PERUSE_CHECK(!by.aligned || place % 4 == 0);
+    PERUSE_CHECK(!pipeline.aligned || place % 4 == 0);
   }
-  r.recorder().Dispatch(LinearShader(r, by), LinearConstants(tile, by), params, buffers,
+  r.recorder().Dispatch(LinearShader(r, pipeline), LinearConstants(tile, pipeline), params, buffers,
                         {CeilDivide(params.width, kTileColumns), CeilDivide(params.rows, tile.rows), groups});
 }
 
@@ -71,7 +72,7 @@ void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, c
     params.out_first = out.place.first + static_cast<uint32_t>(part.first_row);
     params.out_stride = out.place.stride;
     params.out_group = params.rows * out.place.stride;
-    Dispatch(r, WeightedBy(linear.spec, product.x_by_four), params, splits, tiling.tile,
+    Dispatch(r, PipelineFor(linear.spec, product.x_reads_vec4), params, splits, tiling.tile,
              {product.x.buffer, part.buffer, linear.bias, product.x.buffer, out.buffer});
   }
 }
@@ -83,7 +84,7 @@ Tiling TilingBeforeNorm(Recording& r, const Product& product) {
        .depth = spec.in,
        .width = spec.out,
        .groups = spec.groups,
-       .may_split = !GpuFormatOf(spec.precision).quantizes_input && WeightedBy(spec, product.x_by_four).aligned,
+       .may_split = !GpuFormatOf(spec.precision).quantizes_input && PipelineFor(spec, product.x_reads_vec4).aligned,
        .most_bytes = r.recorder().limits().binding_bytes});
 }
 
@@ -107,23 +108,24 @@ void ProjectAndNormalise(Recording& r, const Product& product, const Recording::
 
 }  // namespace
 
-bool ByFour(const Program& program, Value value) {
+bool ReadsVec4(const Program& program, Value value) {
   const Extent stride = program.info(program.Root(value)).cols;
   return stride.domain == Domain::kOne && stride.factor % 4 == 0 && program.info(value).first_col % 4 == 0;
 }
 
-Weighted WeightedBy(const LinearSpec& spec, bool x_by_four) {
-  return {spec.precision, spec.wide_input, x_by_four && spec.in / spec.groups % kTileDepth == 0};
+LinearPipeline PipelineFor(const LinearSpec& spec, bool x_reads_vec4) {
+  return {spec.precision, spec.wide_input, x_reads_vec4 && spec.in / spec.groups % kTileDepth == 0};
 }
 
-void ExpectLinear(Recording& r, const Weighted& by) {
-  if (GpuFormatOf(by.precision).quantizes_input) ExpectQuantizeRows(r);
-  for (const TileShape& tile : kTileShapes) r.recorder().Expect(LinearShader(r, by), LinearConstants(tile, by));
+void ExpectLinear(Recording& r, const LinearPipeline& pipeline) {
+  if (GpuFormatOf(pipeline.precision).quantizes_input) ExpectQuantizeRows(r);
+  for (const TileShape& tile : kTileShapes)
+    r.recorder().Expect(LinearShader(r, pipeline), LinearConstants(tile, pipeline));
 }
 
-void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
+void DispatchLinear(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers) {
-  Dispatch(r, by, params, groups, TilingOf(params, groups).tile, buffers);
+  Dispatch(r, pipeline, params, groups, TilingOf(params, groups).tile, buffers);
 }
 
 void Project(Recording& r, const Product& product, Activation activation, const Combined& combined,
@@ -165,7 +167,7 @@ void Project(Recording& r, const Product& product, Activation activation, const 
     params.scales_first = static_cast<uint32_t>(spec.out) + first;
     params.x_scales = {first_group, quantized.groups};
     const int32_t other = combined.how == Combined::kNot ? product.x.buffer : combined.with.buffer;
-    DispatchLinear(r, WeightedBy(spec, product.x_by_four), params, part_groups,
+    DispatchLinear(r, PipelineFor(spec, product.x_reads_vec4), params, part_groups,
                    {x.buffer, part.buffer, linear.bias, other, out.buffer});
   }
   r.GiveBack(quantized.buffer);
@@ -175,20 +177,20 @@ template <>
 void Record(Recording& r, const ops::Linear& op) {
   const Tensor x = r.at(op.x);
   const Tensor out = r.at(op.out);
-  const bool by_four = ByFour(r.plan().program, op.x);
+  const bool reads_vec4 = ReadsVec4(r.plan().program, op.x);
   if (op.norm.valid()) {
-    return ProjectAndNormalise(r, {r.Of(x), by_four, x.rows, op.weight}, r.Of(op.residual), op.norm, out);
+    return ProjectAndNormalise(r, {r.Of(x), reads_vec4, x.rows, op.weight}, r.Of(op.residual), op.norm, out);
   }
   const Recording::View input = r.Operand(op.x, op.out);
   Combined combined;
   if (op.factor.valid()) combined = {Combined::kMultiplied, r.Operand(op.factor, op.out)};
   if (r.failed()) return;
-  Project(r, {input, by_four, x.rows, op.weight, out.cols}, op.activation, combined, r.Of(out));
+  Project(r, {input, reads_vec4, x.rows, op.weight, out.cols}, op.activation, combined, r.Of(out));
 }
 
 template <>
 void Expect(Recording& r, const Program& program, const ops::Linear& op) {
-  ExpectLinear(r, WeightedBy(program.linears[static_cast<size_t>(op.weight.id)], ByFour(program, op.x)));
+  ExpectLinear(r, PipelineFor(program.linears[static_cast<size_t>(op.weight.id)], ReadsVec4(program, op.x)));
   if (op.norm.valid()) r.recorder().Expect("norm", {});
 }
 

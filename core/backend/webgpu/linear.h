@@ -8,7 +8,7 @@
 namespace peruse::webgpu {
 
 // Parameters of a product's pipeline in addition to those of the tile.
-struct Weighted {
+struct LinearPipeline {
   Precision precision = Precision::kF32;
   bool wide = false;  // LinearSpec::wide_input
   // Whether rows of both operands can be read as vec4 and the depth is a multiple of 16; linear_aligned.wgsl then computes the product.
@@ -16,19 +16,19 @@ struct Weighted {
 };
 
 // Whether every row of the value starts at a multiple of four elements, so that shaders can read vec4. Does not depend on the batch.
-bool ByFour(const Program& program, Value value);
-// Returns the pipeline parameters for a linear layer's weights. `x_by_four` is ByFour of the input x.
-Weighted WeightedBy(const LinearSpec& spec, bool x_by_four);
+bool ReadsVec4(const Program& program, Value value);
+// Returns the pipeline parameters for a linear layer's weights. `x_reads_vec4` is ReadsVec4 of the input x.
+LinearPipeline PipelineFor(const LinearSpec& spec, bool x_reads_vec4);
 
-void ExpectLinear(Recording& r, const Weighted& by);
+void ExpectLinear(Recording& r, const LinearPipeline& pipeline);
 // Buffers: x, w, bias, combined operand, out.
-void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
+void DispatchLinear(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers);
 
 // Operands of a product x W^T + b, where W and b belong to a linear layer.
 struct Product {
   Recording::View x;
-  bool x_by_four;
+  bool x_reads_vec4;
   int32_t rows;
   LinearId weight;
   int32_t cols = 0;  // number of leading outputs to compute, if there is one group; 0 means all

@@ -4,9 +4,9 @@ namespace peruse::webgpu {
 
 namespace {
 
-Weighted By(const Program& program, const ops::MatMul& op) {
+LinearPipeline PipelineFor(const Program& program, const ops::MatMul& op) {
   const Extent depth = program.info(op.x).cols;
-  return {.aligned = ByFour(program, op.x) && ByFour(program, op.y) && depth.factor % kTileDepth == 0};
+  return {.aligned = ReadsVec4(program, op.x) && ReadsVec4(program, op.y) && depth.factor % kTileDepth == 0};
 }
 
 }  // namespace
@@ -27,12 +27,12 @@ void Record(Recording& r, const ops::MatMul& op) {
   params.w_stride = y.place.stride;
   params.out_first = out.place.first;
   params.out_stride = out.place.stride;
-  DispatchLinear(r, By(r.plan().program, op), params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
+  DispatchLinear(r, PipelineFor(r.plan().program, op), params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
 }
 
 template <>
 void Expect(Recording& r, const Program& program, const ops::MatMul& op) {
-  ExpectLinear(r, By(program, op));
+  ExpectLinear(r, PipelineFor(program, op));
 }
 
 }  // namespace peruse::webgpu

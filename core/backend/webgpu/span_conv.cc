@@ -31,8 +31,8 @@ Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
   const int32_t rows = r.at(op.logits).rows;
   const Recording::View logits = r.TakeMatrix(rows, op.heads * op.kernel_size);
   if (r.failed()) return logits;
-  const bool by_four = ByFour(r.plan().program, op.logits);
-  Project(r, {r.Of(op.logits), by_four, rows, op.weight}, Activation::kNone, {}, logits);
+  const bool reads_vec4 = ReadsVec4(r.plan().program, op.logits);
+  Project(r, {r.Of(op.logits), reads_vec4, rows, op.weight}, Activation::kNone, {}, logits);
   return logits;
 }
 
@@ -100,7 +100,7 @@ void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
     r.recorder().Expect("linear_span_conv", SpanConvConstants(op.kernel_size, spec->precision));
     return;
   }
-  if (spec != nullptr) ExpectLinear(r, WeightedBy(*spec, ByFour(program, op.logits)));
+  if (spec != nullptr) ExpectLinear(r, PipelineFor(*spec, ReadsVec4(program, op.logits)));
   r.recorder().Expect("span_conv", {});
 }
 
