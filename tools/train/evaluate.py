@@ -15,12 +15,11 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-import reader
 import sentiment
 import tagger
 import zero_shot
 from export_model import load
-from shared import attention, everyday, reading, redaction
+from shared import attention, everyday, reading, reading_scores, redaction
 from shared.entities import NER_SETS, f1, ner_sentences, total_f1
 from shared.facts import FactMaker
 from shared.remarks import RemarkMaker, everyday_rows
@@ -57,11 +56,11 @@ def evaluate_reader(model, tokenizer, data_dir, splits):
     for name, rows in sets.items():
         exact, f1_of_all = reading.scores(reading.predict(model, tokenizer, rows), rows)
         result[name] = {"exact": round(exact, 2), "f1": round(f1_of_all, 2), "questions": len(rows)}
-    result["every fifth of the last"] = reader.measure(model, tokenizer, list(sets.values())[-1][::5])
-    result["made-up passages"] = reader.of_facts(model, tokenizer, FactMaker("dev", random.Random(3)).rows(1000))
+    result["every fifth of the last"] = reading_scores.measure(model, tokenizer, list(sets.values())[-1][::5])
+    result["made-up passages"] = reading_scores.of_facts(model, tokenizer, FactMaker("dev", random.Random(3)).rows(1000))
     if "test" in splits:
         rows = [row for row in read_squad(data_dir / "squad" / "dev-v2.0-halfA.json.gz") if not row["answers"]]
-        result["squad v2.0 dev half A, unanswerable: declined"] = reader.declined(reading.predict(model, tokenizer, rows))
+        result["squad v2.0 dev half A, unanswerable: declined"] = reading_scores.declined(reading.predict(model, tokenizer, rows))
     return result
 
 

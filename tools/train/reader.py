@@ -6,9 +6,7 @@ Goes on from OUT/checkpoint.pt; --steps may differ then, and the rate falls over
 weights that was best on the choosing part.
 """
 
-import math
 import random
-import re
 import time
 
 import numpy as np
@@ -16,13 +14,14 @@ import torch
 from torch.nn import functional as F
 from transformers import DebertaV2ForQuestionAnswering
 
-from shared import attention, reading
+from shared import attention
 from shared.facts import FactMaker, Facts
+from shared.reading_scores import measure, of_facts
 from shared.recurring import recurring_rows
 from shared.span_batches import Batches, Joined, Renamed, Unanswered
 from shared.span_examples import encode_rows
 from shared.texts import qamr_rows, reader_rows
-from shared.training import Run, cached, load_model, recipe_parser, single_thread, trapezoid_rate
+from shared.training import Run, at, cached, load_model, recipe_parser, single_thread, trapezoid_rate
 
 # Shares of the sources, by progress.
 STAGES = [(0.0, {"sentence": 0.12, "real": 0.73, "facts": 0.15}), (0.6, {"sentence": 0.05, "real": 0.83, "facts": 0.12})]
@@ -38,11 +37,6 @@ def span_loss(output, mask, first, last):
     start = output.start_logits.float().masked_fill(hidden, -1e4)
     end = output.end_logits.float().masked_fill(hidden, -1e4)
     return (F.cross_entropy(start, first) + F.cross_entropy(end, last)) / 2
-
-
-def at(stages, progress):
-    """The value of the last stage that has begun."""
-    return [value for start, value in stages if progress >= start][-1]
 
 
 def choosing_rows(data_dir, count):
@@ -61,39 +55,6 @@ def make_sources(args, tokenizer, vocab, rng):
     listed |= {name: Unanswered(listed[name], args.unanswered, rng, ends) for name in ("sentence", "real")}
     listed = {name: Renamed(examples, args.renamed, len(vocab), rng) for name, examples in listed.items()}
     return {name: Batches(examples, args.batch_tokens, rng, vocab) for name, examples in listed.items()}
-
-
-def without_answer(row):
-    """The row with its passage less the sentences of its answers, or None if they stand elsewhere too."""
-    kept, at = [], 0
-    for sentence in re.split(r"(?<=[.!?])(?= )", row["context"]):
-        if not any(at < start + len(text) and start < at + len(sentence) for start, text in row["answers"]):
-            kept.append(sentence)
-        at += len(sentence)
-    context = "".join(kept).strip()
-    return None if not context or any(text in context for _, text in row["answers"]) else row | {"context": context}
-
-
-def declined(predictions):
-    return round(100 * sum(none > 1 for _, none in predictions) / len(predictions), 1)
-
-
-def measure(model, tokenizer, rows):
-    """Exact match and F1, the same where it may decline, and how often it does with the passage of another row, and without the answer's sentences."""
-    said = reading.predict(model, tokenizer, rows)
-    swapped = [row | {"context": rows[(number + len(rows) // 2) % len(rows)]["context"]} for number, row in enumerate(rows)]
-    shorter = [row for row in map(without_answer, rows) if row]
-    names = ("exact", "f1", "exact where it may decline", "f1 where it may decline")
-    return dict(zip(names, (round(value, 2) for limit in (math.inf, 1) for value in reading.scores(said, rows, limit)))) | {
-        "declines another passage": declined(reading.predict(model, tokenizer, swapped)),
-        "declines without the sentence": declined(reading.predict(model, tokenizer, shorter))}
-
-
-def of_facts(model, tokenizer, rows):
-    """On made-up passages: exact match where it may decline, and how often it declines where there is no answer."""
-    answerable, others = [row for row in rows if row["answers"]], [row for row in rows if not row["answers"]]
-    exact, _ = reading.scores(reading.predict(model, tokenizer, answerable), answerable, 1)
-    return {"facts exact": round(exact, 1), "facts declined": declined(reading.predict(model, tokenizer, others))}
 
 
 def main():

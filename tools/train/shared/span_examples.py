@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 NO_ANSWER = [(-1, -1)]
+SOURCES = ("real", "sentence", "facts", "recurring")  # of the examples of reader_examples.py
+LONGEST = 640  # tokens of a passage that these look at
 
 
 @dataclass

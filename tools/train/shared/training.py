@@ -82,6 +82,11 @@ def trapezoid_rate(progress, warmup=0.02, decay=0.35):
     return min(max(progress / warmup, 0.01), 1.0, max((1 - progress) / decay, 0.01))
 
 
+def at(stages, progress):
+    """The value of the last stage that has begun."""
+    return [value for start, value in stages if progress >= start][-1]
+
+
 def make_optimizer(model, weight_decay=0.01):
     groups = [{"params": [p for p in model.parameters() if p.ndim > 1], "weight_decay": weight_decay},
               {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0}]
