@@ -15,7 +15,7 @@ const kLayers = [
   'face',
   'preload',
   'describe pipeline model_cache semantic_index tokenizer',
-  'pipeline_members',
+  'pipeline_members pipeline_request',
   'pipeline_options',
   'pipeline_info listener sharing',
   'platform',

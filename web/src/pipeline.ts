@@ -1,49 +1,26 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { LoadRequest } from './engine/load_request.js';
-import type { MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
-import { chooseVariant, type VariantChoice } from './engine/variant.js';
-import { env, envNotices, mostThreads } from './env.js';
+import type { MemoryReport, UsageReport } from './engine/reports.js';
+import { env, envNotices } from './env.js';
 import { asArgumentError, checkSignal, describeError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { describeLoad, loadNotes, type PipelineInfo } from './pipeline_info.js';
 import { explaining, type LoadedFrom, streaming } from './pipeline_members.js';
-import {
-  type AnyPipelineOptions,
-  checkDevice,
-  checkDeviceLost,
-  checkPipelineOptions,
-  checkWorker,
-  deviceWish,
-  gpuVariant,
-  keepsSource,
-  labelNames,
-  type PipelineOptionsOf,
-} from './pipeline_options.js';
+import { type AnyPipelineOptions, checkPipelineOptions, type PipelineOptionsOf } from './pipeline_options.js';
+import { checkOptions, leaseFor, loadRequest, otherSources, rememberProbe } from './pipeline_request.js';
 import { platform } from './platform/current.js';
-import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressInfo } from './progress.js';
-import { type HostLease, keyOfSource, leaseHost, startHost } from './sharing.js';
+import type { HostLease } from './sharing.js';
 import { kForms, kTokenizerConfigs, kVocabularies } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
-import { weightsWish } from './sources/onnx_files.js';
 import { openFolder } from './sources/open_folder.js';
-import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
 import type { RedactContext, RedactFinders } from './tasks/redact.js';
-import {
-  engineTask,
-  kAliases,
-  kExampleModels,
-  kTasks,
-  type ResolvedTask,
-  type Task,
-  type TaskCall,
-  type TaskOrAlias,
-} from './tasks/tasks.js';
+import { kAliases, kExampleModels, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
@@ -147,8 +124,7 @@ async function load<T extends TaskOrAlias>(
     listener.check();
     // the source will not be read again, so its files are released
     if (loaded.deviceChoice.device === 'cpu' || checked.onDeviceLost === 'refuse') loading.abort();
-    const { probe, probeKey } = loaded.deviceChoice;
-    if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
+    rememberProbe(loaded.deviceChoice);
     loaded.notices.push(...notices);
     const info = describeLoad(resolvedTask, name, request.choice, loaded, inWorker, performance.now() - start);
     tellDebug(loadNotes(info));
@@ -167,96 +143,6 @@ async function load<T extends TaskOrAlias>(
     loading.abort();
     throw toPeruseError(error);
   }
-}
-
-type CheckedOptions = ReturnType<typeof checkOptions>;
-
-function checkOptions(options: AnyPipelineOptions) {
-  const device = deviceWish(options);
-  return {
-    dtype: checkDevice(options),
-    weights: weightsWish(options),
-    device,
-    onDeviceLost: checkDeviceLost(options),
-    build: device === 'webgpu' ? gpuVariant(options) : options,
-    wasm: engineFiles(options, platform().paths.baseUrl()),
-    worker: checkWorker(options),
-  };
-}
-
-/** Where the files of a load come from. */
-interface Sources extends Awaited<ReturnType<typeof otherSources>> {
-  source: SourceSpec;
-  leading: SourceSpec | undefined;
-}
-
-async function otherSources(options: AnyPipelineOptions) {
-  const resolve = (other: Source | undefined) =>
-    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
-  return {
-    adapter: await resolve(options.adapter),
-    encoder: await resolve(options.encoder),
-    labelsEncoder: await resolve(options.labels_encoder),
-  };
-}
-
-/** Starts a host for the load, or shares that of another task. */
-async function leaseFor(
-  task: Task,
-  { source, leading }: Sources,
-  options: AnyPipelineOptions,
-  checked: CheckedOptions,
-  report: (progress: ProgressInfo) => void,
-): Promise<ModelLease> {
-  const { device, dtype, weights, onDeviceLost, wasm, worker, build } = checked;
-  const wantsWorker = worker ?? (await platform().worksInWorker(source));
-  const { variant, threads } = chooseVariant(platform().features(wantsWorker), build, mostThreads()); // rejects impossible requests before anything starts
-  const key = sharingKey(options, leading ? undefined : source, [
-    device,
-    dtype,
-    weights,
-    onDeviceLost,
-    wasm,
-    wantsWorker,
-    variant,
-    threads,
-  ]);
-  const lease = await leaseHost(key, task, report, () => startHost(wantsWorker, worker, threads, report));
-  return { ...lease, isShared: key !== undefined };
-}
-
-/** Returns the request to the host. Files that only this thread can read are served to a worker until `signal` fires. */
-async function loadRequest(
-  task: Task,
-  { source, leading, adapter = leading, encoder, labelsEncoder }: Sources,
-  options: AnyPipelineOptions,
-  { dtype, weights, device, onDeviceLost, build, wasm }: CheckedOptions,
-  { inWorker, trouble, isShared }: ModelLease,
-  signal: AbortSignal,
-  notices: string[],
-) {
-  const choice = withTrouble(chooseVariant(platform().features(inWorker), build, mostThreads()), trouble);
-  const notice = (sentence: string) => notices.push(sentence);
-  const send = (one: SourceSpec) => (inWorker ? sendable(one, signal, { ...platform().files, notice }) : one);
-  return {
-    task: engineTask(task, options),
-    dtype,
-    weights,
-    keepSource: keepsSource(options),
-    id2label: options.id2label && labelNames(options.id2label),
-    enhancedMaskDecoder: options.enhanced_mask_decoder,
-    source: await send(source),
-    adapter: adapter && (await send(adapter)),
-    adapterLeads: leading !== undefined,
-    encoder: encoder && (await send(encoder)),
-    labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
-    choice,
-    share: isShared,
-    device,
-    onDeviceLost,
-    probes: { ...kProbes },
-    wasm: wasm ?? (await platform().build?.(choice.variant)),
-  };
 }
 
 /** Allows the host to move to a worker, if the versions of the model's files show that a second load would read the same bytes. */
@@ -302,29 +188,6 @@ function giveBack({ host, release }: HostLease): void {
   release();
 }
 
-/** A host, and whether another pipeline may share its engine. */
-interface ModelLease extends HostLease {
-  isShared: boolean;
-}
-
-/** A key of everything that pipelines must have in common to share an engine; undefined if the pipeline must not share. */
-function sharingKey(
-  { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: AnyPipelineOptions,
-  spec: SourceSpec | undefined,
-  settings: unknown[],
-): string | undefined {
-  const usesOthers = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
-  const alone = !share || usesOthers || enhanced_mask_decoder === true;
-  const source = spec && keyOfSource(spec);
-  // Compiled modules cannot be compared by their text, so pipelines with one do not share.
-  if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
-  return JSON.stringify([source, ...settings]);
-}
-
-function withTrouble(choice: VariantChoice, trouble: string | undefined): VariantChoice {
-  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble} So the model runs in the page's own thread.` };
-}
-
 function tellDebug(notes: string[]): void {
   if (!env.debug) return;
   for (const note of notes) {
@@ -355,9 +218,6 @@ function checkNamed(task: Task, source: unknown): void {
     `pipeline('${task}') needs a model as its second argument${words} Peruse has no default models.`,
   );
 }
-
-/** Results of the probe of `device: 'auto'`, kept for the session. */
-const kProbes: ProbeMemory = {};
 
 function assemble(model: LoadedFrom, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
   const { task, options: defaults } = model;
