@@ -1,5 +1,5 @@
 import { describeError, PeruseError } from '../errors.js';
-import type { SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 
 export interface EngineVectorIndex {
   resize(rows: number): number;
@@ -60,5 +60,42 @@ export class VectorIndex {
     } catch (error) {
       throw new PeruseError('worker_died', `The engine stopped while it searched: ${describeError(error)}`, { cause: error });
     }
+  }
+}
+
+/** The indexes of a pipeline, by number. */
+export class VectorIndexes {
+  private readonly indexes_ = new Map<number, VectorIndex>();
+
+  /** Replaces an index, or with empty data removes it. */
+  set(newIndex: (width: number) => VectorIndex, { index, width, data, scales }: SetVectors): null {
+    this.indexes_.get(index)?.dispose();
+    this.indexes_.delete(index);
+    if (data.length === 0) return null;
+    const made = newIndex(width);
+    try {
+      made.set({ data, ...(scales && { scales }) });
+    } catch (error) {
+      made.dispose();
+      throw error;
+    }
+    this.indexes_.set(index, made);
+    return null;
+  }
+
+  nearest({ index, query, top_k }: NearestRequest): VectorHit[] | null {
+    const known = this.indexes_.get(index);
+    return known?.width === query.length ? known.search(query, top_k) : null;
+  }
+
+  /** Frees the indexes one by one, because another pipeline may share the engine's memory. */
+  dispose(): void {
+    for (const index of this.indexes_.values()) index.dispose();
+    this.forget();
+  }
+
+  /** For indexes whose memory is gone. */
+  forget(): void {
+    this.indexes_.clear();
   }
 }

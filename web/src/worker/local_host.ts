@@ -2,29 +2,26 @@ import { startCpuEngine } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
-import { type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
+import type { LoadReport } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import type { DeviceChoice } from '../engine/reports.js';
-import type { VectorIndex } from '../engine/vector_index.js';
-import { describeError, PeruseError, throwIfAborted } from '../errors.js';
+import { VectorIndexes } from '../engine/vector_index.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
-import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
+import { EngineLoader } from './engine_loader.js';
 import type { Host, Verb, Verbs } from './host.js';
 import type { Runtime } from './runtime.js';
-import { startOnDevice } from './start_on_device.js';
-import { Starting } from './starting.js';
 
 export class LocalHost implements Host {
   private engine_: Engine | undefined;
-  private readonly indexes_ = new Map<number, VectorIndex>(); // in the engine's memory
+  private readonly indexes_ = new VectorIndexes();
   private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
-  private readonly starting_ = new Starting();
+  private readonly loader_: EngineLoader;
   private recovery_: LoadRequest | undefined; // the request that loads the model again if a GPU is lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
@@ -34,17 +31,19 @@ export class LocalHost implements Host {
     inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
     tokenize: async (request) => this.tokenize(request),
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
-    setVectors: (request) => this.inTurn(() => timed(() => this.setVectors(request))),
-    nearest: (request) => this.inTurn(() => timed(() => this.nearest(request))),
+    setVectors: (request) => this.inTurn(() => timed(() => this.indexes_.set((width) => this.engine().newIndex(width), request))),
+    nearest: (request) => this.inTurn(() => timed(() => this.indexes_.nearest(request))),
     describe: (request, signal) => this.describe(request, signal),
     usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
   constructor(
-    private readonly report_: ProgressCallback,
+    report: ProgressCallback,
     private readonly runtime_: Runtime,
     private readonly group_ = new EngineGroup(),
-  ) {}
+  ) {
+    this.loader_ = new EngineLoader(report, runtime_, group_, this.stop_.signal);
+  }
 
   fork(report: ProgressCallback): LocalHost {
     return new LocalHost(report, this.runtime_, this.group_);
@@ -64,7 +63,7 @@ export class LocalHost implements Host {
   }
 
   ended(): Promise<void> {
-    return this.starting_.ended();
+    return this.loader_.ended();
   }
 
   private giveUpEngine(): void {
@@ -72,9 +71,8 @@ export class LocalHost implements Host {
     this.engine_ = undefined;
     if (!engine) return;
     this.group_.remove(engine);
-    // freed one by one, because another pipeline may share the engine's memory
-    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose();
-    this.indexes_.clear();
+    if (engine.healthy()) this.indexes_.dispose();
+    else this.indexes_.forget();
     engine.dispose();
   }
 
@@ -122,26 +120,6 @@ export class LocalHost implements Host {
     }
   }
 
-  private setVectors({ index, width, data, scales }: SetVectors): null {
-    this.indexes_.get(index)?.dispose();
-    this.indexes_.delete(index);
-    if (data.length === 0) return null;
-    const made = this.engine().newIndex(width);
-    try {
-      made.set({ data, ...(scales && { scales }) });
-    } catch (error) {
-      made.dispose();
-      throw error;
-    }
-    this.indexes_.set(index, made);
-    return null;
-  }
-
-  private nearest({ index, query, top_k }: NearestRequest): VectorHit[] | null {
-    const known = this.indexes_.get(index);
-    return known?.width === query.length ? known.search(query, top_k) : null;
-  }
-
   private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
     const results = new Array<unknown>(inputs);
     for (let more = true; more; ) {
@@ -161,50 +139,15 @@ export class LocalHost implements Host {
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
-    const report = await this.loadWithFallback(request);
+    const report = await this.use(request);
     if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
       this.recovery_ = { ...request, device: 'webgpu', dtype: report.dtype };
     }
     return report;
   }
 
-  private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
-    let chosen: DeviceChoice | undefined;
-    try {
-      return await this.loadOnce(request, (deviceChoice) => {
-        chosen = deviceChoice;
-      });
-    } catch (error) {
-      if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
-      // loaded separately, because another task's engine is on the GPU
-      const report = await this.loadOnce({ ...request, device: 'cpu', share: false });
-      return {
-        ...report,
-        deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describeError(error)}` },
-      };
-    }
-  }
-
-  private async loadOnce(request: LoadRequest, onDeviceChosen: (deviceChoice: DeviceChoice) => void = () => {}): Promise<LoadReport> {
-    const start = this.runtime_.startEngine ?? ((engineRequest) => startOnDevice(engineRequest, this.runtime_));
-    const load = (findLoaded: LoadContext['findLoaded']) => {
-      throwIfAborted(this.stop_.signal);
-      return loadModel(request, {
-        files: this.runtime_,
-        startEngine: (config) => {
-          const starting = start({ ...request, config, builds: this.runtime_ }).then((engine) => {
-            void this.runtime_.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
-            onDeviceChosen(engine.deviceChoice);
-            return engine;
-          });
-          return this.starting_.add(starting);
-        },
-        findLoaded,
-        report: this.report_,
-        signal: this.stop_.signal,
-      });
-    };
-    const { engine, report } = request.share ? await this.group_.load(load) : await load(undefined);
+  private async use(request: LoadRequest): Promise<LoadReport> {
+    const { engine, report } = await this.loader_.load(request);
     this.engine_ = engine;
     if (this.stop_.signal.aborted) this.giveUpEngine();
     throwIfAborted(this.stop_.signal);
@@ -216,10 +159,10 @@ export class LocalHost implements Host {
   private async recover(): Promise<void> {
     const engine = this.engine();
     if (this.recovery_ === undefined || engine.healthy()) return;
-    this.indexes_.clear();
+    this.indexes_.forget();
     this.group_.remove(engine);
     engine.dispose();
-    await this.loadOnce(this.recovery_);
+    await this.use(this.recovery_);
   }
 }
 
@@ -228,9 +171,4 @@ async function timed<T>(work: () => T): Promise<T> {
   const result = work();
   await afterWork(performance.now() - start);
   return result;
-}
-
-/** Whether a load may have failed because of the GPU, not of the model or the request. */
-function isGpuFailure(error: unknown): boolean {
-  return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
 }
