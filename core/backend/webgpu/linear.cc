@@ -19,11 +19,12 @@ Constants LinearConstants(const TileShape& tile, const LinearPipeline& pipeline)
   return constants;
 }
 
-Tiling TilingOf(const LinearParams& params, uint32_t groups) {
+Tiling TilingOf(Recording& r, const LinearParams& params, uint32_t groups) {
   return PlanTiles({.rows = LengthBucket(static_cast<int32_t>(params.rows)),
                     .depth = static_cast<int32_t>(params.depth),
                     .width = static_cast<int32_t>(params.width),
-                    .groups = static_cast<int32_t>(groups)});
+                    .groups = static_cast<int32_t>(groups),
+                    .enough_workgroups = r.recorder().limits().enough_workgroups});
 }
 
 void Dispatch(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
@@ -85,7 +86,8 @@ Tiling TilingBeforeNorm(Recording& r, const Product& product) {
        .width = spec.out,
        .groups = spec.groups,
        .may_split = !GpuFormatOf(spec.precision).quantizes_input && PipelineFor(spec, product.x_reads_vec4).aligned,
-       .most_bytes = r.recorder().limits().binding_bytes});
+       .most_bytes = r.recorder().limits().binding_bytes,
+       .enough_workgroups = r.recorder().limits().enough_workgroups});
 }
 
 void ProjectAndNormalise(Recording& r, const Product& product, const Recording::View& residual, const NormArgs& norm,
@@ -125,7 +127,7 @@ void ExpectLinear(Recording& r, const LinearPipeline& pipeline) {
 
 void DispatchLinear(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers) {
-  Dispatch(r, pipeline, params, groups, TilingOf(params, groups).tile, buffers);
+  Dispatch(r, pipeline, params, groups, TilingOf(r, params, groups).tile, buffers);
 }
 
 void Project(Recording& r, const Product& product, Activation activation, const Combined& combined,

@@ -20,13 +20,17 @@ bool CanSplit(const TiledProduct& product, int32_t splits) {
 
 }  // namespace
 
+int32_t EnoughWorkgroups(std::string_view vendor) { return vendor == "nvidia" ? 256 : kEnoughWorkgroups; }
+
 Tiling PlanTiles(const TiledProduct& product) {
   Tiling best = {kTileShapes.back()};
   for (const TileShape& shape : kTileShapes) {
     if (product.rows <= shape.rows / 2 && shape != kTileShapes.back()) continue;
     Tiling tiling = {shape};
-    while (Workgroups(product, tiling) < kEnoughWorkgroups && CanSplit(product, 2 * tiling.splits)) tiling.splits *= 2;
-    if (Workgroups(product, tiling) >= kEnoughWorkgroups) return tiling;
+    while (Workgroups(product, tiling) < product.enough_workgroups && CanSplit(product, 2 * tiling.splits)) {
+      tiling.splits *= 2;
+    }
+    if (Workgroups(product, tiling) >= product.enough_workgroups) return tiling;
     if (Workgroups(product, tiling) > Workgroups(product, best)) best = tiling;
   }
   return best;

@@ -11,8 +11,7 @@ import { kOrt } from './stage.mjs';
 const { folder, onnx, dtypes, batches, profile } = JSON.parse(process.argv[2]);
 const { create, globals } = await import('webgpu');
 Object.assign(globalThis, globals);
-// Dawn rounds the times of queries to 0.1 ms otherwise.
-const gpu = create(profile ? ['disable-dawn-features=timestamp_quantization'] : []);
+const gpu = create([]);
 const peak = await measurePeak(gpu);
 const counts = countCalls(globals);
 const profiler = profile ? profileDispatches(globals, shaders()) : undefined;

@@ -1,9 +1,10 @@
 // How long the GPU computes each kernel: every dispatch gets a pass of its own with two timestamps. A pass costs some microseconds, so sums are
-// larger than a call takes without the profile; compare kernels with each other.
+// larger than a call takes without the profile; compare kernels with each other. WebGPU rounds timestamps to 65,536 ns, so results are means
+// over many calls.
 import { idTokenizer, openPeruse } from './gpu_subject.mjs';
 
 const kMostDispatches = 2048; // a query set has at most 4,096 timestamps
-const kCalls = 10;
+const kCalls = 50;
 
 /** Wraps WebGPU's classes. `shaders`: names by WGSL text (tests/node/gpu/shader_names.mjs). */
 export function profileDispatches(classes, shaders) {
@@ -47,7 +48,7 @@ export function profileDispatches(classes, shaders) {
     return dispatches.map((name, i) => ({ name, seconds: Number(times[2 * i + 1] - times[2 * i]) * 1e-9 }));
   }
 
-  /** Returns the median times of kernels by precision and length: { library, dtype, kernels: { length: { name: { count, seconds } } } }. */
+  /** Returns the mean times of kernels by precision and length: { library, dtype, kernels: { length: { name: { count, seconds } } } }. */
   async function measure({ pipeline, config, weights, dtypes, batches, counts }) {
     const tokenizer = idTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size);
     const files = { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': weights };
@@ -111,10 +112,9 @@ async function readTimes(device, queries, dispatches) {
 function sumByName(calls) {
   const kernels = {};
   calls[0].forEach(({ name }, i) => {
-    const times = calls.map((call) => call[i].seconds).sort((a, b) => a - b);
     kernels[name] ??= { count: 0, seconds: 0 };
     kernels[name].count++;
-    kernels[name].seconds += times[times.length >> 1];
+    kernels[name].seconds += calls.reduce((sum, call) => sum + call[i].seconds, 0) / calls.length;
   });
   return kernels;
 }

@@ -15,6 +15,16 @@ int64_t Workgroups(const TiledProduct& product) {
          ((product.width + kTileColumns - 1) / kTileColumns) * product.groups * tiling.splits;
 }
 
+TEST(WebGpuTiles, DependOnTheVendor) {
+  EXPECT_EQ(EnoughWorkgroups("nvidia"), 256);
+  EXPECT_EQ(EnoughWorkgroups("intel"), kEnoughWorkgroups);
+  EXPECT_EQ(EnoughWorkgroups(""), kEnoughWorkgroups);
+  TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true, .enough_workgroups = 256};
+  EXPECT_EQ(PlanTiles(output), (Tiling{kSmall, 4}));
+  output.rows = 512;
+  EXPECT_EQ(PlanTiles(output), (Tiling{kLarge, 4}));
+}
+
 // Figures of docs/internals/webgpu.md for the linear layers of a base-size model.
 TEST(WebGpuTiles, OfALayerOfBaseSize) {
   const TiledProduct query_key_value = {.rows = 128, .depth = 768, .width = 2304};

@@ -18,6 +18,7 @@ export interface EngineModule {
     threads: number,
     gpuBindingBytes?: number,
     packedDot?: boolean,
+    vendor?: string,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
   WeightsReader: ToolModule['WeightsReader'];
@@ -122,7 +123,11 @@ export class Engine extends ModuleCalls<EngineModule> {
   ) {
     super(module, lastWords, other);
     this.session_ = this.guard(() =>
-      other ? other.session_.beside() : gpu ? new module.Session(threads, gpu.maxBindingBytes, gpu.packedDot) : new module.Session(threads),
+      other
+        ? other.session_.beside()
+        : gpu
+          ? new module.Session(threads, gpu.maxBindingBytes, gpu.packedDot, gpu.vendor)
+          : new module.Session(threads),
     );
   }
 
