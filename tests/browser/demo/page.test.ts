@@ -80,6 +80,12 @@ it('works without its server after the first visit: it stores the rest by itself
     expect(requests.filter((address) => /models\/(?!peruse-tagger)/.test(address))).toEqual([]); // Not before the first answer.
     await page.locator('.kept', { hasText: 'All of it is stored on this device now.' }).waitFor();
     expect(await page.locator('.proof .dare').textContent()).toBe('Turn off your network and try again.');
+    const asked: string[] = []; // by the service worker
+    page.context().on('request', (request) => void (request.serviceWorker() && asked.push(request.url())));
+    await page.reload();
+    await answered(page.locator('#redact'));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((address) => /\.(wasm|safetensors)/.test(address))).toEqual([]);
     own.stopServer();
     await page.reload();
     await useAll(page);
