@@ -100,8 +100,9 @@ def grouped(items, rng):
 
 class Rounds:
 
-    def __init__(self, data_dir, tokenizer, seed, real):
+    def __init__(self, data_dir, tokenizer, seed, real, detailed=DETAILED, ordinary=ORDINARY, shares=SHARES):
         self.tokenizer, self.seed, self.real = tokenizer, seed, real
+        self.detailed, self.ordinary, self.shares = detailed, ordinary, shares
         self.corpora = {name: [with_details(one) for one in ner_sentences(data_dir, name, "train")] for name in NER_SETS}
         self.names = {kind: [] for kind in TYPES}
         for sentence in (one for part in self.corpora.values() for one in part):
@@ -113,10 +114,10 @@ class Rounds:
     def texts(self, number):
         rng = self.details.rng = random.Random(f"{self.seed} {number}")
         maker = MessageMaker(self.real, self.details, rng)
-        messages = [maker.detailed() for _ in range(DETAILED)] + [maker.ordinary() for _ in range(ORDINARY)]
+        messages = [maker.detailed() for _ in range(self.detailed)] + [maker.ordinary() for _ in range(self.ordinary)]
         texts = encode_messages(self.tokenizer, messages)
         for name, part in self.corpora.items():
-            drawn = [renamed(one, self.names, self.details) for one in rng.sample(part, int(SHARES[name] * len(part)))]
+            drawn = [renamed(one, self.names, self.details) for one in rng.sample(part, int(self.shares[name] * len(part)))]
             texts += grouped(encode_sentences(self.tokenizer, drawn, [targets_of(one, name) for one in drawn]), rng)
         return texts
 

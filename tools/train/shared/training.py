@@ -196,4 +196,4 @@ def cached(path, make):
 
 def hide_words(ids, share, mask_id):
     """Some tokens become [MASK], so that no single word is relied on. Ids below 5 are special tokens."""
-    return torch.where((torch.rand(ids.shape) < share) & (ids > 4), mask_id, ids)
+    return torch.where((torch.rand(ids.shape, device=ids.device) < share) & (ids > 4), mask_id, ids)

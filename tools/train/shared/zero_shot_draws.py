@@ -48,7 +48,7 @@ def frequent_phrases(texts):
     return [" ".join(words) for words, count in counts.most_common(MOST_PHRASES) if count > 1]
 
 
-def plain_texts(data_dir, rng):
+def plain_texts(data_dir, rng, most):
     """Questions, sentences and beginnings of passages that carry no label."""
     def some(found, most):
         found = sorted(set(found))
@@ -57,7 +57,7 @@ def plain_texts(data_dir, rng):
     questions = (row["question"] for rows in reader_rows(data_dir, "train").values() for row in rows)
     countries = (beginning(paragraph) for document in general_documents(data_dir, "factbook") for paragraph in document[1:])
     split = (one for passage in passages(data_dir, "train") for one in sentences(passage, 4, 39))
-    return [text for name, found in (("questions", questions), ("sentences", split), ("countries", countries)) for text in some(found, OTHER_TEXTS[name])]
+    return [text for name, found in (("questions", questions), ("sentences", split), ("countries", countries)) for text in some(found, most[name])]
 
 
 def any_phrases(texts, words):
@@ -78,8 +78,8 @@ class Draw:
 class Source:
     """Draws texts with labels. Each label of a set gets the same chance."""
 
-    def __init__(self, data_dir, words, seed):
-        self.rng, self.rows, self.names, self.excluded, self.groups = random.Random(seed), {}, {}, {}, {}
+    def __init__(self, data_dir, words, seed, shares=SHARES, other_texts=OTHER_TEXTS):
+        self.shares, self.rng, self.rows, self.names, self.excluded, self.groups = shares, random.Random(seed), {}, {}, {}, {}
         table = label_table()
         for name, rows in labelled_sets(data_dir, "train").items():
             listed = self.names[name] = {key: names for key, (part, names) in table[name].items() if part == "train"}
@@ -91,8 +91,9 @@ class Source:
                         by_label.setdefault(key, []).append(row)
                         self.groups.setdefault((name, row.group), set()).add(key)
         labelled = [row.text for by_label in self.rows.values() for rows in by_label.values() for row in rows[:100]]
-        self.texts = [*plain_texts(data_dir, self.rng), *labelled]
+        self.texts = [*plain_texts(data_dir, self.rng, other_texts), *labelled]
         self.phrases = any_phrases(self.texts, words)
+        self.is_phrase = set(self.phrases)
         self.messages = SortingMaker("train", self.rng)
 
     def labelled(self):
@@ -129,8 +130,26 @@ class Source:
         of_a_set = [self.rng.choice(names[key]) for key in self.rng.sample(list(names), min(2, len(names)))]
         return Draw(self.rng.choice(self.texts), of_a_set + self.rng.sample(self.phrases, LABELS - len(of_a_set)), None)
 
+    def cloze(self):
+        """A text without one of its own words or phrases, which is true of it; names of labels that are trained on are among the wrong ones."""
+        rng = self.rng
+        while True:
+            text = rng.choice(self.texts)
+            words = re.findall(r"[a-z]+", text.lower())
+            own = [" ".join(words[at:at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1)]
+            own = [phrase for phrase in own if phrase in self.is_phrase]
+            if own:
+                break
+        longer = [phrase for phrase in own if " " in phrase]
+        phrase = rng.choice(longer if longer and rng.random() < 0.5 else own)
+        rest = text if rng.random() < 0.15 else re.sub(rf"\b{phrase.replace(' ', '[^a-z]+')}\b", " ", text, flags=re.I)
+        names = self.names[rng.choice(list(self.names))]
+        wrong = [rng.choice(names[key]) for key in rng.sample(list(names), rng.choice((0, 1, 2)))] + rng.sample(self.phrases, LABELS + len(own))
+        wrong = [other for other in wrong if other not in own][:LABELS - 1]
+        return Draw(" ".join(rest.split()) or text, [phrase, *wrong], [1.0] + [0.0] * (LABELS - 1))
+
     def draws(self, count):
-        kinds = self.rng.choices(list(SHARES), SHARES.values(), k=count)
+        kinds = self.rng.choices(list(self.shares), self.shares.values(), k=count)
         return [self.filled(getattr(self, kind)()) for kind in kinds]
 
     def filled(self, draw):
