@@ -60,7 +60,7 @@ def make_teacher(folder):
 
 
 def main():
-    args = timed_parser(__doc__, teacher=0, handover="", scale=1.0, text_share=1.0, pretrain=0.38, pretrain_rate=2e-3, rate=8e-4, tokens=16384, dropout=0.1,
+    args = timed_parser(__doc__, teacher=0, least=300, handover="", scale=1.0, text_share=1.0, pretrain=0.38, pretrain_rate=2e-3, rate=8e-4, tokens=16384, dropout=0.1,
                         hidden=0.06, smoothing=0.05, trust=0.75, name="sentiment").parse_args()
     prepare(args.device, args.seed)
     tokenizer_file = str(args.weights / "tokenizer.json")
@@ -119,9 +119,9 @@ def main():
             chances[softly] = torch.from_numpy(labels.astype(np.float32)).to(args.device) * args.trust + old * (1 - args.trust)
             print(f"{args.name}: the teacher's labels from round {rounds}", flush=True)
         best.look(run)
-    if args.teacher:
+    if args.teacher and run.steps >= args.least:
         hand_over(Path(args.handover), np.stack(labels_of(run.average.model, rows, unlabelled, autocast))[:, 1])
-    else:
+    elif not args.teacher:
         save_weights(run.weights(), build, args.weights, args.out_dir / "last")
     best.look(run, last=True)
     print(f"{args.name}: {run.steps} steps, {rounds} rounds, best {best.best:.2f}", flush=True)

@@ -74,7 +74,7 @@ def loss_sums(logits, chances):
 
 
 def main():
-    args = timed_parser(__doc__, teacher=0, handover="", scale=1.0, text_share=1.0, pretrain=0.38, pretrain_rate=2e-3, rate=1.5e-3, tokens=16384, dropout=0.1, hidden=0.08,
+    args = timed_parser(__doc__, teacher=0, least=300, handover="", scale=1.0, text_share=1.0, pretrain=0.38, pretrain_rate=2e-3, rate=1.5e-3, tokens=16384, dropout=0.1, hidden=0.08,
                         workers=2, name="tagger").parse_args()
     prepare(args.device, args.seed)
     tokenizer_file = str(args.weights / "tokenizer.json")
@@ -134,9 +134,9 @@ def main():
             taught = torch.from_numpy(labels).to(args.device)
             print(f"{args.name}: the teacher's labels from round {rounds}", flush=True)
         best.look(run)
-    if args.teacher:
+    if args.teacher and run.steps >= args.least:
         hand_over(Path(args.handover), np.concatenate(labels_of(run.average.model, plain_rows, np.arange(len(plain)), autocast)))
-    else:
+    elif not args.teacher:
         save_weights(run.weights(), build, args.weights, args.out_dir / "last")
     best.look(run, last=True)
     print(f"{args.name}: {run.steps} steps, {rounds} rounds ({seen} different), best {best.best:.2f}", flush=True)

@@ -40,6 +40,8 @@ class MaskedWords(nn.Module):
         words = encoder.get_input_embeddings().weight
         self.change, self.norm = nn.Linear(encoder.config.hidden_size, words.shape[1]), nn.LayerNorm(words.shape[1])
         self.bias = nn.Parameter(torch.zeros(len(words)))
+        with torch.no_grad():  # so that no guess is sure at first, however long the word vectors are
+            self.norm.weight.fill_(min(1.0, 1.0 / float(words.norm(dim=1).mean())))
 
     def forward(self, ids):
         count = round(HIDDEN * ids.shape[1])

@@ -7,6 +7,7 @@ import argparse
 import copy
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -56,6 +57,7 @@ def rate_within(progress, start, end, warmup=0.04, decay=0.6):
 
 
 def prepare(device, seed):
+    signal.signal(signal.SIGTERM, lambda *_: leave())
     torch.set_num_threads(1 if device != "cpu" else 2)
     torch.manual_seed(seed)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -90,6 +92,7 @@ def in_background(count=1):
 
 
 def _quieter():
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.nice(int(os.environ.get("MAKERS_NICE", 8)))
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     torch.set_num_threads(1)
