@@ -1,4 +1,4 @@
-"""Pre-training: some words of a text are hidden or exchanged, and the encoder says what stood there."""
+"""Pre-training: some words of a text are hidden or exchanged, and the encoder predicts the original ones."""
 
 import numpy as np
 import torch

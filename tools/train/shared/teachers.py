@@ -32,7 +32,7 @@ def labels_of(model, rows, chosen, autocast, tokens=65536):
 
 
 def hand_over(path, labels):
-    """Writes a second file and renames it, so that nobody reads half of it."""
+    """Writes a second file and renames it, so that no reader sees half of it."""
     partial = path.with_suffix(".partial.npy")
     np.save(partial, labels)
     os.replace(partial, path)
