@@ -205,7 +205,7 @@ def main():
     torch.manual_seed(args.seed)
     torch.set_num_threads(2)
     torch.backends.cuda.matmul.allow_tf32 = True
-    torch.backends.cuda.enable_cudnn_sdp(False)  # its kernel has no gradient of a bias
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it cannot compute the gradient of a bias
     attention.use()
     args.work_dir.mkdir(parents=True, exist_ok=True)
     args.out_dir.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ class Examples:
         self.rows.append((SOURCES.index(source), passage, answers[:ANSWERS], hidden))
 
     def removable(self, passage, answers):
-        """Whether no answer stands in the sentences that hold none."""
+        """Whether the passage lacks the answers once the sentences with answers are taken out."""
         ids = self.ids[passage].tolist()
         number, sentence = 0, []
         for token in ids:

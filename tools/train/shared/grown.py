@@ -34,7 +34,7 @@ def grown(model, inputs):
 
 
 def doubled(value, name):
-    """Channels twice. What reads them takes a random part of either, so that the two become different."""
+    """The tensor with every channel twice. A layer that reads them takes a random share of each copy, so that the copies become different."""
     if "word_embeddings" in name or "token_type_embeddings" in name:
         return value.clone()
     if "qa_outputs.bias" in name:

@@ -45,7 +45,7 @@ class Corpus:
         return ids
 
     def masked(self, ids, share):
-        """(ids to read, places of words to predict, what stands there, -100 where nothing is asked). Of the words, 85 % are hidden, 5 % replaced."""
+        """Ids to read, the places of the words to predict, and the ids to predict (-100: none). It hides 85 % of these words and replaces 5 %."""
         word = (~self.continues[ids]).long().cumsum(1)
         chosen = (torch.rand(ids.shape[0], ids.shape[1] + 1, device=ids.device).gather(1, word) < share) & (ids >= FIRST_WORD)
         kind = torch.rand(ids.shape, device=ids.device)
