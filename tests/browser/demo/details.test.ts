@@ -12,12 +12,12 @@ describe('the redaction tab', () => {
   it('copies the redacted message, and the same words get the same placeholder', async () => {
     const panel = await tabs.openTab('redact');
     await tabs.visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await panel.locator('#redact-text').fill('Write to a@example.com, not b@example.com. I said a@example.com. On 2024-05-17 too.');
+    await panel.locator('#redact-text').fill('Write to a@example.com, not b@example.com. I said a@example.com. On 2024-05-17, too.');
     await panel.locator('.redacted', { hasText: '[EMAIL_2]' }).waitFor();
     await panel.locator('.copy-text').click();
     await panel.getByText('Copied').waitFor();
     expect(await tabs.visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
-      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On [DATE_1] too.',
+      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On [DATE_1], too.',
     );
   });
 
