@@ -119,7 +119,7 @@ class TeachSession {
   Status OpenParts(std::string_view request);
   Status CheckTask() const;
   Status OpenPretraining();
-  Status ReadSentence();
+  Status ReadSentence(std::string* classifier);
   Status PrepareExplanations();
   Result<text::Encoding> EncodeExplained(JsonValue request) const;
   Result<std::vector<AttributionRequest::Logit>> ExplainedLogits(JsonValue request, const text::Encoding& tokens) const;

@@ -23,10 +23,12 @@ Status TeachSession::OpenParts(std::string_view request) {
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
   config_json_ = config->second;
-  if (request_.head == Head::kSequenceClassification) PERUSE_RETURN_IF_ERROR(ReadSentence());
+  std::string classifier;
+  if (request_.head == Head::kSequenceClassification) PERUSE_RETURN_IF_ERROR(ReadSentence(&classifier));
   std::optional<SentenceHead> sentence;
   if (sentence_) sentence = HeadOf(*sentence_);
   PERUSE_ASSIGN_OR_RETURN(trainee_, Trainee::Create(config_json_, request_.head, request_.labels, sentence));
+  trainee_->SetClassifierFile(std::move(classifier));
   PERUSE_RETURN_IF_ERROR(CheckTask());
   text::TokenizerFiles tokenizer_files;
   for (const auto& [name, bytes] : files_) {
@@ -83,16 +85,26 @@ Status TeachSession::CheckTask() const {
 }
 
 // Reads the modules of a sentence_transformers folder, to train on its text vectors. Supports one pooling, then optionally a normalisation
-// and the classifier of an earlier training run.
-Status TeachSession::ReadSentence() {
+// and the classifier of an earlier training run, whose file of weights is moved to `classifier`. Only such a classifier can be explained.
+Status TeachSession::ReadSentence(std::string* classifier) {
   const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
     const auto file = files_.find(path);
     return file == files_.end() ? std::nullopt : std::optional<std::string_view>(file->second);
   };
   PERUSE_ASSIGN_OR_RETURN(sentence_, ReadSentenceModules(read));
+  if (request_.explains && sentence_ && !sentence_->classifies) sentence_.reset();
   if (!sentence_) return OkStatus();
   std::vector<SentenceStep>& steps = sentence_->steps;
-  if (sentence_->classifies) steps.pop_back();
+  if (sentence_->classifies) {
+    const SentenceStep& last = steps.back();
+    for (const char* name : {"/model.safetensors", "/pytorch_model.bin"}) {
+      const auto file = files_.find(last.folder + name);
+      if (file == files_.end() || !last.bias || last.residual) continue;
+      *classifier = std::move(file->second);
+      break;
+    }
+    steps.pop_back();
+  }
   const auto cannot = [](const std::string& what) {
     return Unsupported("modules.json: " + what +
                        ", on which a classifier cannot be taught yet; without modules.json the model's own head is");

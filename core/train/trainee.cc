@@ -11,8 +11,25 @@
 namespace peruse::train {
 namespace {
 
-// Prefix of the tensors of a sentence head's classifier; in its own file they are linear.weight and linear.bias.
+// Prefixes of the tensors of a sentence head's classifier, in the program and in its own file.
 constexpr const char* kSentenceClassifier = "sentence_classifier";
+constexpr const char* kDenseLayer = "linear";
+
+// Passes the tensors of a sentence head's classifier to the masters, under the names of the program.
+class ClassifierSink : public CheckpointSink {
+ public:
+  explicit ClassifierSink(Masters& masters) : masters_(masters) {}
+
+  Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
+                                             Content content) override {
+    NeededTensor own = tensor;
+    own.name.replace(0, std::string_view(kDenseLayer).size(), kSentenceClassifier);
+    return masters_.Open(own, stored, content);
+  }
+
+ private:
+  Masters& masters_;
+};
 
 // Returns the index in `own` of each label; nullopt if the two lists do not have the same labels.
 std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& labels,
@@ -82,6 +99,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
     if (const std::optional<std::vector<int32_t>> order = PlacesOf(labels, own)) {
       trainee->label_order_ = *order;
     } else {
+      trainee->has_new_labels_ = true;
       trainee->checkpoint_->Skip(trainee->UsesOfClassifier());
     }
   }
@@ -109,7 +127,29 @@ std::vector<bool> Trainee::UsesOfClassifier() const {
 Status Trainee::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());
   checkpoint_.reset();
+  if (!classifier_file_.empty() && !has_new_labels_) PERUSE_RETURN_IF_ERROR(ReadClassifier());
   if (!label_order_.empty()) masters_->PermuteRows(ClassifierLinear(), label_order_);
+  return OkStatus();
+}
+
+Status Trainee::ReadClassifier() {
+  Parameters parameters;
+  for (const ParameterTensor& tensor : parameters_.tensors) {
+    if (!IsOfLinear(tensor.parameter, ClassifierLinear())) continue;
+    const bool weight = tensor.parameter.kind == ParameterId::Kind::kWeight;
+    const auto number = static_cast<int32_t>(parameters.constants.size());
+    parameters.constants.push_back({static_cast<int32_t>(parameters_.rows(tensor.parameter)),
+                                    static_cast<int32_t>(parameters_.cols(tensor.parameter))});
+    parameters.tensors.push_back({.parameter = {ParameterId::Kind::kConstant, number},
+                                  .names = {std::string(kDenseLayer) + (weight ? ".weight" : ".bias")},
+                                  .shape = tensor.shape});
+  }
+  ClassifierSink sink(*masters_);
+  Checkpoint checkpoint(parameters, {}, sink);
+  PERUSE_RETURN_IF_ERROR(
+      checkpoint.Feed({reinterpret_cast<const uint8_t*>(classifier_file_.data()), classifier_file_.size()}));
+  PERUSE_RETURN_IF_ERROR(checkpoint.Finish());
+  classifier_file_.clear();
   return OkStatus();
 }
 

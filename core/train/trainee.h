@@ -50,6 +50,8 @@ class Trainee {
   }
   Status EndShard() { return checkpoint_->EndShard(); }
   Status FeedWeights(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
+  // Sets the file with the weights of a sentence head's classifier, which FinishWeights reads unless the labels are new.
+  void SetClassifierFile(std::string file) { classifier_file_ = std::move(file); }
   Status FinishWeights();
   Status BeginFresh() { return masters_->BeginFresh(); }
 
@@ -73,6 +75,7 @@ class Trainee {
  private:
   Trainee() = default;
   Result<int32_t> OutputNumber(OutputId output) const;
+  Status ReadClassifier();
 
   std::unique_ptr<Family> family_;
   ModelConfig config_;
@@ -81,6 +84,8 @@ class Trainee {
   std::unique_ptr<Masters> masters_;
   std::unique_ptr<Checkpoint> checkpoint_;  // null after FinishWeights
   std::optional<SentenceHead> sentence_;
+  std::string classifier_file_;
+  bool has_new_labels_ = false;
   // for each label, its row in the checkpoint's classifier; empty if the order is the same
   std::vector<int32_t> label_order_;
 };

@@ -13,11 +13,10 @@ import { chromium } from 'playwright';
 import { cacheDir, readEnvironment } from '../../tools/setup/cache.mjs';
 import { publishedModels } from '../../tools/setup/published_models.mjs';
 import { root } from '../../tools/setup/root.mjs';
-import { pythonEnvironment } from './lib/prepare.mjs';
+import { kTransformersJs, pythonEnvironment } from './lib/prepare.mjs';
 import { median } from './lib/statistics.mjs';
 
-const kPeer = '4.3.1';
-const kFolder = join(cacheDir, 'bench/transformers.js', kPeer);
+const kFolder = join(cacheDir, 'bench/transformers.js', kTransformersJs);
 const kModels = join(cacheDir, 'bench/models/onnx-folders');
 const kTasks = {
   'minilm-embedder': 'feature-extraction',
@@ -153,7 +152,7 @@ function prepare(names) {
     mkdirSync(kFolder, { recursive: true });
     writeFileSync(join(kFolder, 'package.json'), '{}');
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-    execFileSync('npm', ['install', ...options, `@huggingface/transformers@${kPeer}`], { cwd: kFolder, stdio: 'inherit' });
+    execFileSync('npm', ['install', ...options, `@huggingface/transformers@${kTransformersJs}`], { cwd: kFolder, stdio: 'inherit' });
   }
   const missing = names.filter((name) => !existsSync(join(kModels, name, 'reference.json')));
   return missing;
@@ -178,7 +177,7 @@ for (const name of names) {
     rows.push({ name, subject, ...row });
     const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
     console.log(
-      `| ${name} | ${subject === 'peer' ? `transformers.js ${kPeer}` : 'Peruse'} | ${megabytes(row.model)} | ${megabytes(row.scripts)} | ` +
+      `| ${name} | ${subject === 'peer' ? `transformers.js ${kTransformersJs}` : 'Peruse'} | ${megabytes(row.model)} | ${megabytes(row.scripts)} | ` +
         `${(row.first / 1000).toFixed(2)} | ${row.perText.toFixed(1)} | ${megabytes(row.memory)} | ${row.difference.toPrecision(2)} |`,
     );
   }

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { publishedModels } from '../../tools/setup/published_models.mjs';
 import { root } from '../../tools/setup/root.mjs';
+import { kTransformersJs } from './lib/prepare.mjs';
+import { median } from './lib/statistics.mjs';
 
-const kPeer = '@huggingface/transformers@4.3.1';
+const kPeer = `@huggingface/transformers@${kTransformersJs}`;
 const kTexts = [
   'The train was late again.',
   'Where can I return a jacket that I bought last week?',
@@ -47,8 +49,6 @@ const kTool = (lines) => `
   }
   console.log(JSON.stringify({ vectors, times }));
   await dispose();`;
-
-const median = (numbers) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 function bytesIn(folder) {
   const entries = readdirSync(folder, { recursive: true }).map((path) => statSync(join(folder, path)));

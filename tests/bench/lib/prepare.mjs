@@ -13,6 +13,8 @@ import { checkpointChunks } from './checkpoint.mjs';
 import { shapeConfig } from './shapes.mjs';
 
 const here = join(root, 'tests/bench');
+/** The version of @huggingface/transformers that Peruse is compared with. */
+export const kTransformersJs = '4.3.1';
 export const modelsDir = join(cacheDir, 'bench/models');
 
 export async function installPackages() {

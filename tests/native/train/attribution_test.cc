@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "tests/native/train/golden_summary.h"
+#include "tests/native/train/sentence_classifier.h"
 
 namespace peruse::train {
 namespace {
@@ -24,37 +25,27 @@ const TensorFile& Goldens() {
   return file;
 }
 
-class AttributionTest : public ::testing::TestWithParam<GoldenCase> {
- protected:
-  AttributionTest() : trainee_(testing::LoadTrainee(GetParam(), GetParam().Options().head)) {
-    attributor_ = Attributor::Create(*trainee_, /*threads=*/1).value();
+// The formulas of make_attribution_goldens.py.
+AttributionRequest RequestOf(const GoldenCase& golden, const std::string& text) {
+  const TensorFile expected = golden.Expected();
+  AttributionRequest request = {.ids = expected.Ints(text + ".input_ids"),
+                                .types = expected.Ints(text + ".token_type_ids")};
+  request.baseline = request.ids;
+  std::fill(request.baseline.begin() + 1, request.baseline.end() - 1, kBaseline);
+  const auto length = static_cast<int32_t>(request.ids.size());
+  if (golden.Options().head == Head::kQuestionAnswering) {
+    request.logits = {{length / 3, 0}, {length / 2, 1}};
+  } else {
+    request.logits = {{0, 1}};
   }
+  return request;
+}
 
-  // The formulas of make_attribution_goldens.py.
-  AttributionRequest Request(const std::string& text) const {
-    const TensorFile expected = GetParam().Expected();
-    AttributionRequest request = {.ids = expected.Ints(text + ".input_ids"),
-                                  .types = expected.Ints(text + ".token_type_ids")};
-    request.baseline = request.ids;
-    std::fill(request.baseline.begin() + 1, request.baseline.end() - 1, kBaseline);
-    const auto length = static_cast<int32_t>(request.ids.size());
-    if (GetParam().Options().head == Head::kQuestionAnswering) {
-      request.logits = {{length / 3, 0}, {length / 2, 1}};
-    } else {
-      request.logits = {{0, 1}};
-    }
-    return request;
-  }
-
-  std::unique_ptr<Trainee> trainee_;
-  std::unique_ptr<Attributor> attributor_;
-};
-
-TEST_P(AttributionTest, ScoresAreCaptums) {
+void ExpectCaptums(Attributor& attributor, const GoldenCase& golden, const std::string& prefix) {
   for (const std::string text : {"c", "d"}) {
-    const Attribution found = attributor_->Attribute(Request(text)).value();
-    const std::vector<float> scores = Goldens().Floats(GetParam().name + "/" + text + "/scores");
-    const std::vector<float> values = Goldens().Floats(GetParam().name + "/" + text + "/values");
+    const Attribution found = attributor.Attribute(RequestOf(golden, text)).value();
+    const std::vector<float> scores = Goldens().Floats(prefix + golden.name + "/" + text + "/scores");
+    const std::vector<float> values = Goldens().Floats(prefix + golden.name + "/" + text + "/values");
     EXPECT_NEAR(found.value, values[0], kTolerance) << text;
     EXPECT_NEAR(found.baseline_value, values[1], kTolerance) << text;
     ASSERT_EQ(found.tokens.size(), scores.size());
@@ -63,8 +54,20 @@ TEST_P(AttributionTest, ScoresAreCaptums) {
   }
 }
 
+class AttributionTest : public ::testing::TestWithParam<GoldenCase> {
+ protected:
+  AttributionTest() : trainee_(testing::LoadTrainee(GetParam(), GetParam().Options().head)) {
+    attributor_ = Attributor::Create(*trainee_, /*threads=*/1).value();
+  }
+
+  std::unique_ptr<Trainee> trainee_;
+  std::unique_ptr<Attributor> attributor_;
+};
+
+TEST_P(AttributionTest, ScoresAreCaptums) { ExpectCaptums(*attributor_, GetParam(), ""); }
+
 TEST_P(AttributionTest, ScoresAddUpToTheDifferenceOfTheValues) {
-  AttributionRequest request = Request("d");
+  AttributionRequest request = RequestOf(GetParam(), "d");
   const auto missing = [&](int32_t steps) {
     request.steps = steps;
     const Attribution found = attributor_->Attribute(request).value();
@@ -77,21 +80,41 @@ TEST_P(AttributionTest, ScoresAddUpToTheDifferenceOfTheValues) {
   EXPECT_EQ(found.tokens.back(), 0);
 }
 
-std::vector<GoldenCase> Cases() {
+std::vector<GoldenCase> Cases(const std::string& prefix) {
   std::vector<GoldenCase> cases;
   for (const GoldenCase& golden : peruse::testing::GoldenCases()) {
-    if (Goldens().Has(golden.name + "/c/scores")) cases.push_back(golden);
+    if (Goldens().Has(prefix + golden.name + "/c/scores")) cases.push_back(golden);
   }
   return cases;
 }
 
-TEST(AttributionGoldens, AllCheckpointsAreThere) { EXPECT_EQ(Cases().size(), 16u); }
+class SentenceAttributionTest : public ::testing::TestWithParam<GoldenCase> {};
 
-INSTANTIATE_TEST_SUITE_P(Captum, AttributionTest, ::testing::ValuesIn(Cases()), [](const auto& info) {
+TEST_P(SentenceAttributionTest, ScoresAreCaptums) {
+  const GoldenCase& golden = GetParam();
+  auto trainee = Trainee::Create(golden.Config(), Head::kSequenceClassification, {},
+                                 SentenceHead{.pick = PooledHead::Pick::kMean, .normalized = true})
+                     .value();
+  trainee->SetClassifierFile(testing::SentenceClassifier(trainee->config().hidden_size));
+  const std::string weights = golden.Weights();
+  ASSERT_TRUE(trainee->FeedWeights(peruse::testing::Bytes(weights)).ok() && trainee->FinishWeights().ok());
+  const auto attributor = Attributor::Create(*trainee, /*threads=*/1).value();
+  ExpectCaptums(*attributor, golden, "sentence/");
+}
+
+TEST(AttributionGoldens, AllCheckpointsAreThere) {
+  EXPECT_EQ(Cases("").size(), 16u);
+  EXPECT_EQ(Cases("sentence/").size(), 2u);
+}
+
+std::string NameOf(const ::testing::TestParamInfo<GoldenCase>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Captum, AttributionTest, ::testing::ValuesIn(Cases("")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Captum, SentenceAttributionTest, ::testing::ValuesIn(Cases("sentence/")), NameOf);
 
 }  // namespace
 }  // namespace peruse::train

@@ -2,7 +2,7 @@
 // in tests/native/train/attribution_test.cc.
 import { afterEach, expect, test } from 'vitest';
 import { env, pipeline, type TaskOrAlias } from '../../../web/dist/index_node.js';
-import '../../../web/dist/teach/index_node.js';
+import { teach } from '../../../web/dist/teach/index_node.js';
 import type { Files } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 
@@ -51,6 +51,40 @@ test('an answer: question and context share the sum of the logits of its ends', 
   const all = [...found.question_words, ...found.words];
   expect(all.map(({ word }) => word)).toEqual(['t1', 't12', 't30', 't5', 't20', 't9']);
   expect(sum(all)).toBeCloseTo(found.score - found.baseline_score!, 4);
+});
+
+test.each([
+  ['mean, normalised', ['Transformer', 'Pooling', 'Normalize'], 'pooling_mode_mean_tokens'],
+  ['cls', ['Transformer', 'Pooling'], 'pooling_mode_cls_token'],
+])('a classifier that was taught on a sentence embedder (%s)', async (_, types, mode) => {
+  const json = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+  const { files } = await readTiny('bert-sequence');
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;
+  const embedder = {
+    ...withMask(files),
+    'config.json': json({ ...config, architectures: ['BertModel'] }),
+    'modules.json': json(
+      types.map((type, idx) => ({
+        idx,
+        name: String(idx),
+        path: idx === 0 ? '' : `${idx}_${type}`,
+        type: `sentence_transformers.models.${type}`,
+      })),
+    ),
+    '1_Pooling/config.json': json({ word_embedding_dimension: 32, [mode]: true }),
+  };
+  const examples = Array.from({ length: 12 }, (_, i) => ({ text: `t${i} t${20 + i}`, label: i % 2 === 0 ? 'even' : 'odd' }));
+  const taught = await teach('text-classification', embedder, examples);
+  const classify = await taught.pipeline();
+  const embed = await pipeline('feature-extraction', new Map(taught.files));
+  kOpen.push(classify, embed);
+  const text = 't1 t12 t30';
+  const found = await classify.explain(text, { method: 'gradient', steps: 200 });
+  const logits = await embed([text, 't7 t7 t7'], { pooling: 'sentence' }); // the vectors of the folder are the logits
+  const column = taught.report.labels.indexOf(found.label);
+  expect(found.score).toBeCloseTo(logits[0]!.data[column]!, 4);
+  expect(found.baseline_score).toBeCloseTo(logits[1]!.data[column]!, 4);
+  expect(sum(found.words)).toBeCloseTo(found.score - found.baseline_score!, 4);
 });
 
 test('a failed and an aborted explanation leave the others as they are', async () => {

@@ -151,7 +151,7 @@ describe.skipIf(!kHasLinuxPackages)('pkg, Bun and Deno', () => {
     await expectAnswers(program);
   });
 
-  test('Deno', async () => {
+  async function denoScript(): Promise<string> {
     await cp(join(app.folder, 'node_modules/peruse/web/bundle/peruse-inline.js'), join(place, 'peruse-inline.js'));
     const script = join(place, 'deno.js');
     await writeFile(
@@ -163,6 +163,17 @@ describe.skipIf(!kHasLinuxPackages)('pkg, Bun and Deno', () => {
       console.log(JSON.stringify({ label, ...classify.info }));
       await classify.dispose();`,
     );
-    await expectAnswers(kDeno, 'run', '-A', '--no-config', script);
+    return script;
+  }
+
+  test('Deno', async () => {
+    await expectAnswers(kDeno, 'run', '-A', '--no-config', await denoScript());
+  });
+
+  // Neither npm nor PyPI distribute denort, the program that Deno compiles scripts into.
+  test.skipIf(process.env.DENORT_BIN === undefined)('deno compile', async () => {
+    const program = join(place, 'deno-tool');
+    await runProgram(place, kDeno, ['compile', '-A', '--no-config', '--output', program, await denoScript()]);
+    await expectAnswers(program);
   });
 });

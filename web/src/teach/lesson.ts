@@ -107,7 +107,7 @@ class Lesson {
     const start = performance.now();
     const { generator, source } = this.request_;
     const opened = await this.open(source);
-    const { job, texts, modules } = await readTexts(opened, this.request_.task === 'text-classification');
+    const { job, texts, modules } = await readTexts(opened, () => this.request_.task === 'text-classification');
     const generatorFiles = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);

@@ -28,13 +28,13 @@ export async function startTrainer({ choice, wasm }: TrainerRequest, runtime: Tr
   return new Trainer(module, lastWords);
 }
 
-/** Reads all files of a model but its weights: `texts` are its configuration and its tokenizer. */
+/** Reads all files of a model but its weights: `texts` are its configuration and its tokenizer. Modules are read if `readsModules` holds. */
 export async function readTexts(
   reading: Reading,
-  readsModules: boolean,
+  readsModules: (config: NamedFile) => boolean,
 ): Promise<{ job: Reading; texts: NamedFile[]; modules: NamedFile[] }> {
   const { job, config } = await locate(reading);
-  const modules = readsModules ? await readModules(reading) : [];
+  const modules = readsModules(config) ? await readModules(reading) : [];
   return { job, texts: [config, ...(await readTokenizer(job))], modules };
 }
 
