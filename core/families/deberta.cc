@@ -134,6 +134,8 @@ class Deberta : public Family {
   int32_t position_buckets_ = -1;  // < 1 means exact distances
   bool norm_rel_ebd_ = false;
   bool share_att_key_ = false;
+  // Peruse's own field peruse_position_tables: the checkpoint has each layer's position keys and queries instead of rel_embeddings.
+  bool position_tables_ = false;
   int32_t conv_kernel_size_ = 0;  // 0 means no convolution layer
   int32_t conv_groups_ = 1;
   Activation conv_act_ = Activation::kTanh;
@@ -174,6 +176,7 @@ void Deberta::ReadV2(ConfigReader& reader, ModelConfig& config) {
   position_buckets_ = reader.Int("position_buckets", -1, -1, kMaxPositions);
   norm_rel_ebd_ = Contains(SplitBars(reader.String("norm_rel_ebd", "none")), "layer_norm");
   share_att_key_ = reader.Bool("share_att_key", false);
+  position_tables_ = reader.Bool("peruse_position_tables", false);
   conv_kernel_size_ = reader.Int("conv_kernel_size", 0, 0, kMaxKernel);
   if (conv_kernel_size_ > 0) {
     if (conv_kernel_size_ % 2 == 0) reader.Refuse("conv_kernel_size", "must be odd");
@@ -207,6 +210,12 @@ Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
 void Deberta::DeclarePositions(Build& b, const ModelConfig& config, const std::string& self, Value table,
                                Projections& layer) const {
   const int32_t hidden = config.hidden_size;
+  if (position_tables_) {
+    const int32_t rows = 2 * table_span();
+    if (has_c2p()) layer.position_key = b.Constant(self + "position_keys", rows, hidden);
+    if (has_p2c()) layer.position_query = b.Constant(self + "position_queries", rows, hidden);
+    return;
+  }
   if (!v1_ && share_att_key_) {
     const auto [query, key, value] = b.Split<3>(b.Linear(table, layer.query_key_value));
     if (has_c2p()) layer.position_key = key;
@@ -306,7 +315,7 @@ Value Deberta::Layers(Build& b, const ModelConfig& config, bool mask_decoder) co
   const int32_t hidden = config.hidden_size;
   Value x = Embeddings(b, config);
   Value table;
-  if (has_relative()) {
+  if (has_relative() && !position_tables_) {
     table = b.Constant("encoder.rel_embeddings.weight", 2 * table_span(), hidden);
     if (norm_rel_ebd_) table = b.LayerNorm(table, b.Norm("encoder.LayerNorm", hidden, config.layer_norm_eps));
   }

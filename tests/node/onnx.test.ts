@@ -2,7 +2,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
@@ -10,16 +9,13 @@ import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { peruse } from './cli/run_in_test.js';
 import { startModelServer } from './support/model_server.js';
+import { onnxFiles, onnxRepository, readExpected } from './support/onnx_files.js';
 import { field, hostileFiles, message, modelOf, nodeOf, tensorOf } from './support/onnx_messages.js';
 import { type Files, splitSafetensors, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
-const kFixtures = fileURLToPath(new URL('../fixtures/onnx/', import.meta.url));
-const { ids, files: expected } = JSON.parse(await readFile(join(kFixtures, 'expected.json'), 'utf8')) as {
-  ids: number[];
-  files: Record<string, { logits: number[]; weights?: Record<string, number[]> }>;
-};
-const kNames = Object.keys(expected);
+const { ids, files: expected } = await readExpected();
+const kNames = Object.keys(expected).filter((name) => /-sequence\//.test(name));
 
 let root: string;
 beforeAll(async () => {
@@ -27,21 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 const newFolder = () => mkdtemp(join(root, 'm-'));
-
-async function onnxFiles(name: string): Promise<Files> {
-  const [folder, file] = name.split('/') as [string, string];
-  const names = (await readdir(join(kFixtures, folder))).filter((one) => one.startsWith(file));
-  return Object.fromEntries(
-    await Promise.all(names.map(async (one) => [one, new Uint8Array(await readFile(join(kFixtures, folder, one)))])),
-  );
-}
-
-async function repository(name: string, as = 'model.onnx'): Promise<Files> {
-  const { files } = await readTiny(name.split('/')[0]!);
-  const { 'model.safetensors': _, ...beside } = files;
-  const own = Object.entries(await onnxFiles(name)).map(([file, content]) => [`onnx/${file.replace(name.split('/')[1]!, as)}`, content]);
-  return { ...beside, ...Object.fromEntries(own) };
-}
 
 async function opened(content: Uint8Array | Files, modelType = 'bert', name = 'model.onnx') {
   const files = content instanceof Uint8Array ? { [name]: content } : content;
@@ -164,23 +145,20 @@ async function logits(source: Files, options: PipelineOptions = {}): Promise<{ s
 
 describe('answers', () => {
   // Peruse also quantises activations, by row, so q8 answers differ slightly.
-  test.each(kNames.filter((name) => !/slim|dynamo|external/.test(name) || name.endsWith('quantized_unslimmed.onnx')))(
-    '%s',
-    async (name) => {
-      const dtype = /quant|int8/.test(name) ? 'q8' : 'fp32';
-      const as = dtype === 'q8' ? 'model_quantized.onnx' : 'model.onnx';
-      const { scores, file } = await logits(await repository(name, as), { weights: 'onnx', dtype });
-      expect(file).toBe(`onnx/${as}`);
-      const tolerance = dtype === 'q8' ? 0.05 : name.includes('fp16') ? 5e-3 : 2e-4;
-      scores.forEach((score, index) => {
-        expect(Math.abs(score - expected[name]!.logits[index]!), `${scores} ${expected[name]!.logits}`).toBeLessThan(tolerance);
-      });
-    },
-  );
+  test.each(kNames.filter((name) => !/dynamo|external/.test(name) || name.endsWith('quantized_unslimmed.onnx')))('%s', async (name) => {
+    const dtype = /quant|int8/.test(name) ? 'q8' : 'fp32';
+    const as = dtype === 'q8' ? 'model_quantized.onnx' : 'model.onnx';
+    const { scores, file } = await logits(await onnxRepository(name, as), { weights: 'onnx', dtype });
+    expect(file).toBe(`onnx/${as}`);
+    const tolerance = dtype === 'q8' ? 0.05 : name.includes('fp16') ? 5e-3 : 2e-4;
+    scores.forEach((score, index) => {
+      expect(Math.abs(score - expected[name]!.logits[index]!), `${scores} ${expected[name]!.logits}`).toBeLessThan(tolerance);
+    });
+  });
 
   test('without safetensors the quantised file is loaded, in its own integers', async () => {
-    const files = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
-    const both = { ...files, ...(await repository('bert-sequence/model.onnx')) };
+    const files = await onnxRepository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const both = { ...files, ...(await onnxRepository('bert-sequence/model.onnx')) };
     const auto = await logits(both);
     expect(auto).toMatchObject({ file: 'onnx/model_quantized.onnx', dtype: 'q8' });
     expect((await logits(both, { dtype: 'fp32' })).file).toBe('onnx/model.onnx');
@@ -190,21 +168,21 @@ describe('answers', () => {
   test('auto prefers safetensors, unless the requested ONNX file is smaller', async () => {
     const { files } = await readTiny('bert-sequence');
     const tail = new Uint8Array(400_000); // makes the safetensors file larger than the ONNX file
-    const both = { ...files, ...(await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx')) };
+    const both = { ...files, ...(await onnxRepository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx')) };
     expect((await logits(both)).file).toBe('model.safetensors');
     expect((await logits({ ...both, 'model.safetensors': tail }, { dtype: 'q8' })).file).toBe('onnx/model_quantized.onnx');
     expect((await logits(both, { dtype: 'q8', weights: 'safetensors' })).file).toBe('model.safetensors');
   });
 
   test('subfolder and model_file_name', async () => {
-    const files = await repository('bert-sequence/model.onnx', 'encoder_int8.onnx');
+    const files = await onnxRepository('bert-sequence/model.onnx', 'encoder_int8.onnx');
     const moved = Object.fromEntries(Object.entries(files).map(([name, content]) => [name.replace(/^onnx\//, ''), content]));
     const options = { subfolder: '', model_file_name: 'encoder', dtype: 'int8' } as const;
     expect((await logits(moved, options)).file).toBe('encoder_int8.onnx');
   });
 
   test('external data are read, and named where they are missing', async () => {
-    const files = await repository('bert-sequence/external.onnx');
+    const files = await onnxRepository('bert-sequence/external.onnx');
     const [data] = Object.keys(files).filter((name) => name.endsWith('.onnx_data'));
     const named = { ...files, 'onnx/external.onnx': files['onnx/model.onnx']!, 'onnx/external.onnx_data': files[data!]! };
     const options = { weights: 'onnx', dtype: 'fp32', model_file_name: 'external' } as const;
@@ -248,7 +226,7 @@ describe('answers', () => {
   });
 
   test('from a server', async () => {
-    const files = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const files = await onnxRepository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
     const server = await startModelServer(files);
     try {
       const steps: string[] = [];
@@ -268,9 +246,16 @@ describe('answers', () => {
   });
 });
 
+/** Folded tables whose product is not recognised, because an operator on the way to it is unknown. */
+async function withoutTables(): Promise<Files> {
+  const files = await onnxRepository('deberta-v2-sequence/slim.onnx');
+  const text = Buffer.from(files['onnx/model.onnx']!).toString('latin1').replaceAll('\x04Tile', '\x04Tale');
+  return { ...files, 'onnx/model.onnx': new Uint8Array(Buffer.from(text, 'latin1')) };
+}
+
 describe('refusals', () => {
   test('a file whose parameters have no names', async () => {
-    const files = await repository('deberta-v2-sequence/slim.onnx');
+    const files = await withoutTables();
     await expect(logits(files, { weights: 'onnx', dtype: 'fp32' })).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(
@@ -297,7 +282,7 @@ describe('refusals', () => {
   });
 
   test('options that make no sense', async () => {
-    const files = await repository('bert-sequence/model.onnx');
+    const files = await onnxRepository('bert-sequence/model.onnx');
     for (const [options, message] of [
       [{ weights: 'tf' }, /weights must be/],
       [{ subfolder: '../secret' }, /subfolder must be/],
@@ -361,7 +346,7 @@ describe('convert', () => {
   }
 
   test('floats are those of the checkpoint, and so are the answers', async () => {
-    const source = await onDisk(await repository('bert-sequence/model.onnx'));
+    const source = await onDisk(await onnxRepository('bert-sequence/model.onnx'));
     const target = join(await newFolder(), 'out');
     const report = await convertCheckpoint(source, target);
     expect(report.file).toBe('onnx/model.onnx');
@@ -373,8 +358,8 @@ describe('convert', () => {
   });
 
   test('rows of 8-bit integers stay; the command names the file', async () => {
-    const model = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
-    const source = await onDisk({ ...model, ...(await repository('bert-sequence/model.onnx')) });
+    const model = await onnxRepository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const source = await onDisk({ ...model, ...(await onnxRepository('bert-sequence/model.onnx')) });
     const target = join(await newFolder(), 'out');
     const { out, err } = await peruse(['convert', source, target, '--weights', 'onnx', '--dtype', 'q8']);
     expect(err).toBe('');
@@ -388,7 +373,7 @@ describe('convert', () => {
   });
 
   test('groups of 4 bits stay, with the bits of loading them directly', async () => {
-    const model = await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx');
+    const model = await onnxRepository('bert-sequence/model_q4.onnx', 'model_q4.onnx');
     const target = join(await newFolder(), 'out');
     expect(await convertCheckpoint(await onDisk(model), target)).toMatchObject({ file: 'onnx/model_q4.onnx' });
     const files = await converted(target);
@@ -401,8 +386,21 @@ describe('convert', () => {
     expect(await logits(files)).toMatchObject({ scores: direct.scores, dtype: 'q8' });
   });
 
+  test.each(['deberta-v2-sequence/slim.onnx'])('tables of positions of %s', async (name) => {
+    const model = await onnxRepository(name);
+    const target = join(await newFolder(), 'out');
+    await convertCheckpoint(await onDisk(model), target, { dtype: 'fp32' });
+    const files = await converted(target);
+    expect(JSON.parse(new TextDecoder().decode(files['config.json']))).toMatchObject({ peruse_position_tables: true });
+    const { header } = splitSafetensors(files['model.safetensors']!);
+    for (const table of ['position_keys', 'position_queries']) {
+      expect(header[`deberta.encoder.layer.1.attention.self.${table}`]).toMatchObject({ dtype: 'F32', shape: [16, 32] });
+    }
+    expect((await logits(files)).scores).toEqual((await logits(model, { dtype: 'fp32' })).scores);
+  });
+
   test('a file without the head that config.json names is refused', async () => {
-    const model = await repository('bert-sequence/model.onnx');
+    const model = await onnxRepository('bert-sequence/model.onnx');
     const config = { ...JSON.parse(new TextDecoder().decode(model['config.json'])), architectures: ['BertForQuestionAnswering'] };
     const source = await onDisk({ ...model, 'config.json': new TextEncoder().encode(JSON.stringify(config)) });
     await expect(convertCheckpoint(source, join(await newFolder(), 'out'))).rejects.toMatchObject({
@@ -413,14 +411,14 @@ describe('convert', () => {
 
   test('safetensors are read where they exist, unless ONNX is requested', async () => {
     const { files } = await readTiny('bert-sequence');
-    const source = await onDisk({ ...files, ...(await repository('bert-sequence/model.onnx')) });
+    const source = await onDisk({ ...files, ...(await onnxRepository('bert-sequence/model.onnx')) });
     expect(await convertCheckpoint(source, join(await newFolder(), 'out'))).toMatchObject({ file: 'model.safetensors' });
     const options = { weights: 'onnx', dtype: 'fp32' } as const;
     expect(await convertCheckpoint(source, join(await newFolder(), 'out'), options)).toMatchObject({ file: 'onnx/model.onnx' });
   });
 
   test('a file that does not name every parameter is refused, and nothing is written', async () => {
-    const source = await onDisk(await repository('deberta-v2-sequence/slim.onnx'));
+    const source = await onDisk(await withoutTables());
     const target = join(await newFolder(), 'out');
     await expect(convertCheckpoint(source, target)).rejects.toMatchObject({
       code: 'unsupported',

@@ -17,25 +17,31 @@ const kTasks = {
   bare: ['feature-extraction', (pipe, options) => pipe(kText, options)],
 };
 
+const endOf = (name) => Object.keys(kTasks).find((one) => name.endsWith(`-${one}`));
+
 export function tinyModels() {
-  return readdirSync(kTiny).flatMap((name) => {
-    const end = Object.keys(kTasks).find((one) => name.endsWith(`-${one}`));
-    if (end === undefined) return [];
-    const [task, call] = kTasks[end];
-    const read = (file) => new Uint8Array(readFileSync(join(kTiny, name, file)));
-    const config = read('config.json');
-    const tokenizer = tinyTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size);
-    return [
-      { name, task, call, files: { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': read('model.safetensors') } },
-    ];
-  });
+  return readdirSync(kTiny)
+    .filter((name) => endOf(name) !== undefined)
+    .map(tinyModel);
+}
+
+function tinyModel(name) {
+  const [task, call] = kTasks[endOf(name) ?? 'sequence'];
+  const read = (file) => new Uint8Array(readFileSync(join(kTiny, name, file)));
+  const config = read('config.json');
+  const tokenizer = tinyTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size);
+  return {
+    name,
+    task,
+    call,
+    files: { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': read('model.safetensors') },
+  };
 }
 
 export function onnxModels() {
-  const models = new Map(tinyModels().map((model) => [model.name, model]));
   const folders = readdirSync(kOnnx, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.flatMap(({ name }) => {
-    const { files, ...rest } = models.get(name);
+    const { files, ...rest } = tinyModel(name);
     const { 'model.safetensors': _, ...beside } = files;
     const names = readdirSync(join(kOnnx, name)).filter((one) => one.endsWith('.onnx') && one !== 'external.onnx');
     return names.map((one) => {

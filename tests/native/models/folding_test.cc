@@ -5,6 +5,7 @@
 #include "core/backend/reference/reference_backend.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/native/models/fixtures.h"
+#include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse::testing {
 namespace {
@@ -76,6 +77,62 @@ TEST(Folding, SharesTheTablesWithAModelOfTheSameEncoder) {
   first.reset();
   EXPECT_EQ(Answer(*second, 130), Answer(*alone, 130));
   EXPECT_EQ(runs.Take(), 0);
+}
+
+std::string WithField(std::string config_json, const std::string& field) {
+  return config_json.insert(config_json.rfind('}'), "," + field);
+}
+
+// Rewrites the checkpoint as converters of ONNX files do: position keys and queries instead of the relative embeddings.
+std::string WithTables(const char* name, Backend& backend) {
+  const std::unique_ptr<Runner> model = CreateRunner(Load(name, backend, Head::kNone));
+  std::vector<OutputId> tables = OutputsOf(*model, OutputKind::kPositionKey);
+  for (const OutputId& id : OutputsOf(*model, OutputKind::kPositionQuery)) tables.push_back(id);
+  const std::vector<int32_t> ids = {3, 4};
+  const ModelInput input = {ids, {}};
+  EXPECT_TRUE(model->Begin({&input, 1}, {.outputs = tables}).ok());
+  EXPECT_TRUE(model->Finish().ok());
+  SafetensorsWriter writer;
+  const int64_t hidden = model->config().hidden_size;
+  for (const OutputId& id : tables) {
+    const std::vector<float> values = ValuesOf(*model, id);
+    writer.Add("deberta.encoder.layer." + std::to_string(id.layer) + ".attention.self." +
+                   (id.kind == OutputKind::kPositionKey ? "position_keys" : "position_queries"),
+               {static_cast<int64_t>(values.size()) / hidden, hidden}, values);
+  }
+  const TensorFile file = TensorFile::Read(std::string("tiny/") + name + "/model.safetensors");
+  for (const auto& [tensor, entry] : file.entries) {
+    const bool is_folded = tensor.find("rel_embeddings") != std::string::npos ||
+                           tensor.find("encoder.LayerNorm") != std::string::npos ||
+                           tensor.find("pos_") != std::string::npos;
+    const std::string bytes(entry.bytes.begin(), entry.bytes.end());
+    if (!is_folded) writer.AddBytes(tensor, entry.shape, bytes, "F16");
+  }
+  return writer.File();
+}
+
+TEST(Folding, CheckpointsMayHaveTheTables) {
+  for (const auto& [name, head] : {std::pair{kSharedKeys, Head::kQuestionAnswering}, {kOwnKeys, Head::kNone}}) {
+    const std::unique_ptr<Backend> backend = CreateReferenceBackend();
+    const std::string weights = WithTables(name, *backend);
+    const std::string config = ReadFixture(std::string("tiny/") + name + "/config.json");
+    FoldingRuns runs;
+    backend->set_observer(&runs);
+    auto model = LoadModel(WithField(config, R"("peruse_position_tables":true)"), weights, {.head = head}, *backend);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(runs.Take(), 0);
+    const std::unique_ptr<Runner> original = CreateRunner(Load(name, *backend, head));
+    const std::vector<float> expected = Answer(*original, 9);
+    const std::vector<float> actual = Answer(**model, 9);
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6) << name << " " << i;
+
+    const auto missing = LoadModel(config, weights, {.head = head}, *backend);
+    EXPECT_EQ(missing.status().code(), StatusCode::kMissingTensor);
+    EXPECT_NE(missing.status().message().find("rel_embeddings"), std::string::npos) << missing.status().message();
+    const auto wrong = LoadModel(WithField(config, R"("peruse_position_tables":1)"), weights, {.head = head}, *backend);
+    EXPECT_EQ(wrong.status().code(), StatusCode::kMalformedFile);
+  }
 }
 
 }  // namespace

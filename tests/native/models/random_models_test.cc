@@ -114,6 +114,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   }
   if (random.Chance(50)) text("norm_rel_ebd", "layer_norm");
   flag("share_att_key", random.Chance(50));
+  flag("peruse_position_tables", random.Chance(20));
   if (random.Chance(40)) {
     number("conv_kernel_size", 2 * random.Int(0, 3) + 1);
     number("conv_groups", DivisorOf(hidden, random));

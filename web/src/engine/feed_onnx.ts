@@ -22,14 +22,21 @@ export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: str
   }
 }
 
-/** Returns the number of bytes read. */
-export async function feedOnnx(
+/** Weights of an .onnx file. `config` is config.json, changed if the weights need it. */
+export interface OnnxFeed {
+  config: Uint8Array;
+  /** Returns the number of bytes read. */
+  feed(engine: Engine): Promise<number>;
+}
+
+/** Reads the file's graph. `engine` only lends its memory. */
+export async function openOnnxFeed(
   job: Reading,
   engine: Engine,
   { name, dtype, size }: OnnxChoice,
   { name: configName, content: config }: NamedFile,
   importOnnx: ImportOnnx | undefined,
-): Promise<number> {
+): Promise<OnnxFeed> {
   const { openOnnx } = await loadOnnxPart(importOnnx, name);
   const reporter = new ByteReporter(job.report, job.name, name, size, job.totals);
   reporter.start();
@@ -40,15 +47,24 @@ export async function feedOnnx(
   };
   const integers = (all: readonly ParameterInfo[]) => integerParameters(engine.newReader(name), config, all);
   const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
-  const modelType = textOf(parseObject(configName, config).model_type);
+  const fields = parseObject(configName, config);
+  const modelType = textOf(fields.model_type);
   const weights = await openOnnx({ folder: job.folder, name, modelType, encoded, signal: job.signal, report });
-  try {
-    for await (const chunk of weights.chunks()) await engine.feedWeights(chunk);
-  } catch (error) {
-    throw explainOnnx(name, error, weights.conflicts);
-  }
-  reporter.finish();
-  return bytes;
+  const feed = async (target: Engine) => {
+    try {
+      for await (const chunk of weights.chunks()) await target.feedWeights(chunk);
+    } catch (error) {
+      throw explainOnnx(name, error, weights.conflicts);
+    }
+    reporter.finish();
+    return bytes;
+  };
+  return { config: weights.hasPositionTables ? withPositionTables(fields) : config, feed };
+}
+
+/** Adds Peruse's own field for DeBERTa's tables of position keys and queries to config.json. */
+export function withPositionTables(config: Record<string, unknown>): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ ...config, peruse_position_tables: true }));
 }
 
 /** Wraps a folder, so that static embeddings in it are read as a sentence-transformers folder (StaticFolder). */

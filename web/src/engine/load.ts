@@ -15,7 +15,7 @@ import { feedFile, type NamedFile, quietly } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import { kEmbedding } from '../tasks/task_facts.js';
 import type { Engine, WeightReport } from './engine.js';
-import { feedOnnx, withStatic } from './feed_onnx.js';
+import { openOnnxFeed, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { QuantizedCopy, type QuantizedForm } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
@@ -115,21 +115,32 @@ async function loadWeights(request: LoadRequest, context: LoadContext): Promise<
       starting,
     ]);
     throwIfAborted(context.signal);
-    const open = (opened: Engine) => openModel(opened, request, [...texts, ...adapterConfigs], chosen, adapter);
-    let engine = started;
-    let bytes = await open(engine);
     const { job: found, config } = await located;
+    let configContent = config.content;
+    let engine = started;
+    const open = async () => {
+      const ownTexts = texts.map((file) => (file.name === config.name ? { ...file, content: configContent } : file));
+      return openModel(engine, request, [...ownTexts, ...adapterConfigs], chosen, adapter);
+    };
+    const reopen = async () => {
+      const before = engine;
+      engine = before.fork();
+      starting = Promise.resolve(engine);
+      before.dispose();
+      return open();
+    };
+    let bytes = await open();
     if (!loaded || engine.needsWeights()) {
       const precision = precisionFor(request, chosen);
       const own = found === small ? job : found;
       chosen = await weightsToRead(request, chosen, own);
-      if (precisionFor(request, chosen) !== precision) {
-        engine = started.fork();
-        starting = Promise.resolve(engine);
-        started.dispose();
-        bytes = await open(engine);
+      if (precisionFor(request, chosen) !== precision) bytes = await reopen();
+      const onnx = chosen.onnx && (await openOnnxFeed(own, engine, chosen.onnx, config, context.files.importOnnx));
+      if (onnx && onnx.config !== configContent) {
+        configContent = onnx.config;
+        bytes = await reopen();
       }
-      bytes += await feedChosen(own, engine, request, chosen, config, context.files);
+      bytes += onnx ? await onnx.feed(engine) : await feedChosen(own, engine, request, chosen, config);
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
@@ -145,7 +156,7 @@ async function loadWeights(request: LoadRequest, context: LoadContext): Promise<
       notices: [...notices],
       shared: loaded !== undefined,
     };
-    return { engine, report, checkpoint: { config: config.content, weights: chosen.version } };
+    return { engine, report, checkpoint: { config: configContent, weights: chosen.version } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {}); // the caller gets the error of the load; this only frees memory
     throw error;
@@ -174,11 +185,9 @@ async function feedChosen(
   job: Job,
   engine: Engine,
   request: LoadRequest,
-  { onnx, copy, found, file }: ChosenWeights,
+  { copy, found, file }: ChosenWeights,
   config: NamedFile,
-  { importOnnx }: FileAccess,
 ): Promise<number> {
-  if (onnx) return feedOnnx(job, engine, onnx, config, importOnnx);
   if (copy) return feedFile(job, file!, copy, (chunk) => engine.feedWeights(chunk));
   const form = formOf(request);
   return feedWeights(job, engine, found!, form && { config: config.content, form });

@@ -5,6 +5,7 @@ import { PeruseError } from '../errors.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
 import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
+import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
 export interface Claim extends Stored {
@@ -12,6 +13,8 @@ export interface Claim extends Stored {
   columns?: { first: number; count: number };
   /** Whether the parameter's shape is [n, 1]. */
   asColumn?: boolean;
+  /** Whether the parameter is [rows, heads * size], stored as [heads, rows, size]. */
+  byHeads?: boolean;
 }
 
 export interface Claims {
@@ -21,6 +24,8 @@ export interface Claims {
   /** Parameters that are zeros, because tools remove additions of zeros. */
   zeros: Map<string, number[]>;
   conflicts: string[];
+  /** Whether DeBERTa's relative embeddings are replaced by tables of position keys and queries. */
+  hasPositionTables: boolean;
 }
 
 export const kOnnxTypes: readonly string[] = [
@@ -59,7 +64,7 @@ const kBiasAdders = new Set(['Add', 'BiasGelu', 'FastGelu', 'SkipLayerNormalizat
 
 class Claiming {
   private readonly constants_: Constants;
-  private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [] };
+  private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [], hasPositionTables: false };
   private readonly conflicting_ = new Set<string>();
   /** Names of linear layers with weights, from which tools may have removed a bias of zeros. */
   private readonly linears_ = new Map<string, number>();
@@ -79,6 +84,7 @@ class Claiming {
     this.claimSelfBiases();
     this.claimOwnNames();
     this.claimAliases();
+    this.claimPositionTables();
     this.dropSecondCalls();
     this.addZeros();
     this.unwrap();
@@ -360,6 +366,15 @@ class Claiming {
       const other = name.replace(/(predictions|lm_head)\.decoder\.bias$/, '$1.bias');
       if (other !== name && !this.claims_.parameters.has(other)) this.claim(other, claim);
       if (/key_conv_attn_layer\.bias$/.test(name) && claim.shape.length === 1) claim.asColumn = true;
+    }
+  }
+
+  private claimPositionTables(): void {
+    if (this.modelType_ !== 'deberta-v2') return;
+    for (const name of this.claims_.parameters.keys()) if (name.endsWith('encoder.rel_embeddings.weight')) return;
+    for (const [name, table] of positionTables(this.constants_)) {
+      this.claim(name, table);
+      this.claims_.hasPositionTables = true;
     }
   }
 

@@ -21,6 +21,7 @@ export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
     size: layout.header.length + layout.bodyBytes,
     quantized: layout.outputs.some(({ dtype }) => dtype === 'I8' || dtype === 'U8'),
     conflicts: claims.conflicts,
+    hasPositionTables: claims.hasPositionTables,
     chunks: () => chunksOf(request, claims, layout, kept),
   };
 }

@@ -80,7 +80,7 @@ function sharedNames(outputs: readonly Output[]): Record<string, string> {
     if (bytesOf(claim.tensor) < kSharedBytes) continue;
     const number = numbers.get(claim.tensor) ?? numbers.size;
     numbers.set(claim.tensor, number);
-    const key = JSON.stringify([number, dtype, claim.transposed, claim.columns]);
+    const key = JSON.stringify([number, dtype, claim.transposed, claim.columns, claim.byHeads]);
     const other = first.get(key);
     if (other === undefined) first.set(key, name);
     else {

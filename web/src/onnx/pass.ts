@@ -61,7 +61,7 @@ export class Pass {
   }
 
   private canStream({ claim, dtype, members }: Output): boolean {
-    if (claim.transposed || claim.columns) return false;
+    if (claim.transposed || claim.columns || claim.byHeads) return false;
     return claim.coding.kind === 'floats' || (dtype === 'I8' && members.slice(1).every((side) => this.bytesOf(side)));
   }
 

@@ -16,7 +16,7 @@ function floatsOf(claim: Claim, bytes: BytesOf): Float32Array<ArrayBuffer> {
 }
 
 function reorderedBytes(claim: Claim, bytes: Uint8Array): Uint8Array {
-  if (!claim.transposed && !claim.columns) return bytes;
+  if (!claim.transposed && !claim.columns && !claim.byHeads) return bytes;
   const own = bytes.slice(); // a copy whose start is aligned
   const values = claim.tensor.type === kTypes.F32 ? new Float32Array(own.buffer) : new Uint16Array(own.buffer);
   return new Uint8Array(oriented(claim, values).buffer);
@@ -95,7 +95,8 @@ export function matrixOf(claim: Claim): [rows: number, width: number] {
   return [rows, rows === 0 ? 0 : shape.reduce((product, size) => product * size, 1) / rows];
 }
 
-export function shapeOf({ shape, transposed, columns, asColumn }: Claim): number[] {
+export function shapeOf({ shape, transposed, columns, asColumn, byHeads }: Claim): number[] {
+  if (byHeads) return [shape[1]!, shape[0]! * shape[2]!];
   const cut = columns ? [...shape.slice(0, -1), columns.count] : shape;
   if (asColumn) return [...cut, 1];
   return transposed ? [...cut].reverse() : cut;
@@ -205,7 +206,9 @@ function bnbFloats(
 
 type Values = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
 
-function oriented<T extends Values>({ shape, transposed, columns }: Claim, stored: T): T {
+function oriented<T extends Values>(claim: Claim, stored: T): T {
+  if (claim.byHeads) return joinHeads(claim, stored);
+  const { shape, transposed, columns } = claim;
   if (!transposed && !columns) return stored;
   const width = shape.at(-1) ?? 1;
   const rows = width === 0 ? 0 : stored.length / width;
@@ -215,6 +218,14 @@ function oriented<T extends Values>({ shape, transposed, columns }: Claim, store
     for (let column = 0; column < count; ++column) {
       result[transposed ? column * rows + row : row * count + column] = stored[row * width + first + column]!;
     }
+  }
+  return result;
+}
+
+function joinHeads<T extends Values>({ shape: [heads = 0, rows = 0, size = 0] }: Claim, stored: T): T {
+  const result = stored.slice() as T;
+  for (let from = 0, head = 0; head < heads; ++head) {
+    for (let row = 0; row < rows; ++row, from += size) result.set(stored.subarray(from, from + size), (row * heads + head) * size);
   }
   return result;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
-import { explainOnnx, withStatic } from '../engine/feed_onnx.js';
+import { explainOnnx, withPositionTables, withStatic } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
@@ -125,11 +125,12 @@ class Job {
     this.config_ = file.content;
     const source = parseObject(file.where, file.content);
     const { dtype, wish } = this.how_;
-    let config = await this.storedConfig(source, file.where, dtype);
+    let config = await this.storedConfig(file.where, dtype);
     const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal));
     if (!onnx) await this.rewriteFound(encoder, prefix);
-    else if (await this.rewriteOnnx(onnx, encoder, prefix, textOf(source.model_type))) {
-      config = await this.storedConfig(source, file.where, dtype ?? 'q8');
+    else {
+      const quantized = await this.rewriteOnnx(onnx, encoder, prefix, source);
+      config = await this.storedConfig(file.where, dtype ?? (quantized ? 'q8' : undefined));
     }
     const { trim } = this.how_;
     const others = await otherFiles(this.reading_, prefix, source);
@@ -140,8 +141,8 @@ class Job {
     return this.report_;
   }
 
-  private storedConfig(source: Record<string, unknown>, where: string, dtype: string | undefined): Promise<Record<string, unknown>> {
-    return this.withReader(dtype, where, async (_, stored) => stored ?? source);
+  private storedConfig(where: string, dtype: string | undefined): Promise<Record<string, unknown>> {
+    return this.withReader(dtype, where, async (_, stored) => stored ?? parseObject(where, this.config_));
   }
 
   private async rewriteFound(encoder: Reading, prefix: string): Promise<void> {
@@ -151,10 +152,18 @@ class Job {
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
   }
 
-  private async rewriteOnnx({ name, dtype }: OnnxChoice, { folder, signal }: Reading, prefix: string, modelType: string): Promise<boolean> {
+  /** Returns whether some weights are integers. */
+  private async rewriteOnnx(
+    { name, dtype }: OnnxChoice,
+    { folder, signal }: Reading,
+    prefix: string,
+    config: Record<string, unknown>,
+  ): Promise<boolean> {
+    const modelType = textOf(config.model_type);
     const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name) : undefined;
     const opened = await openOnnx({ folder, name, modelType, encoded, signal, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
+    if (opened.hasPositionTables) this.config_ = withPositionTables(config);
     await refuseIncomplete(name, this.config_, opened);
     this.report_.file = prefix + name;
     const { size, quantized } = opened;

@@ -28,6 +28,8 @@ export interface OpenedOnnx {
   /** Whether some weights are integers with scales. */
   quantized: boolean;
   conflicts: readonly string[];
+  /** Whether config.json needs `peruse_position_tables`: the file has DeBERTa's position keys and queries instead of rel_embeddings. */
+  hasPositionTables: boolean;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
