@@ -10,7 +10,6 @@ OUT/student.safetensors and OUT/teacher.safetensors (the second student) are mea
 """
 
 import argparse
-import copy
 import json
 import os
 import random
@@ -25,10 +24,11 @@ from torch.nn import functional as F
 from transformers import DebertaV2ForQuestionAnswering
 
 from shared import attention, reading
+from shared.clock import Clock
 from shared.device_examples import DeviceExamples
 from shared.grown import grown
 from shared.reading_scores import measure, of_facts
-from shared.pretraining import Clock, Corpus, MaskedWords, Steps, autocast
+from shared.pretraining import Corpus, MaskedWords, Steps, autocast
 from shared.training import at, trapezoid_rate
 
 # Shares of the steps, by the progress of a stage: masked words, and questions by source.
@@ -76,13 +76,12 @@ def write(tensors, path):
 class Trainer:
 
     def __init__(self, args):
-        self.args, self.clock, self.rng = args, Clock(args.seconds, args.since), random.Random(args.seed)
+        self.args, self.clock, self.rng = args, Clock(args.seconds, since=args.since), random.Random(args.seed)
         self.tokenizer = Tokenizer.from_file(str(args.weights / "tokenizer.json"))
         vocab, arrays = self.tokenizer.get_vocab(), dict(np.load(args.examples))
         self.corpus = Corpus(arrays["ids"], vocab, args.device)
         self.examples = DeviceExamples(arrays, self.corpus, vocab, args.device)
         self.held_out = json.loads(args.examples.with_suffix(".dev.json").read_text(encoding="utf-8"))
-        self.said = 0.0
 
     def load(self, path=None):
         model = DebertaV2ForQuestionAnswering.from_pretrained(self.args.weights, dtype=torch.float32)
@@ -121,15 +120,14 @@ class Trainer:
                     loss = self.question_loss(model, source, at(LENGTHS, progress), teacher)
             steps.step(loss, rate * trapezoid_rate(progress, decay=decay))
             losses[source] = loss.detach()
-            if self.clock.elapsed - self.said > self.args.every:
-                self.said = self.clock.elapsed
-                print(f"{self.said:.0f} s {name} {100 * progress:.0f} % step {steps.number} taught {teacher is not None} "
-                      + " ".join(f"{one} {value.item():.3f}" for one, value in sorted(losses.items())), flush=True)
+            if self.clock.due(self.args.every):
+                self.clock.say(f"{name} {100 * progress:.0f} % step {steps.number} taught {teacher is not None} "
+                               + " ".join(f"{one} {value.item():.3f}" for one, value in sorted(losses.items())))
             if kept and progress > kept[0][0]:
                 self.keep_mean(steps, model, kept.pop(0)[1])
         finite = all(bool(torch.isfinite(p).all()) for p in steps.mean)
         steps.use_mean()
-        print(f"{self.clock.elapsed:.0f} s {name}: {steps.number} steps, finite: {finite}", flush=True)
+        self.clock.say(f"{name}: {steps.number} steps, finite: {finite}")
         return finite
 
     def keep_mean(self, steps, model, path):
@@ -161,7 +159,7 @@ def as_teacher(trainer):
     worth = trainer.f1(teacher) if finite else 0.0
     (args.work_dir / "teacher.partial").write_text(json.dumps({"f1": worth, "config": teacher.config.to_dict()}, default=str))
     os.replace(args.work_dir / "teacher.partial", args.work_dir / "teacher.json")
-    print(f"{trainer.clock.elapsed:.0f} s teacher: F1 {worth:.2f}", flush=True)
+    trainer.clock.say(f"teacher: F1 {worth:.2f}")
     return teacher.eval(), worth
 
 
@@ -175,7 +173,7 @@ def teacher_finder(trainer, own=None):
         teacher, worth = own or (None, json.loads(path.read_text())["f1"])
         student = trainer.f1(model)
         teaches = worth > student + LEAST_GAIN
-        print(f"{trainer.clock.elapsed:.0f} s student: F1 {student:.2f}, teacher {worth:.2f}, teaches: {teaches}", flush=True)
+        trainer.clock.say(f"student: F1 {student:.2f}, teacher {worth:.2f}, teaches: {teaches}")
         if not teaches:
             return None, None
         if teacher is None:

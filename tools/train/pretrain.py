@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 
 from export_model import load
 from shared import attention
-from shared.pretraining import Clock, Corpus, MaskedWords, Steps, autocast
+from shared.clock import Clock
+from shared.pretraining import Corpus, MaskedWords, Steps, autocast
 from shared.training import save_model, trapezoid_rate
 
 
@@ -36,14 +37,13 @@ def main():
     model = load(args.weights).to(args.device)
     corpus = Corpus(np.load(args.corpus)["ids"], Tokenizer.from_file(str(args.weights / "tokenizer.json")).get_vocab(), args.device)
     task = MaskedWords(model.base_model, corpus).train()
-    steps, clock, said = Steps([task], model), Clock(args.seconds), 0.0
+    steps, clock = Steps([task], model), Clock(args.seconds)
     while clock.progress < 1:
         with autocast(args.device):
             loss = task(args.batch, args.length)
         steps.step(loss, args.rate * trapezoid_rate(clock.progress))
-        if clock.elapsed - said > 15 or steps.number == 1:
-            said = clock.elapsed
-            print(f"{said:.0f} s, step {steps.number}, {steps.number * args.batch * args.length / said:.0f} tokens a second, loss {loss.item():.3f}", flush=True)
+        if clock.due():
+            clock.say(f"step {steps.number}, {steps.number * args.batch * args.length / clock.elapsed:.0f} tokens a second, loss {loss.item():.3f}")
     steps.use_mean()
     save_model(model.cpu(), args.weights, args.out_dir)
 

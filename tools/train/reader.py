@@ -10,7 +10,6 @@ import random
 import time
 
 import numpy as np
-import torch
 from torch.nn import functional as F
 from transformers import DebertaV2ForQuestionAnswering
 

@@ -17,12 +17,13 @@ from torch.nn import functional as F
 from transformers import BertForSequenceClassification, ConvBertForSequenceClassification
 
 import sentiment
-from shared.masked_words import MaskedWords, corpus_ids, pretrain
+from shared.clock import Clock
+from shared.corpus import corpus_ids, pretrain
 from shared.opinions import labelled_rows, neither, varied
 from shared.remarks import RemarkMaker
 from shared.teachers import TEACHER_PART, Awaited, hand_over, labels_of, teacher_config
 from shared.texts import passages, sentences
-from shared.timed import Best, Clock, Rows, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
+from shared.timed import Best, Rows, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
 from shared.training import hide_words
 
 BEFORE_TEMPERATURE = 2.4  # the saved model's logits were divided by this
@@ -74,8 +75,7 @@ def main():
 
     autocast = partial(torch.autocast, args.device.split(":")[0], torch.bfloat16, enabled=bool(args.teacher) and args.device != "cpu")
     model = (build() if args.teacher else make_model(args.weights, args.dropout)).to(args.device)
-    pretrain(TimedRun(MaskedWords(model.base_model, vocab).to(args.device)), corpus, vocab, args.device, clock, args.pretrain, 2 * args.tokens,
-             args.pretrain_rate / (3 if args.teacher else 1), autocast)
+    pretrain(model, corpus, vocab, args.device, clock, args.pretrain, 2 * args.tokens, args.pretrain_rate / (3 if args.teacher else 1), autocast)
 
     texts, offset, places = made.result(), 0, {}
     for name, listed in texts.items():
@@ -94,15 +94,15 @@ def main():
         chances[softly] = old
     awaited = Awaited(None if args.teacher or not args.handover else Path(args.handover))
 
-    run, rng, start = TimedRun(model, 0.9985), np.random.default_rng(args.seed), clock.progress()
+    run, rng, start = TimedRun(model, 0.9985), np.random.default_rng(args.seed), clock.progress
     shown = SHOWN_TO_TEACHER if args.teacher else SHOWN
     rate, rounds = args.rate / (4 if args.teacher else 1), 0
     print(f"{args.name}: fine-tuning begins at {start:.2f}, {len(every)} texts", flush=True)
-    while clock.progress() < 1:
+    while clock.progress < 1:
         drawn = np.concatenate([rng.choice(places[name], min(len(places[name]), count), replace=False) for name, count in shown.items()])
         run.model.train()
         for step in rows.steps(drawn, args.tokens, rng):
-            progress, loss = clock.progress(), 0.0
+            progress, loss = clock.progress, 0.0
             if progress >= 1:
                 break
             count = sum(len(index) for index, _ in step)
@@ -112,7 +112,7 @@ def main():
                 chance = chances[index]
                 loss = loss + F.cross_entropy(logits.float(), torch.stack([1 - chance, chance], 1), reduction="sum") / count
             loss = run.step(loss, rate * rate_within(progress, start, 1))
-            if run.steps % 20 == 0:
+            if run.steps % 20 == 0 and clock.due():
                 clock.say(f"step {run.steps} round {rounds} loss {loss.item():.3f}")
         rounds += 1
         if (labels := awaited.labels()) is not None:

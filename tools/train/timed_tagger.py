@@ -16,13 +16,14 @@ from tokenizers import Tokenizer
 from transformers import BertForTokenClassification, ConvBertForTokenClassification
 
 import tagger
+from shared.clock import Clock
 from shared.entities import LABELS
-from shared.masked_words import MaskedWords, corpus_ids, pretrain
+from shared.corpus import corpus_ids, pretrain
 from shared.messages import RealTexts
 from shared.redaction import HeldOut
 from shared.teachers import TEACHER_PART, Awaited, hand_over, labels_of, teacher_config
 from shared.texts import emotion_rows, general_documents, passages, sentences
-from shared.timed import Best, Clock, Rows, Supply, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
+from shared.timed import Best, Rows, Supply, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
 from shared.training import hide_words
 
 SHARES = {"wikigold": 1.0, "btc": 0.5, "wnut17": 0.6}
@@ -91,8 +92,7 @@ def main():
 
     autocast = partial(torch.autocast, args.device.split(":")[0], torch.bfloat16, enabled=bool(args.teacher) and args.device != "cpu")
     model = (build() if args.teacher else make_model(args.weights, args.dropout)).to(args.device)
-    pretrain(TimedRun(MaskedWords(model.base_model, vocab).to(args.device)), corpus, vocab, args.device, clock, args.pretrain, 2 * args.tokens,
-             args.pretrain_rate / (4 if args.teacher else 1), autocast)
+    pretrain(model, corpus, vocab, args.device, clock, args.pretrain, 2 * args.tokens, args.pretrain_rate / (4 if args.teacher else 1), autocast)
 
     bits, plain_rows = torch.arange(len(LABELS), device=args.device), Rows(plain, args.device)
 
@@ -101,18 +101,18 @@ def main():
         targets = np.concatenate([[0, *possible, 0] for _, possible in texts]).astype(np.int32)
         return rows, torch.from_numpy(targets).to(args.device)
 
-    run, rng, start, seen, rounds, taught = TimedRun(model, 0.9985), np.random.default_rng(args.seed), clock.progress(), 0, 0, None
+    run, rng, start, seen, rounds, taught = TimedRun(model, 0.9985), np.random.default_rng(args.seed), clock.progress, 0, 0, None
     awaited = Awaited(None if args.teacher or not args.handover else Path(args.handover))
     rate = args.rate / (5 if args.teacher else 1)
     print(f"{args.name}: fine-tuning begins at {start:.2f}, {len(supply.waiting)} rounds awaited", flush=True)
-    while clock.progress() < 1:
+    while clock.progress < 1:
         (rows, targets), seen = supply.next(convert, rng, seen)
         steps = [(True, step) for step in rows.steps(np.arange(len(rows.lengths)), args.tokens, rng)]
         if taught is not None:
             steps += [(False, step) for step in plain_rows.steps(rng.choice(len(plain), min(len(plain), TAUGHT), replace=False), args.tokens, rng)]
         run.model.train()
         for number in rng.permutation(len(steps)):
-            (labelled, step), progress, total, count = steps[number], clock.progress(), 0.0, 0
+            (labelled, step), progress, total, count = steps[number], clock.progress, 0.0, 0
             if progress >= 1:
                 break
             for index, length in step:
@@ -127,7 +127,7 @@ def main():
                     summed, known = -(taught[source.where(index, length)].float() * said).sum(), len(index) * length
                 total, count = total + summed, count + known
             loss = run.step(total / count, rate * rate_within(progress, start, 1))
-            if run.steps % 20 == 0:
+            if run.steps % 20 == 0 and clock.due():
                 clock.say(f"step {run.steps} round {rounds} of {seen} loss {loss.item():.3f}")
         rounds += 1
         if (labels := awaited.labels()) is not None:

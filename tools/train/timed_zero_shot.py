@@ -17,8 +17,9 @@ from transformers import DebertaV2ForSequenceClassification
 
 import zero_shot
 from shared import attention
+from shared.clock import Clock
 from shared.sorting import held_out_messages
-from shared.timed import Best, Clock, Supply, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
+from shared.timed import Best, Supply, TimedRun, in_background, leave, prepare, rate_within, save_weights, timed_parser
 from shared.zero_shot_draws import LABELS, OTHER_TEXTS, Source
 
 PHRASES_FIRST = {"labelled": 0.25, "message": 0.1, "cloze": 0.65}
@@ -140,19 +141,19 @@ def main():
                                 most, ahead)
                  for shares, given, most, ahead in (("first", PHRASES_FIRST, 40, args.workers), ("then", THEN, 150, args.workers))}
     model, before = make_model(args.weights, args.dropout).to(args.device), make_model(args.weights).to(args.device).eval()
-    run, rng, start, seen, rounds = TimedRun(model), np.random.default_rng(args.seed), clock.progress(), {"first": 0, "then": 0}, 0
+    run, rng, start, seen, rounds = TimedRun(model), np.random.default_rng(args.seed), clock.progress, {"first": 0, "then": 0}, 0
     convert = partial(on_device, args.device)
     print(f"{args.name}: begins at {start:.2f}, {len(MADE['source'].texts)} texts, {len(MADE['source'].phrases)} phrases", flush=True)
-    while clock.progress() < 1:
-        kind = "first" if clock.progress() < args.phrases else "then"
+    while clock.progress < 1:
+        kind = "first" if clock.progress < args.phrases else "then"
         batches, seen[kind] = rounds_of[kind].next(convert, rng, seen[kind])
         run.model.train()
         for number in rng.permutation(len(batches)):
-            progress = clock.progress()
+            progress = clock.progress
             if progress >= 1:
                 break
             loss = run.step(loss_of(model, before, batches[number], args.loss_weight), args.rate * rate_within(progress, start, 1))
-            if run.steps % 20 == 0:
+            if run.steps % 20 == 0 and clock.due():
                 clock.say(f"step {run.steps} round {rounds} of {sum(seen.values())} loss {loss.item():.3f}")
         rounds += 1
         best.look(run)

@@ -1,28 +1,13 @@
 """Masked language modelling on one stream of token ids that lies where the model is: nothing is read or copied between steps."""
 
-import time
-
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from shared.training import descend, make_optimizer
+
 SPECIAL = ("[CLS]", "[SEP]", "[MASK]")
 FIRST_WORD = 5  # ids below are special tokens
-
-
-class Clock:
-    """Progress is the share of the seconds that have passed: a run ends when it should, however fast its machine is."""
-
-    def __init__(self, seconds, since=None):
-        self.begun, self.seconds = since or time.time(), seconds
-
-    @property
-    def elapsed(self):
-        return time.time() - self.begun
-
-    @property
-    def progress(self):
-        return min(self.elapsed / self.seconds, 1.0)
 
 
 class Corpus:
@@ -95,21 +80,13 @@ def autocast(device):
 class Steps:
     """The optimizer with a running mean of the weights, without waiting for the device."""
 
-    def __init__(self, modules, averaged, decay=0.998, weight_decay=0.01):
-        self.parameters = list({id(p): p for module in modules for p in module.parameters()}.values())
-        self.optimizer = torch.optim.AdamW([
-            {"params": [p for p in self.parameters if p.ndim > 1], "weight_decay": weight_decay},
-            {"params": [p for p in self.parameters if p.ndim <= 1], "weight_decay": 0.0}], lr=0.0, betas=(0.9, 0.98), eps=1e-6, fused=True)
+    def __init__(self, modules, averaged, decay=0.998):
+        self.optimizer = make_optimizer({id(p): p for module in modules for p in module.parameters()}.values())
         self.watched, self.decay, self.number = list(averaged.parameters()), decay, 0
         self.mean = [p.detach().clone() for p in self.watched]
 
     def step(self, loss, rate):
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        loss.backward()
-        nn.utils.clip_grad_norm_([p for p in self.parameters if p.grad is not None], 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        descend(self.optimizer, loss, rate)
         self.number += 1
         torch._foreach_lerp_(self.mean, [p.detach() for p in self.watched], 1 - min(self.decay, self.number / (self.number + 10)))
 

@@ -1,6 +1,5 @@
 """The questions of `recurring.py` as places in passages of token ids: many of them then cost little more than the passages alone."""
 
-import random
 import re
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Training by the clock: a recipe has so many seconds on a device, and its rate falls to nothing when they are over.
+"""Parts of the recipes for a GPU: a run has so many seconds, and its rate falls to nothing when they are over.
 
 Texts are made in other processes meanwhile, and a copy of the weights is judged there, so that the device need not wait.
 """
@@ -15,12 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from shared.texts import DEFAULT_DATA_DIR
-from shared.training import Average, make_optimizer, save_model, trapezoid_rate
+from shared.training import Average, descend, make_optimizer, save_model, trapezoid_rate
 
-STARTED = time.time()
 JUDGED = 0.08  # of the run between two judgements
 
 
@@ -34,21 +32,6 @@ def timed_parser(doc, **settings):
     for name, value in {**settings, "seed": 1}.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
     return parser
-
-
-class Clock:
-    """How much of a run is over, from 0 to 1."""
-
-    def __init__(self, seconds, name):
-        self.seconds, self.name, self.start, self.said = seconds, name, STARTED, 0.0
-
-    def progress(self):
-        return (time.time() - self.start) / self.seconds
-
-    def say(self, text, every=15.0):
-        if time.time() - self.said >= every:
-            self.said = time.time()
-            print(f"{self.name} {time.time() - self.start:.0f} s: {text}", flush=True)
 
 
 def rate_within(progress, start, end, warmup=0.04, decay=0.6):
@@ -67,15 +50,10 @@ class TimedRun:
     """A model in training on a device, with the mean of its weights."""
 
     def __init__(self, model, average=0.999):
-        self.model, self.optimizer, self.average, self.steps, self.kept = model, make_optimizer(model), Average(model, average), 0, None
+        self.model, self.optimizer, self.average, self.steps = model, make_optimizer(model.parameters()), Average(model, average), 0
 
     def step(self, loss, rate):
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        descend(self.optimizer, loss, rate)
         self.average.update(self.model)
         self.steps += 1
         return loss.detach()
@@ -119,7 +97,7 @@ class Supply:
         self.ask()
 
     def next(self, convert, rng, seen):
-        """A round that has not been seen, the number of those `seen`."""
+        """A round, and how many different ones have been `seen` with it. An earlier round comes again while none is new."""
         while True:
             self.collect(convert)
             if seen < len(self.rounds):
@@ -149,8 +127,8 @@ class Best:
         self.clock, self.at, self.waiting, self.best, self.weights = clock, first, [], float("-inf"), None
 
     def look(self, run, last=False):
-        if last or (self.clock.progress() >= self.at and len(self.waiting) < 2):
-            self.at = self.clock.progress() + JUDGED
+        if last or (self.clock.progress >= self.at and len(self.waiting) < 2):
+            self.at = self.clock.progress + JUDGED
             weights = run.weights()
             self.waiting.append((self.submit(weights, run.steps), weights))
         for future, weights in [one for one in self.waiting if last or one[0].done()]:

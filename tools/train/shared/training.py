@@ -87,10 +87,21 @@ def at(stages, progress):
     return [value for start, value in stages if progress >= start][-1]
 
 
-def make_optimizer(model, weight_decay=0.01):
-    groups = [{"params": [p for p in model.parameters() if p.ndim > 1], "weight_decay": weight_decay},
-              {"params": [p for p in model.parameters() if p.ndim <= 1], "weight_decay": 0.0}]
+def make_optimizer(parameters, weight_decay=0.01):
+    parameters = list(parameters)
+    groups = [{"params": [p for p in parameters if p.ndim > 1], "weight_decay": weight_decay},
+              {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), eps=1e-6, fused=True)
+
+
+def descend(optimizer, loss, rate):
+    """One step along the gradient of `loss`, at this learning rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    loss.backward()
+    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
 
 
 class Average:
@@ -113,7 +124,7 @@ class Run:
 
     def __init__(self, model, folder, out_dir, average=0.998):
         self.model, self.folder, self.out_dir = model, Path(folder), Path(out_dir)
-        self.optimizer, self.average = make_optimizer(model), Average(model, average)
+        self.optimizer, self.average = make_optimizer(model.parameters()), Average(model, average)
         self.number, self.best = 0, float("-inf")
         self.path = self.out_dir / "checkpoint.pt"
         if self.path.exists():
@@ -124,13 +135,8 @@ class Run:
             self.average.steps, self.best, self.number = state["steps"], state["best"], state["number"]
 
     def step(self, loss, rate):
-        """One step along the gradient of `loss`, at this learning rate; the loss as a number."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        """One step; the loss as a number."""
+        descend(self.optimizer, loss, rate)
         self.average.update(self.model)
         return loss.item()
 
