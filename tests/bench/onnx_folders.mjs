@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Compares Peruse with transformers.js (onnxruntime-web, WebAssembly, one thread) in Chromium, on the same folders with 8-bit ONNX files:
 // bytes to download, time to the first answer, time per text, memory, and the largest difference to the file's results with float activations.
-//   node tests/bench/onnx_folders.mjs [--rounds 3] [--only minilm-embedder,...] [--json file]
+//   node tests/bench/onnx_folders.mjs [--rounds 3] [--only minilm-embedder,...] [--json file] [--peer checkout --peer-python python]
+// With --peer, transformers.js's own scripts make the ONNX files (export/run_peer_scripts.py says which checkout and Python).
 // Needs web/bundle (npm run build:ts), npm's registry, and a Python with torch, transformers, onnx and onnxruntime (PERUSE_BENCH_PYTHON, or
 // installed on the first run). Makes the folders on the first run.
 import { execFileSync } from 'node:child_process';
@@ -17,7 +18,6 @@ import { kTransformersJs, pythonEnvironment } from './lib/prepare.mjs';
 import { median } from './lib/statistics.mjs';
 
 const kFolder = join(cacheDir, 'bench/transformers.js', kTransformersJs);
-const kModels = join(cacheDir, 'bench/models/onnx-folders');
 const kTasks = {
   'minilm-embedder': 'feature-extraction',
   'distilbert-classifier': 'text-classification',
@@ -76,6 +76,17 @@ window.raw = async (texts) => {
 };
 window.ready = true;
 </script>`;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    json: { type: 'string' },
+    peer: { type: 'string' },
+    'peer-python': { type: 'string' },
+  },
+});
+const kModels = join(cacheDir, `bench/models/onnx-folders${values.peer ? '-peer' : ''}`);
 
 function serve() {
   const folders = { '/peruse/': join(root, 'web/bundle'), '/peer/': join(kFolder, 'node_modules'), '/models/': kModels };
@@ -158,12 +169,13 @@ function prepare(names) {
   return missing;
 }
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, only: { type: 'string' }, json: { type: 'string' } } });
 const names = values.only?.split(',') ?? Object.keys(kTasks);
 const missing = prepare(names);
 if (missing.length > 0) {
   const script = join(root, 'tests/bench/export/export_onnx_folders.py');
-  execFileSync(await pythonEnvironment(), ['-W', 'ignore', script, publishedModels().minilm, kModels, ...missing], { stdio: 'inherit' });
+  const peer = values.peer ? ['--peer', values.peer, ...(values['peer-python'] ? ['--peer-python', values['peer-python']] : [])] : [];
+  const args = ['-W', 'ignore', script, publishedModels().minilm, kModels, ...missing, ...peer];
+  execFileSync(await pythonEnvironment(), args, { stdio: 'inherit' });
 }
 const rows = [];
 for (const name of names) {

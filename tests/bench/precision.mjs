@@ -1,18 +1,19 @@
 #!/usr/bin/env node
 // What dtype q8 or q4 costs: drift of logits and of task metrics against fp32, as the tables of docs/internals/precision.md.
 //   node tests/bench/precision.mjs [--dtype q8] [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
+//     [--only random,demo,embedders]
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
-// folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and all-MiniLM-L6-v2
-// on sentences, if tools/setup/published_models.mjs has installed it.
+// folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and published embedders
+// on sentences and intents, if tools/setup/published_models.mjs has installed them.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { publishedModels } from '../../tools/setup/published_models.mjs';
 import { pipeline } from '../../web/dist/index_node.js';
 import { checkpointChunks } from './lib/checkpoint.mjs';
 import { entitySentences, snips, some, unpack } from './lib/labelled_sets.mjs';
+import { intents, publishedEmbedders, sortByMeans } from './lib/published_embedders.mjs';
 
 const kHere = new URL('./', import.meta.url);
 const kSentences = 120;
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     texts: { type: 'string', default: '1000' },
     questions: { type: 'string', default: '500' },
     variant: { type: 'string', default: 'simd' },
+    only: { type: 'string', default: 'random,demo,embedders' },
   },
 });
 
@@ -235,7 +237,7 @@ async function zeroShot() {
 }
 
 /** Sentences of rt-polarity, as unit vectors. */
-async function embedder(folder) {
+async function embedder(name, folder) {
   const lines = unpack(options.data, 'classification', 'rt-polarity-test-halfA.tsv.gz').trim().split('\n');
   const texts = some(lines, kSentences).map((line) => line.split('\t').slice(1).join('\t'));
   const results = await inBoth('feature-extraction', folder, async (embed) => {
@@ -254,24 +256,47 @@ async function embedder(folder) {
   const moved = before.filter((one, i) => one !== after[i]).length;
   const mean = cosines.reduce((sum, one) => sum + one, 0) / cosines.length;
   const metric = `cosine to fp32: mean ${mean.toFixed(5)}, least ${Math.min(...cosines).toFixed(5)} (${moved} nearest sentences differ)`;
-  report(
-    'all-MiniLM-L6-v2',
-    `${texts.length} sentences of rt-polarity (vectors)`,
-    drift(results.map(({ vectors }) => vectors)),
-    metric,
-    results,
-  );
+  report(name, `${texts.length} sentences of rt-polarity (vectors)`, drift(results.map(({ vectors }) => vectors)), metric, results);
 }
 
+/** Intents, which the nearest mean of ten examples decides. */
+async function intentsBy(name, folder, set) {
+  const { examples, texts } = intents(options.data, set);
+  const chosen = { examples, texts: some(texts, Number(options.texts)) };
+  const results = await inBoth('feature-extraction', folder, (embed) =>
+    sortByMeans(async (all) => {
+      const vectors = [];
+      for (const text of all) vectors.push(Array.from((await embed(text, { pooling: 'mean', normalize: true })).data));
+      return vectors;
+    }, chosen),
+  );
+  const [exact, rough] = results;
+  const percent = ({ right }) => ((100 * right) / chosen.texts.length).toFixed(2);
+  const changed = exact.labels.filter((label, i) => label !== rough.labels[i]).length;
+  const metric = `accuracy ${percent(exact)} -> ${percent(rough)} % (${changed} labels differ)`;
+  const over = `${chosen.texts.length} of ${set} (similarities)`;
+  report(name, over, drift(results.map(({ similarities }) => similarities)), metric, results);
+}
+
+const has = (part) => options.only.split(',').includes(part);
 console.log(
   `| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> ${options.dtype} | weights, MB |\n|---|---|---|---|---|---|`,
 );
-for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
-if (options.data !== undefined) {
+if (has('random')) for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
+if (options.data !== undefined && has('demo')) {
   for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set);
   await reader();
   for (const set of ['wikigold', 'wnut17']) await tagger(set);
   await zeroShot();
-  const published = publishedModels();
-  if (published) await embedder(published.minilm);
+}
+if (options.data !== undefined && has('embedders')) {
+  const temporary = mkdtempSync(join(tmpdir(), 'peruse-embedders-'));
+  try {
+    for (const [name, folder] of Object.entries(await publishedEmbedders(temporary))) {
+      await embedder(name, folder);
+      for (const set of ['banking77', 'clinc150']) await intentsBy(name, folder, set);
+    }
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
 }

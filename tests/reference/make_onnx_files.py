@@ -1,8 +1,10 @@
-"""Exports tiny checkpoints to ONNX, as users' tools do it: torch's two exporters, onnxslim, and onnxruntime's quantisers.
+"""Exports tiny checkpoints to ONNX, as users' tools do it: torch's two exporters, onnxslim, and onnxruntime's quantisers and optimiser.
 
     python make_onnx_files.py --out-dir DIR [--only NAME ...] [--variants NAME ...]
 
-Each folder of DIR is a case of tests/fixtures/tiny, with a file for each variant. Requirements: requirements-onnx.txt.
+Each folder of DIR is a case of tests/fixtures/tiny, with a file for each variant. expected.json has what onnxruntime computes with each file for
+IDS, as in tests/fixtures/onnx. To compare Peruse with it: PERUSE_ONNX_FILES=DIR npx vitest run --project node tests/node/onnx_files.test.ts
+Requirements: requirements-onnx.txt.
 """
 
 import argparse
@@ -11,13 +13,17 @@ import warnings
 from pathlib import Path
 
 import onnx
+import onnxruntime
 import onnxslim
 import torch
 import transformers
-from onnxruntime.quantization import QuantType, matmul_bnb4_quantizer, matmul_nbits_quantizer, quantize_dynamic
+from onnx_floats import results_of
+from onnxruntime.quantization import QuantFormat, QuantType, matmul_bnb4_quantizer, matmul_nbits_quantizer, quantize_dynamic
 
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
 OPSET = 18
+IDS = [2, 5, 6, 7, 8, 9, 10, 3]
+TYPES = {"bert", "camembert", "convbert", "deberta", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta"}
 
 
 def inputs_of(model, choices):
@@ -63,8 +69,8 @@ def quantize8(source, target, weight_type, per_channel=True, reduce_range=True):
                      extra_options={"EnableSubgraph": True, "MatMulConstBOnly": True})
 
 
-def quantize4(source, target, block=32, symmetric=True, bits=4):
-    quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(onnx.load(str(source)), block_size=block, is_symmetric=symmetric, bits=bits)
+def quantize4(source, target, block=32, symmetric=True, bits=4, **options):
+    quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(onnx.load(str(source)), block_size=block, is_symmetric=symmetric, bits=bits, **options)
     quantizer.process()
     onnx.save(quantizer.model.model, str(target))
 
@@ -78,6 +84,13 @@ def quantize_bnb4(source, target, kind=1):
 def to_half(source, target):
     from onnxconverter_common import float16
     onnx.save(float16.convert_float_to_float16(onnx.load(str(source)), keep_io_types=True, disable_shape_infer=True), str(target))
+
+
+def optimise(source, target, level):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = level
+    options.optimized_model_filepath = str(target)
+    onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
 
 
 def external(source, target):
@@ -101,9 +114,25 @@ def variants(model, inputs, folder):
     yield "uint8", lambda: quantize8(slimmed, folder / "model_uint8.onnx", QuantType.QUInt8)
     yield "uint8_full", lambda: quantize8(slimmed, folder / "uint8_full.onnx", QuantType.QUInt8, False, False)
     yield "q4", lambda: quantize4(slimmed, folder / "model_q4.onnx")
+    yield "q4f16", lambda: to_half(folder / "model_q4.onnx", folder / "model_q4f16.onnx")
+    yield "q4_qdq", lambda: quantize4(slimmed, folder / "q4_qdq.onnx", quant_format=QuantFormat.QDQ)
+    yield "q4_gather", lambda: quantize4(slimmed, folder / "q4_gather.onnx", op_types_to_quantize=("MatMul", "Gather"))
+    yield "q8_blocks", lambda: quantize4(slimmed, folder / "q8_blocks.onnx", bits=8)
     yield "q4_asymmetric", lambda: quantize4(slimmed, folder / "q4_asymmetric.onnx", 16, False)
     yield "bnb4", lambda: quantize_bnb4(slimmed, folder / "model_bnb4.onnx")
     yield "fp4", lambda: quantize_bnb4(slimmed, folder / "fp4.onnx", 0)
+    for level in ("BASIC", "EXTENDED", "ALL"):
+        name = f"optimised_{level.lower()}"
+        yield name, lambda level=level, name=name: optimise(plain, folder / f"{name}.onnx", getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}"))
+    yield "dynamo_fp16", lambda: to_half(folder / "dynamo_slim.onnx", folder / "dynamo_fp16.onnx")
+    yield "dynamo_quantized", lambda: quantize8(folder / "dynamo_slim.onnx", folder / "dynamo_quantized.onnx", unsigned())
+    yield "opset14_quantized", lambda: quantize8(folder / "opset14.onnx", folder / "opset14_quantized.onnx", QuantType.QInt8, False, False)
+
+
+def computed(path):
+    """The file that onnxruntime runs for `path`: it rejects some graphs that the float16 converter writes, whose weights are the same."""
+    others = {"model_fp16.onnx": "slim.onnx", "model_q4f16.onnx": "model_q4.onnx", "dynamo_fp16.onnx": "dynamo_slim.onnx"}
+    return path.with_name(others.get(path.name, path.name))
 
 
 def main():
@@ -112,22 +141,29 @@ def main():
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--variants", nargs="*")
     options = parser.parse_args()
+    expected = {"ids": IDS, "files": {}}
     for case in json.loads((TINY / "cases.json").read_text())["cases"]:
         if options.only and case["name"] not in options.only:
             continue
         if not hasattr(transformers, case["model"]) or case["head"] != "of the class":
             continue
         model = load(case)
+        if model.config.model_type not in TYPES:
+            continue
         inputs = inputs_of(model, case["choices"])
         folder = options.out_dir / case["name"]
         folder.mkdir(parents=True, exist_ok=True)
         for name, write in variants(model, inputs, folder):
             if options.variants and name not in options.variants:
                 continue
+            before = set(folder.iterdir())
             try:
                 write()
+                for path in set(folder.glob("*.onnx")) - before:
+                    expected["files"][f"{case['name']}/{path.name}"] = {"logits": results_of(computed(path), IDS, case["choices"] > 0)}
             except Exception as error:  # An exporter's own limits: said, and the others go on.
                 print(f"{case['name']} {name}: {type(error).__name__}: {str(error)[:150]}", flush=True)
+        (options.out_dir / "expected.json").write_text(json.dumps(expected))
 
 
 if __name__ == "__main__":

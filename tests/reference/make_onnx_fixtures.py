@@ -1,27 +1,27 @@
 """Writes tests/fixtures/onnx: some of the files of make_onnx_files.py, and what onnxruntime computes with them.
 
-    python make_onnx_fixtures.py
+    python make_onnx_fixtures.py [case ...]
 
-expected.json holds, for each file, the logits of one text (ids below), and for each file of integers the values of some weights. Logits of
-8-bit files are computed with float activations: MatMulInteger is replaced by a product with the dequantised weight, because
-onnxruntime quantises activations by tensor, and Peruse by row. Weights of 4 bits are what onnxruntime's own kernels make of the unit matrix.
+Without names, all cases are written. expected.json holds, for each file, the outputs for one text (IDS), and for each file of integers the values of
+some weights. Outputs of 8-bit files are computed with float activations (onnx_floats.py), because onnxruntime quantises activations by tensor, and
+Peruse by row. Weights of 4 bits are what onnxruntime's own kernels make of the unit matrix.
 """
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import helper, numpy_helper
+from onnx import helper
 
-from make_onnx_files import TINY, inputs_of, load, variants
-from onnx_floats import with_float_activations
+from make_onnx_files import IDS, TINY, computed, inputs_of, load, variants
+from onnx_floats import results_of
 
 OUT = TINY.parent / "onnx"
-IDS = [2, 5, 6, 7, 8, 9, 10, 3]
 CASES = {
     "bert-sequence": ["model", "opset14", "dynamo", "model_fp16", "model_quantized", "model_int8", "uint8_full", "model_q4", "q4_asymmetric",
                       "model_bnb4", "fp4", "external"],
@@ -30,19 +30,28 @@ CASES = {
     "distilbert-sequence": ["model_quantized"],
     "modernbert-sequence": ["model"],
     "mpnet-sequence": ["model_quantized"],
+    # Each family, head, exporter and type at least once, together with the files above.
+    "bert-choice": ["model_bnb4"],
+    "bert-masked-lm": ["model_int8"],
+    "camembert-masked-lm": ["model_fp16"],
+    "convbert-bare": ["model"],
+    "convbert-token": ["model_uint8"],
+    "deberta-v1-token": ["model_q4"],
+    "deberta-v2-conv": ["model_quantized"],
+    "deberta-v2-masked-lm": ["model_q4f16"],
+    "deberta-v2-own-keys": ["slim"],
+    "deberta-v2-p2c": ["model_fp16"],
+    "deberta-v2-question": ["optimised_extended"],
+    "distilbert-question": ["optimised_all"],
+    "electra-question": ["opset14_quantized"],
+    "modernbert-masked-lm": ["dynamo"],
+    "modernbert-token": ["model_q4f16"],
+    "mpnet-choice": ["q4_gather"],
+    "roberta-masked-lm": ["q4_qdq"],
+    "roberta-choice": ["dynamo_quantized"],
+    "xlm-roberta-token": ["model_quantized"],
+    "xlm-roberta-question": ["q8_blocks"],
 }
-STEPS = ["model", "slim", "opset14", "dynamo", "fp16", "external", "quantized", "quantized_unslimmed", "int8", "uint8_full", "q4",
-         "q4_asymmetric", "bnb4", "fp4"]
-
-
-def logits_of(path):
-    model = with_float_activations(onnx.load(str(path)))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    given = {}
-    for one in session.get_inputs():
-        value = {"input_ids": IDS, "attention_mask": [1] * len(IDS)}.get(one.name, [0] * len(IDS))
-        given[one.name] = np.array([value], np.int64)
-    return session.run(None, given)[0][0].astype(float).tolist()
 
 
 def four_bit_weights(path):
@@ -66,35 +75,44 @@ def four_bit_weights(path):
     return weights
 
 
+def steps_for(files):
+    steps = {"model", "slim"} | {file.removeprefix("model_") for file in files}
+    if "q4f16" in steps:
+        steps.add("q4")
+    for file in files:
+        if file.startswith("dynamo_"):
+            steps |= {"dynamo", "dynamo_slim"}
+        if file.startswith("opset14_"):
+            steps.add("opset14")
+    return steps
+
+
 def main():
-    for name in CASES:
-        shutil.rmtree(OUT / name, ignore_errors=True)
+    chosen = sys.argv[1:] or list(CASES)
     cases = {case["name"]: case for case in json.loads((TINY / "cases.json").read_text())["cases"]}
-    expected = {"ids": IDS, "files": {}}
+    written = OUT / "expected.json"
+    expected = json.loads(written.read_text()) if sys.argv[1:] else {"ids": IDS, "files": {}}
     with tempfile.TemporaryDirectory() as temporary:
-        for name, files in CASES.items():
+        for name in chosen:
+            shutil.rmtree(OUT / name, ignore_errors=True)
             model = load(cases[name])
             folder = Path(temporary) / name
             folder.mkdir()
-            for step, write in variants(model, inputs_of(model, 0), folder):
-                if step in STEPS:
-                    try:
-                        write()
-                    except Exception as error:
-                        print(name, step, error)
+            steps = steps_for(CASES[name])
+            for step, write in variants(model, inputs_of(model, cases[name]["choices"]), folder):
+                if step in steps:
+                    write()
             target = OUT / name
             target.mkdir(parents=True)
-            for file in files:
+            for file in CASES[name]:
                 for part in folder.glob(f"{file}.onnx*"):
                     shutil.copyfile(part, target / part.name)
-                # onnxruntime rejects some graphs that the float16 converter writes; the weights are the same.
-                computed = "model" if file == "model_fp16" else file
-                found = {"logits": logits_of(folder / f"{computed}.onnx")}
-                if "4" in file and "opset" not in file:
+                found = {"logits": results_of(computed(folder / f"{file}.onnx"), IDS, cases[name]["choices"] > 0)}
+                if name == "bert-sequence" and "4" in file and "opset" not in file:
                     found["weights"] = four_bit_weights(folder / f"{file}.onnx")
                 expected["files"][f"{name}/{file}.onnx"] = found
                 print(name, file, flush=True)
-    (OUT / "expected.json").write_text(json.dumps(expected) + "\n")
+            written.write_text(json.dumps(expected) + "\n")
 
 
 if __name__ == "__main__":

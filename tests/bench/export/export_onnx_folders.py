@@ -1,16 +1,20 @@
 """Makes folders as they are on the hub for transformers.js: config.json, tokenizer.json, onnx/model_quantized.onnx, and reference.json.
 
-    python export_onnx_folders.py <folder of all-MiniLM-L6-v2> <folder for the results> [name ...]
+    python export_onnx_folders.py <folder of all-MiniLM-L6-v2> <folder for the results> [name ...] [--peer <checkout> --peer-python <python>]
 
-The embedder has its published weights. The classifiers have random weights in the published sizes. ONNX files are made by torch's exporter and
-onnxruntime's quantiser, with the settings of transformers.js's scripts (per channel, 7 bits), but without onnxslim. reference.json holds texts and the
+The embedder has its published weights. The classifiers have random weights in the published sizes. ONNX files are made by transformers.js's own
+scripts (run_peer_scripts.py) if a checkout is given; otherwise by torch's exporter and onnxruntime's quantiser, with the settings of these
+scripts (per channel, 7 bits), but without onnxslim. reference.json holds texts and the
 results of onnxruntime with the file's weights and float activations: logits, or for the embedder the normalised mean.
 """
 
+import argparse
 import json
 import random
 import shutil
+import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -80,6 +84,15 @@ def export(model, names, output, target):
     full.unlink()
 
 
+def export_by_peer(peer, model, tokenizer, task, folder):
+    with tempfile.TemporaryDirectory() as checkpoint:
+        model.save_pretrained(checkpoint)
+        tokenizer.save(f"{checkpoint}/tokenizer.json")
+        shutil.copy(folder / "tokenizer_config.json", checkpoint)
+        script = Path(__file__).with_name("run_peer_scripts.py")
+        subprocess.run([peer.peer_python, script, peer.peer, checkpoint, folder, task], check=True, stdout=subprocess.DEVNULL)
+
+
 def texts_of(words):
     draw = random.Random(2)
     return [" ".join(draw.choice(words) for _ in range(draw.choice([6, 12, 24, 48]))) for _ in range(TEXTS)]
@@ -112,7 +125,7 @@ def spread(model, tokenizer, texts, names):
         model.classifier.weight.mul_(2 / torch.cat([one.flatten() for one in logits]).std())
 
 
-def write(root, name, model, tokenizer, names, words):
+def write(root, name, model, tokenizer, names, words, peer):
     folder = root / name
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
     model = model.eval()
@@ -125,14 +138,23 @@ def write(root, name, model, tokenizer, names, words):
     tokenizer.save(str(folder / "tokenizer.json"))
     limit = min(512, model.config.max_position_embeddings - (2 if name == "xlm-roberta-token" else 0))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": limit}))
-    if not path.exists():
+    if not path.exists() and peer.peer:
+        task = "feature-extraction" if embeds else "token-classification" if "token" in name else "text-classification"
+        export_by_peer(peer, model, tokenizer, task, folder)
+    elif not path.exists():
         export(model, names, "last_hidden_state" if embeds else "logits", path)
     (folder / "reference.json").write_text(json.dumps({"texts": texts, "results": reference(path, tokenizer, texts, names)}))
 
 
 def main():
-    minilm, root, *only = sys.argv[1:]
-    minilm, root = Path(minilm), Path(root)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("minilm", type=Path)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("only", nargs="*")
+    parser.add_argument("--peer")
+    parser.add_argument("--peer-python", default=sys.executable)
+    options = parser.parse_args()
+    minilm, root, only = options.minilm, options.root, options.only
     wordpiece = Tokenizer.from_file(str(minilm / "tokenizer.json"))
     wordpiece.no_padding()
     wordpiece.no_truncation()
@@ -158,7 +180,7 @@ def main():
     for name, make in cases.items():
         if (not only or name in only) and not (root / name / "reference.json").exists():
             torch.manual_seed(1)
-            write(root, name, *make(), words)
+            write(root, name, *make(), words, options)
             print(name, flush=True)
     for extra in ["modules.json", "1_Pooling", "sentence_bert_config.json"]:
         source, target = minilm / extra, root / "minilm-embedder" / extra
