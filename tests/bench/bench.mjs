@@ -36,7 +36,7 @@ const kUsage = `npm run bench -- [options]
   --runtimes a,b          node,chromium,native
   --variants a,b          simd,relaxed
   --threads a,b           1,<half the logical processors, at least 2>
-  --dtypes a,b            f32,f16,q8
+  --dtypes a,b            f16,f32,q8; default f32,q8, with --device webgpu all three, because 'auto' is float16 there
   --device webgpu         on a GPU, in Node over Dawn and in Chromium, instead of the CPU (docs/webgpu.md)
   --task name             text-classification (reads one row of the last layer) or question-answering (reads all)
   --rounds n              at least so many turns of everything (3, with --quick 2); more while there is time
@@ -86,7 +86,7 @@ function parseOptions() {
     runtimes: choose('runtimes', ['node', 'chromium', 'native'], ['node'], ['node']),
     variants: choose('variants', ['simd', 'relaxed'], ['relaxed'], ['relaxed']),
     threads: choose('threads', ['1', several], ['1', several], ['1', several]).map(Number),
-    dtypes: choose('dtypes', ['f32', 'q8'], ['f32'], ['f32', 'q8']),
+    dtypes: choose('dtypes', values.device === 'webgpu' ? ['f16', 'f32', 'q8'] : ['f32', 'q8'], ['f32'], ['f32', 'q8']),
     minutes: Number(values.minutes ?? (values.quick ? 1 : values.bars ? 6 : 30)),
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     ort: !values['no-ort'],

@@ -51,6 +51,7 @@ function inNode(request) {
     },
   );
   if (status !== 0) throw new Error(stderr || stdout);
+  process.stderr.write(stderr);
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
@@ -97,9 +98,10 @@ async function inChromium(environment, { folder, onnx, dtypes, batches }) {
   }
 }
 
-function rowsOf({ peak, ...what }, { library, dtype, gpu, seconds, bufferBytes, lengths }, found, batches) {
+function rowsOf({ peak, ...what }, { library, dtype, gpu, seconds, bufferBytes, lengths, failure }, found, batches) {
+  if (failure !== undefined) return [{ ...what, library, dtype, failure }];
   // The peer in the same precision, otherwise in float32.
-  const peers = found.filter((other) => library === 'peruse' && other.library === 'ort');
+  const peers = found.filter((other) => library === 'peruse' && other.library === 'ort' && other.failure === undefined);
   const ort = peers.find((other) => other.dtype === dtype) ?? peers[0];
   return Object.entries(lengths).map(([length, { times, asked }]) => {
     const rate = operationsOf(shapeConfig(what.shape), batches[length].length) / median(times);
@@ -157,6 +159,10 @@ export function printGpu(rows) {
   ];
   console.log(`\n| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|`);
   for (const row of rows) {
+    if (row.failure !== undefined) {
+      console.log(`| ${row.shape} | | ${row.runtime} | ${row.library} | ${row.dtype} | failed: ${row.failure.replace(/\s+/g, ' ')} |`);
+      continue;
+    }
     const cells = [
       row.shape,
       row.length,

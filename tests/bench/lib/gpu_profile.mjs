@@ -1,6 +1,6 @@
 // How long the GPU computes each kernel: every dispatch gets a pass of its own with two timestamps. A pass costs some microseconds, so sums are
-// larger than a call takes without the profile; compare kernels with each other. WebGPU rounds timestamps to 65,536 ns, so results are means
-// over many calls.
+// larger than a call takes without the profile; compare kernels with each other. Dawn rounds timestamps to 65,536 ns, and Peruse creates a Dawn
+// instance of its own, without the toggle that turns this off. Therefore results are means over many calls.
 import { idTokenizer, openPeruse } from './gpu_subject.mjs';
 
 const kMostDispatches = 2048; // a query set has at most 4,096 timestamps

@@ -157,7 +157,8 @@ export async function openOrt(ort, onnx, counts) {
 
 /**
  * Measures one shape on this runtime's GPU: Peruse in each precision, and onnxruntime-web with each file of `onnx` ({ fp32, fp16 }, bytes), if
- * `ort` is given. Returns a list of { library, dtype, gpu, seconds, bufferBytes, lengths }.
+ * `ort` is given. Returns a list of { library, dtype, gpu, seconds, bufferBytes, lengths }, or { library, dtype, failure, lengths: {} } for a file
+ * that onnxruntime-web cannot load.
  */
 export async function measureShape({ pipeline, ort, onnx, config, weights, dtypes, batches, counts }) {
   const files = {
@@ -166,6 +167,7 @@ export async function measureShape({ pipeline, ort, onnx, config, weights, dtype
     'model.safetensors': weights,
   };
   const subjects = [];
+  const failed = [];
   for (const dtype of dtypes) {
     const opened = await openPeruse(pipeline, { files, dtype }, counts);
     subjects.push({ name: `peruse ${dtype}`, library: 'peruse', dtype, ...opened });
@@ -174,12 +176,12 @@ export async function measureShape({ pipeline, ort, onnx, config, weights, dtype
     try {
       subjects.push({ name: `ort ${dtype}`, library: 'ort', dtype, ...(await openOrt(ort, bytes, counts)) });
     } catch (error) {
-      console.error(`onnxruntime-web ${dtype}: ${error.message}`);
+      failed.push({ library: 'ort', dtype, failure: String(error?.message ?? error), lengths: {} });
     }
   }
   const measured = await measureInTurns(subjects, batches, counts);
   for (const { close } of subjects) await close();
-  return subjects.map(({ name, library, dtype, gpu, seconds, bufferBytes }) => ({
+  const found = subjects.map(({ name, library, dtype, gpu, seconds, bufferBytes }) => ({
     library,
     dtype,
     gpu,
@@ -187,4 +189,5 @@ export async function measureShape({ pipeline, ort, onnx, config, weights, dtype
     bufferBytes,
     lengths: measured[name],
   }));
+  return [...found, ...failed];
 }

@@ -1,0 +1,1 @@
+export function measureShape(request: Record<string, unknown>): Promise<Record<string, unknown>[]>;
