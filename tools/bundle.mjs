@@ -39,6 +39,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'platform/current.ts',
     'sources/sendable.ts',
     'sources/source.ts',
+    'tasks/tasks.ts',
     'worker/start_worker_browser.ts',
     'worker/remote_host.ts',
   ].map((path) => [path, './peruse.js']),

@@ -265,7 +265,7 @@ test('a local folder comes first, if it has the model', async () => {
       const { engine, record } = fakeEngine();
       const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
       const source = await resolveSource(id, {}, paths);
-      await host.call('load', { task: 't', dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
+      await host.call('load', { task: { name: 't' }, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
       return record;
     };
     expectWhole(await open('user/model'));

@@ -121,7 +121,7 @@ describe("a cache of the caller's own", () => {
     };
     const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
     const source = await resolveSource('user/model', {}, { baseUrl: () => undefined, findFolder: async () => undefined });
-    await host.call('load', { task: 't', dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
+    await host.call('load', { task: { name: 't' }, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
     expect(taken).toBeGreaterThanOrEqual(big.length);
   });
 });

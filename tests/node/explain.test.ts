@@ -48,7 +48,7 @@ describe('occlusion of a made model', () => {
     return Array.isArray(input) ? (input as string[]).map(one) : one(input as string);
   };
   const tokenizer = { convert_tokens_to_ids: async () => [103, undefined] } as unknown as PipelineTokenizer;
-  const context = { task: 'text-classification', call, tokenizer };
+  const context = { task: 'text-classification', call, tokenizer } as const;
 
   test('a word scores what it adds', async () => {
     seen.length = 0;

@@ -201,7 +201,7 @@ test('a worker hands the arrays over without copying them', async () => {
   );
   const files = new Map(['config.json', 'tokenizer.json', 'model.safetensors'].map((name) => [name, new Uint8Array(2)]));
   await host.call('load', {
-    task: 't',
+    task: { name: 't' },
     dtype: 'f32',
     choice: { variant: 'simd', threads: 1, reason: '' },
     source: { kind: 'bytes', name: 'x', files },

@@ -44,7 +44,7 @@ function newHost(behaviour: FakeBehaviour = {}): LocalHost {
 }
 
 function load(source: SourceSpec = { kind: 'url', name: 'm', base: `${server.url}m/` }) {
-  return host.call('load', { task: 't', dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
+  return host.call('load', { task: { name: 't' }, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
 }
 
 function weightsReceived(): Buffer {

@@ -13,7 +13,7 @@ const kFiles = new Map([
   ['model.safetensors', new Uint8Array(8)],
 ]);
 const kLoad = {
-  task: 't',
+  task: { name: 't' },
   dtype: 'f32' as const,
   choice: { variant: 'simd' as const, threads: 1, reason: '' },
   source: { kind: 'bytes' as const, name: 'files', files: kFiles },

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError, throwIfAborted } from '../../web/src/errors.js';
 import type { ModelFolder } from '../../web/src/sources/source.js';
+import { engineTask, type Task } from '../../web/src/tasks/tasks.js';
 import { LocalHost } from '../../web/src/worker/local_host.js';
 import { fakeEngine } from './support/fake_engine.js';
 
@@ -78,7 +79,7 @@ async function load(task: string, files: Record<string, string>, onOpen: (host: 
   const startEngine = async () => fakeEngine().engine;
   const host: LocalHost = new LocalHost(() => {}, { ...nodeWasm, startEngine, openDiskFolder: open });
   const source = { kind: 'folder', name: 'm', path: 'm' } as const;
-  const request = { task, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
+  const request = { task: engineTask(task as Task), dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
   const code = await host.call('load', request).then(
     () => 'loaded',
     (error: PeruseError) => error.code,
@@ -134,7 +135,7 @@ test.each(Object.keys(kFolders))('%s: a load that fails ends all its other reads
     };
     const host = new LocalHost(() => {}, { ...nodeWasm, startEngine: async () => fakeEngine().engine, openDiskFolder: () => watched });
     const source = { kind: 'folder', name: 'm', path: 'm' } as const;
-    const request = { task, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
+    const request = { task: engineTask(task as Task), dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
     await expect(host.call('load', request)).rejects.toMatchObject({ code: 'network' });
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   }

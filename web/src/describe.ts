@@ -10,7 +10,7 @@ import { weightsWish } from './sources/onnx_files.js';
 import { staysHere } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
-import { engineTask, kTasks, type Task } from './tasks/tasks.js';
+import { engineTask, kTaskNames, type Task } from './tasks/tasks.js';
 
 /** Where to find the model, and which of its files to describe. */
 export interface DescribeOptions extends SourceOptions {
@@ -86,25 +86,24 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
   try {
     const choice = chooseVariant(platform().features(inWorker), { threads: 1 });
     const send = async (one: SourceSpec | undefined) => one && (inWorker ? sendable(one, stop.signal, platform().files) : one);
-    const tasks = Object.keys(kTasks) as Task[];
     const request = {
       source: (await send(spec))!,
       encoder: await send(encoder),
       labelsEncoder: await send(labelsEncoder),
       subfolder,
       modelFileName,
-      tasks: [...new Set(tasks.map((task) => engineTask(task)))],
+      tasks: [...new Set(kTaskNames.map((task) => engineTask(task)))],
       choice,
       wasm: wasm ?? (await platform().build?.(choice.variant)),
     };
     const { config, downloads, refused } = await unlessAborted(host.call('describe', request, signal), signal);
-    const ofTask = (task: Task) => refused[engineTask(task)];
+    const ofTask = (task: Task) => refused[engineTask(task).name];
     return {
       model: spec.name,
       model_type: textOf(config.model_type),
       architectures: [config.architectures ?? []].flat().map(textOf),
-      downloads: downloads.map((one) => ({ ...one, tasks: tasks.filter((task) => one.tasks.includes(engineTask(task))) })),
-      refused: Object.fromEntries(tasks.flatMap((task) => (ofTask(task) ? [[task, ofTask(task)]] : []))),
+      downloads: downloads.map((one) => ({ ...one, tasks: kTaskNames.filter((task) => one.tasks.includes(engineTask(task).name)) })),
+      refused: Object.fromEntries(kTaskNames.flatMap((task) => (ofTask(task) ? [[task, ofTask(task)]] : []))),
     };
   } finally {
     stop.abort();

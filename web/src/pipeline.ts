@@ -20,7 +20,16 @@ import type { Run } from './tasks/call.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
 import type { RedactContext, RedactFinders } from './tasks/redact.js';
-import { kAliases, kExampleModels, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
+import {
+  definitionOf,
+  kAliases,
+  kTaskNames,
+  kTasks,
+  type ResolvedTask,
+  type Task,
+  type TaskCall,
+  type TaskOrAlias,
+} from './tasks/tasks.js';
 import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
@@ -204,14 +213,14 @@ function resolveTask(task: string): Task {
   if (typeof task !== 'string') throw new PeruseError('invalid_argument', `A task must be a string, not ${show(task)}.`);
   const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
   if (Object.hasOwn(kTasks, name)) return name as Task;
-  const known = [...Object.keys(kTasks), ...Object.keys(kAliases)].join(', ');
+  const known = [...kTaskNames, ...Object.keys(kAliases)].join(', ');
   throw new PeruseError('invalid_argument', `There is no task ${show(task)}. Use one of ${known}.`);
 }
 
 /** Throws if no model is named: Peruse has no default models, unlike transformers.js. */
 function checkNamed(task: Task, source: unknown): void {
   if (source !== undefined && source !== null) return;
-  const example = kExampleModels[task];
+  const { example } = definitionOf(task);
   const words = example === undefined ? '.' : `, for example '${example}'.`;
   throw new PeruseError(
     'invalid_argument',
@@ -251,8 +260,8 @@ function assemble(model: LoadedFrom, host: Host, info: PipelineInfo, onDispose: 
     },
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
-  const makeCall = kTasks[task] as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
-  const call = makeCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
+  const createCall = kTasks[task].call as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
+  const call = createCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
     defaults,
     loadPatterns: platform().patterns,
     tokenizer: members.tokenizer,

@@ -1,10 +1,10 @@
 // The members `explain` and `stream` of pipelines, whose work is done in extras.ts, which loads on use, and for gradients in peruse/teach.
-import type { ExplainGradient } from './explain/gradient.js';
 import type { AnyPipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
-import { kExplained, kOneInput } from './tasks/task_facts.js';
-import type { Task } from './tasks/tasks.js';
+import type { Explains } from './tasks/explanations.js';
+import type { ExplainGradient } from './tasks/gradient.js';
+import { definitionOf, type Task } from './tasks/tasks.js';
 import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
 
 /** The model of a pipeline, to be read again. */
@@ -32,18 +32,18 @@ export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTok
   const { task } = model;
   let gradients: Gradients | undefined;
   const dispose = () => gradients?.dispose();
-  if (!kExplained.includes(task)) return { members: {}, dispose };
+  if (!definitionOf(task).explains) return { members: {}, dispose };
   const gradient: ExplainGradient = (request, signal) => {
     gradients ??= provided!(model);
     return gradients.explain(request, signal);
   };
   const explain: Call = async (...given) =>
-    (await platform().extras()).explain({ task, call, tokenizer, gradient: provided && gradient }, given);
+    (await platform().extras()).explain({ task: task as keyof Explains, call, tokenizer, gradient: provided && gradient }, given);
   return { members: { explain }, dispose };
 }
 
 export function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => AsyncGenerator<unknown, void, undefined> } {
-  if (kOneInput.includes(task)) return {};
+  if (definitionOf(task).oneInput) return {};
   return {
     async *stream(inputs, ...rest) {
       yield* (await platform().extras()).streamOf(task, call)(inputs, ...rest);

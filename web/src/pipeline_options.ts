@@ -9,8 +9,7 @@ import type { ProgressCallback } from './progress.js';
 import type { OnnxDtype } from './sources/onnx_files.js';
 import type { Source, SourceOptions } from './sources/source.js';
 import type { RedactPipelineOptions } from './tasks/redact.js';
-import { kTasksWith } from './tasks/task_facts.js';
-import type { ResolvedTask, Task, TaskOrAlias } from './tasks/tasks.js';
+import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
 import type { WasmModule } from './web_types.js';
 
 /** How to load a model, and where to run it. */
@@ -103,23 +102,16 @@ export interface MaskOptions {
   enhanced_mask_decoder?: boolean;
 }
 
+type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & RedactPipelineOptions;
+
 /** Loading options that only some tasks have, by task. */
-export interface OptionsByTask {
-  'text-classification': LabelOptions;
-  'token-classification': LabelOptions;
-  'text-ranking': LabelOptions;
-  'zero-shot-classification': LabelOptions & LabelReaderOptions;
-  'zero-shot-token-classification': LabelReaderOptions;
-  'fill-mask': MaskOptions;
-  redact: LabelOptions & LabelReaderOptions & RedactPipelineOptions;
-}
+export type OptionsByTask = { [T in Task]: Pick<OwnOptions, OwnLoadOptionOf<T>> };
 
 /** Options of pipeline() for a task: those of every load, and the task's own. */
-export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions &
-  (ResolvedTask<T> extends keyof OptionsByTask ? OptionsByTask[ResolvedTask<T>] : unknown);
+export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions & OptionsByTask[ResolvedTask<T>];
 
 /** The options of all tasks. */
-export type AnyPipelineOptions = PipelineOptions & LabelOptions & LabelReaderOptions & MaskOptions & RedactPipelineOptions;
+export type AnyPipelineOptions = PipelineOptions & OwnOptions;
 
 const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
   adapter: 'other',
@@ -154,8 +146,12 @@ const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
 export function checkPipelineOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
   const whose = `pipeline('${task}')`;
-  const kinds = Object.entries(kOptionKinds).filter(([name]) => kTasksWith[name]?.includes(task) ?? true);
-  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, kTasksWith);
+  const tasksWith = new Map<string, Task[]>();
+  for (const one of kTaskNames) {
+    for (const name of definitionOf(one).loadOptions ?? []) tasksWith.set(name, [...(tasksWith.get(name) ?? []), one]);
+  }
+  const kinds = Object.entries(kOptionKinds).filter(([name]) => tasksWith.get(name)?.includes(task) ?? true);
+  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, Object.fromEntries(tasksWith));
 }
 
 export function checkWorker({ worker }: PipelineOptions): boolean | undefined {

@@ -49,7 +49,7 @@ test.each([
   [
     ['redact', kModel, train, '-o', out],
     2,
-    /<task> is text-classification or zero-shot-classification or token-classification or question-answering, not 'redact'/,
+    /<task> is text-classification or question-answering or token-classification or zero-shot-classification, not 'redact'/,
   ],
   [['text-classification', kModel], 2, /<examples\.jsonl> is missing/],
   [['text-classification', kModel, train, '-o', out, '--layers', '2'], 2, /--layers goes with --method layers/],

@@ -24,7 +24,7 @@ async function load(
   const host = new LocalHost(() => {}, { ...nodeRuntime, ...runtime });
   kOpen.push(host);
   const report = await host.call('load', {
-    task: 'text-classification',
+    task: { name: 'text-classification' },
     dtype: 'auto',
     source: await resolveSource(files, {}, { baseUrl: () => undefined, findFolder: async () => undefined }),
     choice: { variant: 'simd', threads: 1, reason: '' },

@@ -85,7 +85,7 @@ test('a lost device: the first call brings the engine back, and both use it', as
   const parts = { ...nodeRuntime, findGpu: gpu.findGpu };
   const load = async (host: LocalHost, task: string) =>
     host.call('load', {
-      task,
+      task: { name: task },
       dtype: 'auto',
       source: await resolveSource(kReader, {}, { baseUrl: () => undefined, findFolder: async (path) => path }),
       choice: { variant: 'simd', threads: 1, reason: '' },

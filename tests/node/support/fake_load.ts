@@ -20,7 +20,7 @@ export async function loadFake(
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {
     const report = await host.call('load', {
-      task: 't',
+      task: { name: 't' },
       dtype: 'f32',
       source: spec,
       choice: { variant: 'simd', threads: 1, reason: '' },

@@ -51,7 +51,7 @@ export async function load(
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {
-    await host.call('load', { task: 't', dtype: 'f32', source: spec, choice: { variant: 'simd', threads: 1, reason: '' } });
+    await host.call('load', { task: { name: 't' }, dtype: 'f32', source: spec, choice: { variant: 'simd', threads: 1, reason: '' } });
   } catch (error) {
     host.dispose();
     throw error;

@@ -15,7 +15,7 @@ test.each([
     'a task that is none',
     ['fill-mask', kModel, kTwo],
     'invalid_argument',
-    /'fill-mask' can't be taught. Use text-classification, zero-shot-classification, token/,
+    /'fill-mask' can't be taught. Use text-classification, question-answering, token/,
   ],
   ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not a string/],
   ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],

@@ -1,7 +1,7 @@
 import { describe, type ModelDescription } from '../describe.js';
 import { labelsOf } from '../engine/describe_model.js';
 import { withModel } from '../quantize/stand_in_engine.js';
-import { kTasks, type Task } from '../tasks/tasks.js';
+import { engineTask, kTaskNames, type Task } from '../tasks/tasks.js';
 import { type Checkpoint, elements, readCheckpoint, readConfig } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
@@ -42,11 +42,11 @@ export const inspect: Command = {
 };
 
 function runs({ downloads }: ModelDescription): Task[] {
-  return (Object.keys(kTasks) as Task[]).filter((task) => downloads.some(({ tasks }) => tasks.includes(task)));
+  return kTaskNames.filter((task) => downloads.some(({ tasks }) => tasks.includes(task)));
 }
 
 function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
-  return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
+  return withModel(engineTask(task), 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }
 
 function memoryOf({ downloads }: ModelDescription): Record<string, number> {
@@ -56,7 +56,7 @@ function memoryOf({ downloads }: ModelDescription): Record<string, number> {
 function asJson(description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): object {
   const { refused, downloads, model_type, architectures } = description;
   const running = runs(description);
-  const tasks = Object.keys(kTasks).map((task) => [task, refused[task as Task] ?? true]);
+  const tasks = kTaskNames.map((task) => [task, refused[task] ?? true]);
   const common = {
     model_type,
     architectures,

@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
-import {
-  type TeachExample,
-  type TeachMethod,
-  type TeachOptions,
-  type TeachProgress,
-  type TeachTask,
-  teach as teachModel,
-} from '../teach/index_node.js';
+import { kTeachTasks, type TeachTask } from '../tasks/training.js';
+import { type TeachExample, type TeachMethod, type TeachOptions, type TeachProgress, teach as teachModel } from '../teach/index_node.js';
 import { refuseOccupied } from '../teach/save_node.js';
 import { type Command, choice, flag, list, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
@@ -16,7 +10,6 @@ import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
 
-const kTasks = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'] as const;
 const kMethods = ['head', 'layers', 'lora', 'full'] as const;
 
 export const teach: Command = {
@@ -51,8 +44,8 @@ Prints the measurements as JSON.`,
   async run(positionals, values, io) {
     const [taskName, model, file, ...rest] = needed(positionals, ['task', 'model', 'examples.jsonl']);
     if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many`);
-    const task = kTasks.find((name) => name === taskName);
-    if (task === undefined) throw new UsageError(`<task> is ${kTasks.join(' or ')}, not '${taskName}'`);
+    const task = kTeachTasks.find((name) => name === taskName);
+    if (task === undefined) throw new UsageError(`<task> is ${kTeachTasks.join(' or ')}, not '${taskName}'`);
     const out = text(values, 'out');
     if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
     const overwrite = flag(values, 'overwrite');

@@ -21,7 +21,7 @@ import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/o
 import { openFolder } from '../sources/open_folder.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
-import { hasHead, kGliner, kZeroShot, readsLabels } from '../tasks/task_facts.js';
+import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
 import { withStatic } from './feed_onnx.js';
@@ -36,7 +36,7 @@ export interface DescribeRequest {
   /** Location and name of ONNX files (WeightsWish). */
   subfolder: string;
   modelFileName: string;
-  tasks: string[];
+  tasks: EngineTask[];
   choice: VariantChoice;
   wasm?: string | WasmModule | undefined;
 }
@@ -199,7 +199,7 @@ class Description {
   }
 
   async of(
-    tasks: readonly string[],
+    tasks: readonly EngineTask[],
     checkpoint: Checkpoint | undefined,
     onnx: Awaited<ReturnType<typeof lookAtOnnx>>,
   ): Promise<DescriptionReport> {
@@ -208,11 +208,11 @@ class Description {
     const config = await lookAt(this.job_.folder, this.config_.name, this.job_.signal);
     const configBytes = config.found && config.size > 0 ? config.size : this.config_.content.length;
     const refused: DescriptionReport['refused'] = {};
-    const runs: string[] = [];
+    const runs: EngineTask[] = [];
     for (const task of tasks) {
       throwIfAborted(this.job_.signal);
       const why = await this.refusal(task, small !== undefined, checkpoint);
-      if (why) refused[task] = why;
+      if (why) refused[task.name] = why;
       else runs.push(task);
     }
     const of = async (dtype: OnnxDtype, weights: ModelDownload['weights'], file: string, files: Files): Promise<ModelDownload> => ({
@@ -222,7 +222,7 @@ class Description {
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
       memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0]!, weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
-      tasks: runs,
+      tasks: runs.map(({ name }) => name),
     });
     const downloads: ModelDownload[] = [];
     for (const dtype of checkpoint ? this.dtypesOf(checkpoint) : []) {
@@ -242,22 +242,22 @@ class Description {
     return kQuantizedForms.filter((form) => method === `peruse-${form}`);
   }
 
-  private async refusal(task: string, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
+  private async refusal(task: EngineTask, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
     // If files are missing, the engine can check a model for every task except GLiNER's.
-    const refused = this.lack_ !== undefined && task === kGliner ? undefined : await this.engineRefusal(task, checkpoint);
+    const refused = this.lack_ !== undefined && task.glinerConfig ? undefined : await this.engineRefusal(task, checkpoint);
     if (refused) return { ...refused, message: refused.message + this.ownCode(refused) };
     if (this.lack_ !== undefined) return { code: 'not_found', message: this.lack_ };
     if (!hasTokenizer) {
       const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
       return { code: 'not_found', message: `the tokenizer is missing: none of the files ${names} exists` };
     }
-    const labels = readsLabels(task) ? labelsEncoderOf(this.parsed_) : undefined;
+    const labels = task.labelsTokenizer ? labelsEncoderOf(this.parsed_) : undefined;
     if (labels === undefined) return undefined;
     const there = await lookAtTokenizer(labelsFolder(this.job_), this.job_.signal);
     return there === undefined ? { code: 'not_found', message: `${labelsHint(labels)}.` } : undefined;
   }
 
-  private async engineRefusal(task: string, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
+  private async engineRefusal(task: EngineTask, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
     let isOpen = false;
     const feed = async (session: Engine) => {
       isOpen = true;
@@ -278,7 +278,7 @@ class Description {
     return unfitLabels(task, this.parsed_) ?? (checkpoint ? undefined : otherHead(task, this.parsed_));
   }
 
-  private async memory(dtype: string, task: string, checkpoint: Checkpoint | undefined): Promise<number> {
+  private async memory(dtype: string, task: EngineTask, checkpoint: Checkpoint | undefined): Promise<number> {
     try {
       return await this.asking(task, dtype, async (session) => {
         if (checkpoint) await this.feedHeader(session, checkpoint);
@@ -290,13 +290,13 @@ class Description {
     }
   }
 
-  private async asking<T>(task: string, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
+  private async asking<T>(task: EngineTask, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
     const session = this.engine_.fork();
     try {
       session.addFile('config.json', this.config_.content);
       for (const { name, content } of await this.tokenizer()) session.addFile(name, content);
       session.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
-      await session.open({ task, dtype });
+      await session.open({ task: task.name, dtype });
       return await use(session);
     } finally {
       session.dispose();
@@ -337,13 +337,13 @@ export function labelsOf({ id2label, num_labels }: Record<string, unknown>): str
 }
 
 /** Checks the labels for zero-shot classification, which the engine checks only in a call. */
-function unfitLabels(task: string, config: Record<string, unknown>): Refusal | undefined {
-  if (task !== kZeroShot || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
+function unfitLabels({ entailment }: EngineTask, config: Record<string, unknown>): Refusal | undefined {
+  if (!entailment || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
   return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
 }
 
 /** Checks the task by the class that config.json names, for ONNX files, whose parameters are unknown before they are loaded. */
-function otherHead(task: string, { architectures }: Record<string, unknown>): Refusal | undefined {
+function otherHead(task: EngineTask, { architectures }: Record<string, unknown>): Refusal | undefined {
   const names = [architectures ?? []].flat().map(textOf);
   if (names.length === 0 || hasHead(task, names) !== false) return undefined;
   return { code: 'missing_head', message: `config.json names ${names.join(', ')}, which has no head for this task` };

@@ -13,7 +13,6 @@ import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sourc
 import { openFolder } from '../sources/open_folder.js';
 import { feedFile, type NamedFile, quietly } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
-import { kEmbedding } from '../tasks/task_facts.js';
 import type { Engine, WeightReport } from './engine.js';
 import { openOnnxFeed, withStatic } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
@@ -87,7 +86,7 @@ async function openFolders(request: LoadRequest, context: LoadContext, notice: (
   const { source, task } = request;
   const open = async (other: SourceSpec) => openFolder(other, { ...context.files, notice });
   const opened = await open(source);
-  const folder = task === kEmbedding ? withStatic(opened, context.files, source.name) : opened;
+  const folder = task.readsStatic ? withStatic(opened, context.files, source.name) : opened;
   const job: Job = { ...quietly(source.name, folder, context.signal), task, report: context.report };
   const adapter = request.adapter && { ...job, name: request.adapter.name, folder: await open(request.adapter) };
   const encoder = request.encoder && (await open(request.encoder));
@@ -177,7 +176,7 @@ async function openModel(
     length += content.length;
   }
   const { task, id2label, enhancedMaskDecoder } = request;
-  await engine.open({ task, dtype: precisionFor(request, chosen), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
+  await engine.open({ task: task.name, dtype: precisionFor(request, chosen), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
   return adapter ? length + (await feedAdapter(adapter, engine)) : length;
 }
 

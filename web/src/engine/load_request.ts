@@ -1,5 +1,6 @@
 import type { WeightsWish } from '../sources/onnx_files.js';
 import type { SourceSpec } from '../sources/source.js';
+import type { EngineTask } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
 import type { DeviceWish, ProbeMemory } from './reports.js';
 import type { VariantChoice } from './variant.js';
@@ -8,7 +9,7 @@ import type { VariantChoice } from './variant.js';
 export type DtypeWish = 'auto' | 'f32' | 'f16' | 'q8' | 'q4';
 
 export interface LoadRequest {
-  task: string;
+  task: EngineTask;
   dtype: DtypeWish;
   source: SourceSpec;
   weights?: WeightsWish;

@@ -1,19 +1,20 @@
 // The explanations of pipelines, which load on use (web/bundle/peruse-extras.js in pages).
 import { PeruseError, show } from '../errors.js';
 import { checkString, nameOf } from '../tasks/call.js';
+import { type Explained, kExplained } from '../tasks/explained.js';
 import type { ExplainedWord, ExplainOptions, Explanation } from '../tasks/explanations.js';
+import type { GradientRequest } from '../tasks/gradient.js';
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
 import type { ExplainContext } from './context.js';
-import { type Explained, explainedOf } from './explained.js';
-import type { GradientRequest } from './gradient.js';
 import { scoresByWord, wordsOf } from './words.js';
 
 /** Inputs of one call: few, so that an abort takes effect soon. */
 const kAtOnce = 32;
 
 export async function explain(context: ExplainContext, given: readonly unknown[]): Promise<Explanation> {
+  const task = kExplained[context.task];
   const last = given.at(-1);
-  const hasOptions = given.length > textsOf(context.task) && last !== undefined;
+  const hasOptions = given.length > task.inputs && last !== undefined;
   if (hasOptions && (typeof last !== 'object' || last === null || Array.isArray(last))) {
     throw new PeruseError('invalid_argument', `Options must be an object, not ${nameOf(last)}.`);
   }
@@ -26,14 +27,9 @@ export async function explain(context: ExplainContext, given: readonly unknown[]
   if (!Number.isSafeInteger(steps) || steps < 1) {
     throw new PeruseError('invalid_argument', `steps must be a whole number from 1 on, not ${show(steps)}.`);
   }
-  const explained = await explainedOf(context, given.slice(0, textsOf(context.task)), others);
+  const explained = await task.explain(context.call, given.slice(0, task.inputs), others as Record<string, unknown>);
   if (method === 'gradient') return byGradient(context, explained, steps, options.signal);
   return byOcclusion(explained, replacement ?? (await maskOf(context.tokenizer)), options.signal);
-}
-
-/** Number of arguments of a task's call before its options. */
-function textsOf(task: string): number {
-  return task === 'text-classification' ? 1 : 2;
 }
 
 async function byOcclusion(explained: Explained, replacement: string, signal: AbortSignal | undefined): Promise<Explanation> {

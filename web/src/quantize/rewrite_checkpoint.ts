@@ -20,7 +20,7 @@ import { feedFile, locate, quietly, type Reading, readWhole } from '../sources/r
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { openStatic } from '../sources/static_embeddings.js';
-import { taskOfClasses } from '../tasks/task_facts.js';
+import { taskOfClasses } from '../tasks/tasks.js';
 import { kModelFiles, otherFiles } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';

@@ -10,6 +10,7 @@ import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { quietly, readThoseThere } from '../sources/read_files.js';
 import { type ModelFolder, resolveSource, type Source, type SourceSpec } from '../sources/source.js';
+import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import { cos_sim } from '../tasks/vectors.js';
 import { rewriteCheckpoint } from './rewrite_checkpoint.js';
 import { planTrim, type TrimOptions, type TrimReport } from './trim.js';
@@ -122,7 +123,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
     ...(model_file_name === undefined ? {} : { model_file_name }),
   };
   const vectors = async (model: Source, more: object) => {
-    const embed = await pipeline('feature-extraction', model, { ...more, share: false });
+    const embed = await pipeline(kEmbedding, model, { ...more, share: false });
     try {
       return (await embed([...texts], { pooling: 'mean', truncation: true })).map(({ data }) => data);
     } finally {
@@ -137,9 +138,9 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
     leastCosine: Math.min(...cosines),
   };
   const { downloads } = await describe(folder);
-  if (!downloads.some(({ tasks }) => tasks.includes('text-classification'))) return difference;
+  if (!downloads.some(({ tasks }) => tasks.includes(kClassification))) return difference;
   const labels = async (model: Source, more: object) => {
-    const classify = await pipeline('text-classification', model, { ...more, share: false });
+    const classify = await pipeline(kClassification, model, { ...more, share: false });
     try {
       return (await classify([...texts], { truncation: true })).map(({ label }) => label);
     } finally {

@@ -6,14 +6,19 @@ import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { kLabelsTokenizer } from '../sources/model_files.js';
-import { engineTask, type Task } from '../tasks/tasks.js';
+import type { EngineTask } from '../tasks/definition.js';
 
-export async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
+export async function withModel<T>(
+  { name: task }: EngineTask,
+  dtype: string,
+  config: Uint8Array,
+  use: (engine: Engine) => Promise<T>,
+): Promise<T> {
   const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), builds: nodeWasm });
   try {
     engine.addFile('config.json', config);
     for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, kStandInTokenizer);
-    await engine.open({ task: engineTask(task), dtype });
+    await engine.open({ task, dtype });
     return await use(engine);
   } finally {
     engine.dispose();

@@ -1,6 +1,6 @@
 // Reads the files of a model that describe it: its configuration, its tokenizer, sentence-transformers' modules.
 import { PeruseError } from '../errors.js';
-import { hasHead, kGliner, kSentenceFiles, readsLabels } from '../tasks/task_facts.js';
+import { type EngineTask, hasHead } from '../tasks/definition.js';
 import { numberOf, parseObject, textOf } from './json.js';
 import {
   encoderConfigs,
@@ -33,7 +33,7 @@ import {
 import { type FileFacts, firstOf, folderWithin, lookAt, type ModelFolder } from './source.js';
 
 export interface Job extends Reading {
-  task: string;
+  task: EngineTask;
   /** A bi-encoder's label encoder, if the caller named its folder. */
   labels?: ModelFolder;
 }
@@ -42,7 +42,7 @@ export interface Job extends Reading {
 const kAdapterModelConfig = 'adapter/config.json';
 
 export async function locateForTask(job: Job): Promise<Located<Job>> {
-  const gliner = job.task === kGliner ? await job.folder.open(kGlinerConfig, job.signal) : undefined;
+  const gliner = job.task.glinerConfig ? await job.folder.open(kGlinerConfig, job.signal) : undefined;
   if (gliner === undefined) {
     const found = await locate(job);
     return { ...found, config: await withEncoders(found.job, found.config) };
@@ -67,6 +67,9 @@ async function withEncoders(job: Job, config: NamedFile): Promise<NamedFile> {
   return { name: config.name, content: new TextEncoder().encode(JSON.stringify({ ...said, ...found })) };
 }
 
+/** The task of a model whose task is not known yet. */
+const kUnknown: EngineTask = { name: '' };
+
 /** A model whose task is not known yet. */
 export interface LocatedModel extends Located<Job> {
   weights: ModelFolder;
@@ -82,10 +85,10 @@ export async function locateModel(
   signal: AbortSignal,
 ): Promise<LocatedModel> {
   const folder = others.encoder ? firstOf(own, others.encoder) : own;
-  const base: Job = { ...quietly(name, folder, signal), task: '', ...(others.labels && { labels: others.labels }) };
+  const base: Job = { ...quietly(name, folder, signal), task: kUnknown, ...(others.labels && { labels: others.labels }) };
   const gliner = await lookAt(folder, kGlinerConfig, signal);
   try {
-    const found = await locateForTask(gliner.found ? { ...base, task: kGliner } : base);
+    const found = await locateForTask(gliner.found ? { ...base, task: { ...kUnknown, glinerConfig: true } } : base);
     return { ...found, weights: found.job.folder === folder ? own : found.job.folder };
   } catch (error) {
     if (!gliner.found || !(error instanceof PeruseError) || error.code !== 'not_found') throw error;
@@ -116,7 +119,7 @@ export async function lookAtTokenizer(
 }
 
 export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
-  const files = kSentenceFiles[job.task];
+  const { sentenceFiles: files } = job.task;
   const forTask = () => (files === 'all' ? readModules(job) : files === 'prompts' ? readThoseThere(job, [kModules, kPrompts]) : []);
   const texts = Promise.all([readTokenizer(job), forTask()]);
   texts.catch(() => {}); // awaited later; errors in config.json have priority
@@ -128,7 +131,7 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
 }
 
 /** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
-export function hasHeadFor(task: string, config: NamedFile): boolean | undefined {
+export function hasHeadFor(task: EngineTask, config: NamedFile): boolean | undefined {
   const { architectures } = parseObject(config.name, config.content);
   return hasHead(task, [architectures].flat().map(textOf));
 }
@@ -156,7 +159,7 @@ export function labelsFolder({ folder, labels }: Job): ModelFolder {
 }
 
 async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
-  if (!readsLabels(job.task)) return [];
+  if (!job.task.labelsTokenizer) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
   if (needs === undefined) return [];
   try {

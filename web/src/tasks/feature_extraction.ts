@@ -1,5 +1,6 @@
 import { PeruseError, show } from '../errors.js';
 import { asList, type CallOptions, checkString, engineOptions, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 import type { NumberArray } from './results.js';
 import { asRows, type BinaryPrecision, packBits, type Rows } from './vectors.js';
 
@@ -53,7 +54,8 @@ export type FeatureExtractionCall = <I extends string | readonly string[], O ext
   options?: O,
 ) => Promise<Result<I, FeaturesOf<O>>>;
 
-const kOptions = taskOptions<FeatureExtractionOptions>('feature-extraction', {
+const kTask = 'feature-extraction';
+const kOptions = taskOptions<FeatureExtractionOptions>(kTask, {
   pooling: true,
   prompt: true,
   prompt_name: true,
@@ -67,10 +69,9 @@ const kOptions = taskOptions<FeatureExtractionOptions>('feature-extraction', {
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function featureExtraction(run: Run): FeatureExtractionCall {
+function createCall(run: Run): FeatureExtractionCall {
   const call = async (texts: unknown, options: FeatureExtractionOptions = {}) => {
-    const { quantize, precision, pooling, ...rest } = engineOptions('feature-extraction', kOptions, options);
+    const { quantize, precision, pooling, ...rest } = engineOptions(kTask, kOptions, options);
     const packed = checkPrecision(quantize, precision);
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
@@ -83,6 +84,13 @@ export function featureExtraction(run: Run): FeatureExtractionCall {
   };
   return call as FeatureExtractionCall;
 }
+
+/** The task. */
+export const featureExtraction = {
+  engine: { name: kTask, sentenceFiles: 'all', readsStatic: true },
+  call: createCall,
+  example: 'sentence-transformers/all-MiniLM-L6-v2',
+} as const satisfies TaskDefinition;
 
 function checkPrecision(quantize: unknown, precision: unknown = 'binary'): BinaryPrecision | undefined {
   if (quantize !== undefined && typeof quantize !== 'boolean') {

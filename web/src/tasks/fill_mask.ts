@@ -11,6 +11,7 @@ import {
   type Run,
   taskOptions,
 } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of fill-mask. */
 export interface FillMaskOptions extends CallOptions {
@@ -48,12 +49,12 @@ export type FillMaskCall = <I extends string | readonly string[], const O extend
   options?: O,
 ) => Promise<OneOrMany<I, FillMaskOutput<O>>>;
 
-const kOptions = taskOptions<FillMaskOptions>('fill-mask', { top_k: true, targets: true, all_masks: true });
+const kTask = 'fill-mask';
+const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: true, targets: true, all_masks: true });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function fillMask(run: Run): FillMaskCall {
+function createCall(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
-    const { all_masks = false, ...settings } = engineOptions('fill-mask', kOptions, options);
+    const { all_masks = false, ...settings } = engineOptions(kTask, kOptions, options);
     if (typeof all_masks !== 'boolean') {
       throw new PeruseError('invalid_argument', `all_masks must be true or false, not ${nameOf(all_masks)}.`);
     }
@@ -65,6 +66,15 @@ export function fillMask(run: Run): FillMaskCall {
   };
   return call as FillMaskCall;
 }
+
+/** The task. */
+export const fillMask = {
+  engine: { name: kTask, classes: ['ForMaskedLM', 'ForPreTraining'] },
+  call: createCall,
+  example: 'distilbert/distilbert-base-uncased',
+  loadOptions: ['enhanced_mask_decoder'],
+  pretrain: { objective: 'mlm', task: { name: 'masked-lm', examples: 'lines' } },
+} as const satisfies TaskDefinition;
 
 function onlyMask(masks: MaskProposal[][], index: number): MaskProposal[] {
   if (masks.length === 1) return masks[0]!;

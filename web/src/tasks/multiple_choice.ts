@@ -1,4 +1,5 @@
 import { type CallOptions, checkString, checkStrings, engineOptions, type Run } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** A choice and its score. */
 export interface ChoiceScore {
@@ -11,12 +12,20 @@ export interface ChoiceScore {
 /** `choose(prompt, choices)` returns the choices, best first. */
 export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function multipleChoice(run: Run): MultipleChoiceCall {
+const kTask = 'multiple-choice';
+
+function createCall(run: Run): MultipleChoiceCall {
   return async (prompt, choices, options = {}) => {
-    const settings = engineOptions('multiple-choice', {}, options);
+    const settings = engineOptions(kTask, {}, options);
     const input = { prompt: checkString(prompt, 'The prompt'), choices: checkStrings(choices, 'choices') };
     const [scores] = (await run([input], settings, options.signal)) as ChoiceScore[][];
     return scores!;
   };
 }
+
+/** The task. */
+export const multipleChoice = {
+  engine: { name: kTask, classes: ['ForMultipleChoice'] },
+  call: createCall,
+  oneInput: true,
+} as const satisfies TaskDefinition;

@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
 import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {
@@ -61,8 +62,7 @@ const kOptions = taskOptions<QuestionAnsweringOptions>(kTask, {
   align_to_words: true,
 });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function questionAnswering(run: Run): QuestionAnsweringCall {
+function createCall(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
     const inputs = questionInputs(question, context);
@@ -73,6 +73,15 @@ export function questionAnswering(run: Run): QuestionAnsweringCall {
   };
   return call as QuestionAnsweringCall;
 }
+
+/** The task. */
+export const questionAnswering = {
+  engine: { name: kTask, classes: ['ForQuestionAnswering'] },
+  call: createCall,
+  example: 'deepset/minilm-uncased-squad2',
+  explains: 'question-answering',
+  teach: { name: kTask, examples: 'answers' },
+} as const satisfies TaskDefinition;
 
 /** Cuts the answer from the caller's context, in which the engine has replaced lone surrogates. */
 function cutFrom(context: string, answer: Answer): Answer {

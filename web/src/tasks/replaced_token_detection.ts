@@ -1,4 +1,5 @@
 import { type CallOptions, type Run, type TextsCall, textsCall } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** A token, with the probability that it was replaced. */
 export interface TokenReplacement {
@@ -14,7 +15,16 @@ export interface TokenReplacement {
 /** `detect(text)`, `detect([text, ...])` return an item for each token, without special tokens. */
 export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function replacedTokenDetection(run: Run): ReplacedTokenDetectionCall {
-  return textsCall<CallOptions, TokenReplacement[]>('replaced-token-detection', {}, run);
+const kTask = 'replaced-token-detection';
+
+function createCall(run: Run): ReplacedTokenDetectionCall {
+  return textsCall<CallOptions, TokenReplacement[]>(kTask, {}, run);
 }
+
+/** The task. */
+export const replacedTokenDetection = {
+  engine: { name: kTask },
+  call: createCall,
+  example: 'google/electra-small-discriminator',
+  pretrain: { objective: 'rtd', task: { name: kTask, examples: 'lines' } },
+} as const satisfies TaskDefinition;

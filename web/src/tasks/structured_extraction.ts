@@ -1,5 +1,6 @@
 // structured-extraction: fills in a schema from a text, with a GLiNER2 model.
 import { asList, type CallOptions, checkString, engineOptions, type OneOrMany, plain, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of structured extraction. */
 export interface StructuredExtractionOptions extends CallOptions {
@@ -101,17 +102,24 @@ export type StructuredExtractionCall = <I extends string | readonly string[]>(
   options?: StructuredExtractionOptions,
 ) => Promise<OneOrMany<I, ExtractionResult>>;
 
-const kOptions = taskOptions<StructuredExtractionOptions>('structured-extraction', { threshold: true });
+const kTask = 'structured-extraction';
+const kOptions = taskOptions<StructuredExtractionOptions>(kTask, { threshold: true });
 /** Levels of objects and lists in a schema, down to the choices of a field. */
 const kLevels = 6;
 
-/** Creates the call of a pipeline; `run` sends requests to its engine, which checks the schema. */
-export function structuredExtraction(run: Run): StructuredExtractionCall {
+function createCall(run: Run): StructuredExtractionCall {
   const call = async (texts: unknown, schema: unknown, options: StructuredExtractionOptions = {}) => {
-    const settings = { ...engineOptions('structured-extraction', kOptions, options), schema: plain('schema', schema, kLevels) };
+    const settings = { ...engineOptions(kTask, kOptions, options), schema: plain('schema', schema, kLevels) };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const results = await run(inputs, settings, options.signal);
     return Array.isArray(texts) ? results : results[0];
   };
   return call as StructuredExtractionCall;
 }
+
+/** The task. */
+export const structuredExtraction = {
+  engine: { name: kTask },
+  call: createCall,
+  example: 'fastino/gliner2-base-v1',
+} as const satisfies TaskDefinition;

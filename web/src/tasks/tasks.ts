@@ -1,10 +1,11 @@
-// Maps the name of each task to the function that creates its call. All types of pipelines are derived from this map.
+// The definition of each task by name. All types of pipelines are derived from this map.
+import type { EngineTask, OwnLoadOption, TaskDefinition } from './definition.js';
 import type { Explaining } from './explanations.js';
 import { featureExtraction } from './feature_extraction.js';
 import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
-import { redact } from './redact.js';
+import { redaction } from './redact_task.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
 import type { Streaming } from './streams.js';
 import { structuredExtraction } from './structured_extraction.js';
@@ -26,29 +27,8 @@ export const kTasks = {
   'text-ranking': textRanking,
   'multiple-choice': multipleChoice,
   'replaced-token-detection': replacedTokenDetection,
-  redact,
+  redact: redaction,
 };
-
-/** An example model for each task, for the error message if the caller named no model. It is never loaded. */
-export const kExampleModels: Partial<Record<Task, string>> = {
-  'text-classification': 'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
-  'question-answering': 'deepset/minilm-uncased-squad2',
-  'token-classification': 'dslim/bert-base-NER',
-  'zero-shot-classification': 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
-  'zero-shot-token-classification': 'knowledgator/gliner-pii-base-v1.0',
-  'structured-extraction': 'fastino/gliner2-base-v1',
-  'fill-mask': 'distilbert/distilbert-base-uncased',
-  'feature-extraction': 'sentence-transformers/all-MiniLM-L6-v2',
-  'text-ranking': 'cross-encoder/ms-marco-MiniLM-L6-v2',
-  'replaced-token-detection': 'google/electra-small-discriminator',
-  redact: 'iiiorg/piiranha-v1-detect-personal-information',
-};
-
-/** Returns the engine's name of a task: `redact` uses a tagger, or with labels a GLiNER. */
-export function engineTask(task: Task, { labels }: { labels?: unknown } = {}): string {
-  if (task !== 'redact') return task;
-  return labels === undefined ? 'token-classification' : 'zero-shot-token-classification';
-}
 
 /** Names of tasks in transformers.js that differ from Peruse's. */
 export const kAliases = {
@@ -64,4 +44,32 @@ export type TaskOrAlias = Task | keyof typeof kAliases;
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
 /** The signature of a task's pipeline. */
-export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]> & Streaming<T> & Explaining<T>;
+export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]['call']> & Streaming<T> & Explaining<T>;
+
+/** Names of the options of pipeline() that only the task and few others have. */
+export type OwnLoadOptionOf<T extends Task> = (typeof kTasks)[T] extends { loadOptions: readonly (infer O extends OwnLoadOption)[] }
+  ? O
+  : never;
+
+/** The tasks by which teach() and shrinkCheckpoint() compare texts. */
+export const kClassification = 'text-classification';
+export const kEmbedding = 'feature-extraction';
+
+export const kTaskNames = Object.keys(kTasks) as Task[];
+
+export function definitionOf(task: Task): TaskDefinition {
+  return kTasks[task];
+}
+
+/** Returns what the engine loads for a pipeline with these options. */
+export function engineTask(task: Task, options: { labels?: unknown } = {}): EngineTask {
+  const { engine } = definitionOf(task);
+  return typeof engine === 'function' ? engine(options) : engine;
+}
+
+/** Returns the task of the classes in config.json. */
+export function taskOfClasses(classes: readonly string[]): EngineTask {
+  const engines = kTaskNames.map((task) => engineTask(task));
+  const isOwn = ({ classes: [own] = [] }: EngineTask) => own !== undefined && classes.some((name) => name.endsWith(own));
+  return engines.find(isOwn) ?? featureExtraction.engine;
+}

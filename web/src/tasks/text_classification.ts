@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
 import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** A pair of texts, for models trained on pairs. */
 export interface TextPair {
@@ -70,8 +71,7 @@ const kOptions = taskOptions<TextClassificationOptions>(kTask, {
   window_label: true,
 });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function textClassification(run: Run): TextClassificationCall {
+function createCall(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
     const inputs = asList(input).map((item, index) => classifierInput(item, index));
@@ -81,6 +81,16 @@ export function textClassification(run: Run): TextClassificationCall {
   };
   return call as TextClassificationCall;
 }
+
+/** The task. */
+export const textClassification = {
+  engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'without head' },
+  call: createCall,
+  example: 'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
+  loadOptions: ['id2label'],
+  explains: 'text-classification',
+  teach: { name: kTask, examples: 'labels' },
+} as const satisfies TaskDefinition;
 
 function classifierInput(item: unknown, index: number): { text: string; text_pair?: string } {
   if (typeof item === 'string') return { text: item };

@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
 import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of ranking. */
 export interface TextRankingOptions extends CallOptions {
@@ -28,7 +29,8 @@ export interface RankedDocument {
 /** `rank(query, documents)` returns the documents, best first. A document that is too long is cut. */
 export type TextRankingCall = (query: string, documents: readonly string[], options?: TextRankingOptions) => Promise<RankedDocument[]>;
 
-const kOptions = taskOptions<TextRankingOptions>('text-ranking', {
+const kTask = 'text-ranking';
+const kOptions = taskOptions<TextRankingOptions>(kTask, {
   top_k: true,
   return_documents: true,
   function_to_apply: true,
@@ -36,10 +38,9 @@ const kOptions = taskOptions<TextRankingOptions>('text-ranking', {
   max_length: true,
 });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function textRanking(run: Run): TextRankingCall {
+function createCall(run: Run): TextRankingCall {
   return async (query, documents, options = {}) => {
-    const { return_documents = false, ...settings } = engineOptions('text-ranking', kOptions, options);
+    const { return_documents = false, ...settings } = engineOptions(kTask, kOptions, options);
     if (typeof return_documents !== 'boolean') {
       throw new PeruseError('invalid_argument', `return_documents must be true or false, not ${nameOf(return_documents)}.`);
     }
@@ -48,3 +49,13 @@ export function textRanking(run: Run): TextRankingCall {
     return return_documents ? ranked!.map((one) => ({ ...one, text: documents[one.corpus_id]! })) : ranked!;
   };
 }
+
+/** The task. */
+export const textRanking = {
+  engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'prompts' },
+  call: createCall,
+  example: 'cross-encoder/ms-marco-MiniLM-L6-v2',
+  loadOptions: ['id2label'],
+  explains: 'text-classification',
+  oneInput: true,
+} as const satisfies TaskDefinition;

@@ -1,4 +1,5 @@
 import { type CallOptions, type NoOptions, type OneOrMany, type Run, taskOptions, textsCall } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {
@@ -46,14 +47,23 @@ export type TokenClassificationCall = <I extends string | readonly string[], con
   options?: O,
 ) => Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
 
-const kOptions = taskOptions<TokenClassificationOptions>('token-classification', {
+const kTask = 'token-classification';
+const kOptions = taskOptions<TokenClassificationOptions>(kTask, {
   aggregation_strategy: true,
   ignore_labels: true,
   stride: true,
   max_length: true,
 });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function tokenClassification(run: Run): TokenClassificationCall {
-  return textsCall<TokenClassificationOptions, unknown>('token-classification', kOptions, run) as TokenClassificationCall;
+function createCall(run: Run): TokenClassificationCall {
+  return textsCall<TokenClassificationOptions, unknown>(kTask, kOptions, run) as TokenClassificationCall;
 }
+
+/** The task. */
+export const tokenClassification = {
+  engine: { name: kTask, classes: ['ForTokenClassification'] },
+  call: createCall,
+  example: 'dslim/bert-base-NER',
+  loadOptions: ['id2label'],
+  teach: { name: kTask, examples: 'entities' },
+} as const satisfies TaskDefinition;

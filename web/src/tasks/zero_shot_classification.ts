@@ -1,4 +1,5 @@
 import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type Run, taskOptions } from './call.js';
+import type { TaskDefinition } from './definition.js';
 import { kHypothesisTemplate } from './hypothesis.js';
 
 /** Options of zero-shot classification. */
@@ -24,14 +25,14 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
   options?: ZeroShotClassificationOptions,
 ) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
 
-const kOptions = taskOptions<ZeroShotClassificationOptions>('zero-shot-classification', { hypothesis_template: true, multi_label: true });
+const kTask = 'zero-shot-classification';
+const kOptions = taskOptions<ZeroShotClassificationOptions>(kTask, { hypothesis_template: true, multi_label: true });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
+function createCall(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
     const settings = {
       hypothesis_template: kHypothesisTemplate,
-      ...engineOptions('zero-shot-classification', kOptions, options),
+      ...engineOptions(kTask, kOptions, options),
       candidate_labels: labelList(labels, 'candidate_labels'),
     };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
@@ -41,3 +42,13 @@ export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   };
   return call as ZeroShotClassificationCall;
 }
+
+/** The task. */
+export const zeroShotClassification = {
+  engine: { name: kTask, classes: ['ForSequenceClassification'], labelsTokenizer: true, entailment: true },
+  call: createCall,
+  example: 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
+  loadOptions: ['encoder', 'id2label', 'labels_encoder'],
+  explains: 'text-classification',
+  teach: { name: kTask, examples: 'labels', readsLabels: true },
+} as const satisfies TaskDefinition;

@@ -9,6 +9,7 @@ import {
   type Run,
   taskOptions,
 } from './call.js';
+import type { TaskDefinition } from './definition.js';
 
 /** Options of zero-shot token classification. */
 export interface ZeroShotTokenClassificationOptions extends CallOptions {
@@ -37,19 +38,27 @@ export type ZeroShotTokenClassificationCall = <I extends string | readonly strin
   options?: ZeroShotTokenClassificationOptions,
 ) => Promise<OneOrMany<I, LabelledSpan[]>>;
 
-const kOptions = taskOptions<ZeroShotTokenClassificationOptions>('zero-shot-token-classification', {
+const kTask = 'zero-shot-token-classification';
+const kOptions = taskOptions<ZeroShotTokenClassificationOptions>(kTask, {
   threshold: true,
   flat_ner: true,
   multi_label: true,
 });
 
-/** Creates the call of a pipeline; `run` sends requests to its engine. */
-export function zeroShotTokenClassification(run: Run): ZeroShotTokenClassificationCall {
+function createCall(run: Run): ZeroShotTokenClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {
-    const settings = { ...engineOptions('zero-shot-token-classification', kOptions, options), labels: labelList(labels, 'labels') };
+    const settings = { ...engineOptions(kTask, kOptions, options), labels: labelList(labels, 'labels') };
     const inputs: EngineInput[] = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const results = await run(inputs, settings, options.signal);
     return Array.isArray(texts) ? results : results[0];
   };
   return call as ZeroShotTokenClassificationCall;
 }
+
+/** The task. */
+export const zeroShotTokenClassification = {
+  engine: { name: kTask, glinerConfig: true, labelsTokenizer: true },
+  call: createCall,
+  example: 'knowledgator/gliner-pii-base-v1.0',
+  loadOptions: ['encoder', 'labels_encoder'],
+} as const satisfies TaskDefinition;

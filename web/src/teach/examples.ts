@@ -1,17 +1,8 @@
 // Examples for teach(), and their plain form for the engine (core/train/teach_session.h).
 import { capital, PeruseError, show } from '../errors.js';
 import { nameOf } from '../tasks/call.js';
-
-/** A task that teach() supports. */
-export type TeachTask = 'text-classification' | 'zero-shot-classification' | 'token-classification' | 'question-answering';
-
-/** Whether examples of the task are texts with labels. 'zero-shot-classification' means a GLiClass, which reads the labels with the text. */
-export function labelsTexts(task: TeachTask | PretrainTask): boolean {
-  return task === 'text-classification' || task === 'zero-shot-classification';
-}
-
-/** The engine's names of the pre-training objectives. */
-export type PretrainTask = 'masked-lm' | 'replaced-token-detection';
+import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
+import type { ExamplesOf, TeachTask } from '../tasks/training.js';
 
 /** A text, or a pair of texts, with its label. */
 export interface TextExample {
@@ -48,12 +39,14 @@ export interface AnswerExample {
   answer: { start: number; end: number } | null;
 }
 
+interface Examples {
+  labels: TextExample;
+  entities: EntitiesExample;
+  answers: AnswerExample;
+}
+
 /** The type of a task's examples. */
-export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification' | 'zero-shot-classification'
-  ? TextExample
-  : T extends 'token-classification'
-    ? EntitiesExample
-    : AnswerExample;
+export type TeachExample<T extends TeachTask = TeachTask> = Examples[ExamplesOf<T>];
 
 /** Meaning of labels, by the names of config.json. */
 export type ProblemType = 'single_label_classification' | 'multi_label_classification' | 'regression';
@@ -100,27 +93,28 @@ function entities(value: unknown): string | undefined {
   return undefined;
 }
 
-const kFields: Record<TeachTask, Fields> = {
-  'text-classification': { text: aString, text_pair: aStringIfAny, label: aLabel, probabilities: numbersIfAny },
-  'zero-shot-classification': { text: aString, label: aLabel, probabilities: numbersIfAny },
-  'token-classification': { text: aString, entities },
-  'question-answering': { question: aString, context: aString, answer: aSpanOrNull },
+const kFields: Record<TrainingTask['examples'], Fields> = {
+  labels: { text: aString, text_pair: aStringIfAny, label: aLabel, probabilities: numbersIfAny },
+  entities: { text: aString, entities },
+  answers: { question: aString, context: aString, answer: aSpanOrNull },
+  lines: { text: aString },
 };
 
 const kEngineNames: Record<string, string> = { text_pair: 'pair' };
 
-export function fieldsOf(task: TeachTask): string[] {
-  return Object.keys(kFields[task]);
+export function fieldsOf(task: TrainingTask): Fields {
+  const { text_pair, ...others } = kFields[task.examples];
+  return hasClassifier(task) ? kFields[task.examples] : others;
 }
 
 /** Converts examples to plain data, and checks types. `what` is 'example' or 'validation example'. Omits unknown fields. */
-export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
+export function plainExamples(task: TrainingTask, given: unknown, what: string): PlainExample[] {
   if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
   return Array.from(given as unknown[], (example, number) => plainExample(task, example, `${capital(what)} ${number}`));
 }
 
-function plainExample(task: TeachTask, example: unknown, which: string): PlainExample {
-  const fields = kFields[task];
+function plainExample(task: TrainingTask, example: unknown, which: string): PlainExample {
+  const fields = fieldsOf(task);
   if (typeof example !== 'object' || example === null || Array.isArray(example)) {
     throw new PeruseError('invalid_argument', `${which}: it is ${nameOf(example)}, not an object.`);
   }
@@ -135,7 +129,7 @@ function plainExample(task: TeachTask, example: unknown, which: string): PlainEx
   if ('label' in fields && plain.label === undefined && plain.probabilities === undefined) {
     throw new PeruseError('invalid_argument', `${which}: it has no label.`);
   }
-  if (task === 'token-classification') {
+  if (task.examples === 'entities') {
     for (const [index, { label }] of (plain.entities as EntitySpan[]).entries()) checkKind(label, `${which}: entity ${index}`);
   }
   return plain;
@@ -155,10 +149,10 @@ function copied(name: string, value: unknown): unknown {
   return Array.isArray(value) ? [...(value as unknown[])] : value;
 }
 
-export function labelCounts(task: TeachTask | PretrainTask, examples: readonly PlainExample[]): Map<string, number> {
+export function labelCounts(task: TrainingTask, examples: readonly PlainExample[]): Map<string, number> {
   const counts = new Map<string, number>();
   const named = ({ label, entities: spans }: PlainExample): unknown[] =>
-    task === 'token-classification' ? (spans as EntitySpan[]).map((span) => span.label) : Array.isArray(label) ? label : [label];
+    task.examples === 'entities' ? (spans as EntitySpan[]).map((span) => span.label) : Array.isArray(label) ? label : [label];
   for (const example of examples) {
     for (const label of new Set(named(example))) {
       if (typeof label === 'string') counts.set(label, (counts.get(label) ?? 0) + 1);

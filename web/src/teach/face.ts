@@ -1,14 +1,14 @@
+export type { PretrainedTask, PretrainObjective, TeachTask } from '../tasks/training.js';
 export type {
   AnswerExample,
   EntitiesExample,
   EntitySpan,
   ProblemType,
   TeachExample,
-  TeachTask,
   TextExample,
 } from './examples.js';
 export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './options.js';
-export type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
+export type { PretrainOptions } from './pretrain_options.js';
 export type { AccuracyReport, MethodScore, TeachReport } from './report.js';
 export type { Suggestion } from './suggest.js';
 export type { SaveOptions, Taught, TaughtTask, WritableDirectory } from './taught.js';

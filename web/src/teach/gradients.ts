@@ -6,6 +6,7 @@ import type { Gradients, LoadedFrom } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
+import { definitionOf, engineTask } from '../tasks/tasks.js';
 import { RemoteHost } from '../worker/remote_host.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
@@ -67,8 +68,8 @@ async function openHost({ startWorker }: TeachRuntime, { task, spec, options }: 
   signal.addEventListener('abort', () => host.dispose());
   try {
     await host.call('open', {
-      task: task === 'question-answering' ? 'question-answering' : 'text-classification',
-      readsModules: task === 'text-classification',
+      task: definitionOf(task).explains!,
+      pipelineTask: engineTask(task),
       source: await sendable(spec, signal, platform().files),
       choice,
       wasm,

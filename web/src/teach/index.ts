@@ -2,13 +2,14 @@ import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
 import { provideGradients } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
+import type { PretrainedTask, PretrainObjective, TeachTask } from '../tasks/training.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
-import type { TeachExample, TeachTask } from './examples.js';
+import type { TeachExample } from './examples.js';
 import { openGradients } from './gradients.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachOptions, TeachProgress } from './options.js';
 import { pretrainWith } from './pretrain.js';
-import type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
+import type { PretrainOptions } from './pretrain_options.js';
 import type { Taught } from './taught.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 

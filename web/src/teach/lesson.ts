@@ -3,13 +3,14 @@ import { letEventsIn } from '../engine/events.js';
 import { withStatic } from '../engine/feed_onnx.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import type { GradientRequest, GradientResult } from '../explain/gradient.js';
 import { openFolder } from '../sources/open_folder.js';
 import { locate, type NamedFile, quietly, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
+import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
+import type { GradientRequest, GradientResult } from '../tasks/gradient.js';
 import type { ServedHost } from '../worker/host.js';
 import { Starting } from '../worker/starting.js';
-import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
+import { labelCounts, type PlainExample, type ProblemType } from './examples.js';
 import { type ExplainedModel, openExplained } from './explainer.js';
 import { feedTrainer, readTexts, startTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
@@ -17,7 +18,7 @@ import type { LessonResult, TeachReport } from './report.js';
 import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
 
 export interface LessonRequest {
-  task: TeachTask | PretrainTask;
+  task: TrainingTask;
   source: SourceSpec;
   /** For replaced-token detection; undefined means a new generator. */
   generator?: SourceSpec | undefined;
@@ -107,7 +108,7 @@ class Lesson {
     const start = performance.now();
     const { generator, source } = this.request_;
     const opened = await this.open(source);
-    const { job, texts, modules } = await readTexts(opened, () => this.request_.task === 'text-classification');
+    const { job, texts, modules } = await readTexts(opened, () => hasClassifier(this.request_.task));
     const generatorFiles = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
@@ -136,16 +137,16 @@ class Lesson {
   private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
     const opened = await openFolder(source, { ...this.runtime_, notice });
-    const folder = this.request_.task === 'text-classification' ? withStatic(opened, this.runtime_, source.name) : opened;
+    const folder = hasClassifier(this.request_.task) ? withStatic(opened, this.runtime_, source.name) : opened;
     return { ...quietly(source.name, folder, this.signal_), report: (load) => this.report_({ ...this.progress_, load }) };
   }
 
   private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {
     const { task, method, settings, classWeights, choice } = this.request_;
-    const request: Record<string, unknown> = { task, ...method, ...settings, threads: choice.threads };
-    if (labelsTexts(task)) request.problem_type = this.request_.problem;
+    const request: Record<string, unknown> = { task: task.name, ...method, ...settings, threads: choice.threads };
+    if (task.examples === 'labels') request.problem_type = this.request_.problem;
     const known = modelLabels(texts);
-    const labels = pretrains(task) ? undefined : this.labels(known);
+    const labels = task.examples === 'lines' ? undefined : this.labels(known);
     if (labels !== undefined) request.labels = labels;
     if (classWeights !== undefined) request.class_weights = weightsOf(classWeights, labels ?? known, task);
     return request;
@@ -153,11 +154,11 @@ class Lesson {
 
   private labels(known: readonly string[]): string[] | undefined {
     const { task, labels, examples, problem } = this.request_;
-    if (labels !== undefined || task === 'question-answering') return labels;
+    if (labels !== undefined || task.examples === 'answers') return labels;
     const named = [...labelCounts(task, examples).keys()].sort();
     if (problem === 'regression') return typeof examples[0]?.label === 'number' && known.length !== 1 ? ['LABEL_0'] : undefined;
     if (named.length === 0) {
-      if (task === 'token-classification' && !known.includes('O')) {
+      if (task.examples === 'entities' && !known.includes('O')) {
         throw new PeruseError(
           'invalid_argument',
           'No example has an entity, so there is nothing to learn. To add examples with entities later, name their kinds in the option labels.',
@@ -165,8 +166,8 @@ class Lesson {
       }
       return undefined;
     }
-    if (task === 'zero-shot-classification') return named;
-    const known_ = new Set(task === 'token-classification' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
+    if (task.readsLabels) return named;
+    const known_ = new Set(task.examples === 'entities' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
     return named.every((label) => known_.has(label)) ? undefined : named;
   }
 
@@ -187,7 +188,7 @@ class Lesson {
     const kept = best_epoch === null ? undefined : epochs[best_epoch - 1]?.validation;
     return {
       ...rest,
-      labels: this.request_.task === 'question-answering' || pretrains(this.request_.task) ? [] : labels,
+      labels: ['answers', 'lines'].includes(this.request_.task.examples) ? [] : labels,
       examples: plan.examples,
       validation_examples: plan.validation_examples,
       epochs,
@@ -203,10 +204,6 @@ class Lesson {
   }
 }
 
-function pretrains(task: LessonRequest['task']): boolean {
-  return task === 'masked-lm' || task === 'replaced-token-detection';
-}
-
 function modelLabels(texts: readonly NamedFile[]): string[] {
   const config = texts.find(({ name }) => name === 'config.json');
   try {
@@ -219,8 +216,8 @@ function modelLabels(texts: readonly NamedFile[]): string[] {
   }
 }
 
-function weightsOf(weights: Record<string, number>, labels: readonly string[], task: LessonRequest['task']): number[] {
-  if (!labelsTexts(task)) throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
+function weightsOf(weights: Record<string, number>, labels: readonly string[], { examples }: TrainingTask): number[] {
+  if (examples !== 'labels') throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
   const unknown = Object.keys(weights).find((label) => !labels.includes(label));
   if (unknown !== undefined)
     throw new PeruseError('invalid_argument', `class_weights names '${unknown}', which is not one of ${labels.join(', ')}.`);

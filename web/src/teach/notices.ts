@@ -1,5 +1,6 @@
 // Warnings about examples and options that are valid but perhaps not intended.
-import { type EntitySpan, fieldsOf, labelCounts, type PlainExample, type TeachTask } from './examples.js';
+import type { TrainingTask } from '../tasks/definition.js';
+import { type EntitySpan, fieldsOf, labelCounts, type PlainExample } from './examples.js';
 import type { TeachOptions } from './options.js';
 
 const kNamed = 5;
@@ -9,8 +10,8 @@ function numbers(list: readonly number[]): string {
   return `${list.length === 1 ? 'Example' : 'Examples'} ${list.length > kNamed ? `${shown} and ${list.length - kNamed} more` : shown}`;
 }
 
-export function unreadFields(task: TeachTask, given: readonly object[]): string[] {
-  const known = fieldsOf(task);
+export function unreadFields(task: TrainingTask, given: readonly object[]): string[] {
+  const known = Object.keys(fieldsOf(task));
   const unread = new Map<string, number[]>();
   for (const [index, example] of given.entries()) {
     for (const field of Object.keys(example)) {
@@ -18,7 +19,7 @@ export function unreadFields(task: TeachTask, given: readonly object[]): string[
     }
   }
   return [...unread].map(
-    ([field, where]) => `${numbers(where)}: the field '${field}' is not read; an example of ${task} has ${known.join(', ')}.`,
+    ([field, where]) => `${numbers(where)}: the field '${field}' is not read; an example of ${task.name} has ${known.join(', ')}.`,
   );
 }
 
@@ -35,8 +36,8 @@ function similarLabels(labels: Iterable<string>): string[] {
   return notices;
 }
 
-function contradictions(task: TeachTask, examples: readonly PlainExample[]): string[] {
-  if (task === 'question-answering') return [];
+function contradictions({ examples: kind }: TrainingTask, examples: readonly PlainExample[]): string[] {
+  if (kind === 'answers') return [];
   const seen = new Map<string, { index: number; label: string }>();
   const notices: string[] = [];
   for (const [index, { text, pair, ...label }] of examples.entries()) {
@@ -56,11 +57,11 @@ function blankEntities(examples: readonly PlainExample[]): string[] {
   return blank.length === 0 ? [] : [`${numbers(blank)}: an entity is only white space; it is not taught.`];
 }
 
-export function exampleNotices(task: TeachTask, examples: readonly PlainExample[]): string[] {
+export function exampleNotices(task: TrainingTask, examples: readonly PlainExample[]): string[] {
   return [
     ...similarLabels(labelCounts(task, examples).keys()),
     ...contradictions(task, examples),
-    ...(task === 'token-classification' ? blankEntities(examples) : []),
+    ...(task.examples === 'entities' ? blankEntities(examples) : []),
   ];
 }
 

@@ -2,7 +2,8 @@ import { PeruseError, show } from '../errors.js';
 import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
-import type { ProblemType, TeachExample, TeachTask } from './examples.js';
+import type { TeachTask } from '../tasks/training.js';
+import type { ProblemType, TeachExample } from './examples.js';
 
 /** The trained part: the head, on features that are computed once; the head and the last layers; low-rank pairs (LoRA); or everything. */
 export type TeachMethod = 'head' | 'lora' | 'full' | { layers: number };

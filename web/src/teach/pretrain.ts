@@ -4,17 +4,15 @@ import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import type { Source } from '../sources/source.js';
 import { nameOf } from '../tasks/call.js';
-import type { PlainExample, PretrainTask } from './examples.js';
+import type { TrainingTask } from '../tasks/definition.js';
+import { definitionOf } from '../tasks/tasks.js';
+import { type PretrainedTask, type PretrainObjective, pretrainedTask } from '../tasks/training.js';
+import type { PlainExample } from './examples.js';
 import type { LessonRequest } from './lesson.js';
 import { engineSettings, type TeachOptions } from './options.js';
-import { kPretrainKinds, type PretrainedTask, type PretrainObjective, type PretrainOptions } from './pretrain_options.js';
+import { kPretrainKinds, type PretrainOptions } from './pretrain_options.js';
 import { assembleTaught, type Taught } from './taught.js';
 import { runLesson, type TeachRuntime } from './teach.js';
-
-const kTasks: Record<PretrainObjective, { engine: PretrainTask; pipeline: PretrainedTask }> = {
-  mlm: { engine: 'masked-lm', pipeline: 'fill-mask' },
-  rtd: { engine: 'replaced-token-detection', pipeline: 'replaced-token-detection' },
-};
 
 export async function pretrainWith<O extends PretrainObjective>(
   runtime: TeachRuntime,
@@ -25,24 +23,25 @@ export async function pretrainWith<O extends PretrainObjective>(
 ): Promise<Taught<PretrainedTask<O>>> {
   let lesson: Omit<LessonRequest, 'source' | 'choice'>;
   let options: PretrainOptions;
+  const task = pretrainedTask(objective);
   try {
-    if (!Object.hasOwn(kTasks, objective)) {
+    if (task === undefined) {
       throw new PeruseError('invalid_argument', `The objective must be 'mlm' or 'rtd', not ${show(objective)}.`);
     }
     options = checkLoadOptions(settings, kPretrainKinds as Record<OptionName<PretrainOptions>, OptionKind>, 'pre-training');
     for (const name of ['generator', 'detection_weight'] as const) {
       if (objective === 'mlm' && options[name] !== undefined) throw new PeruseError('invalid_argument', `${name} is for 'rtd'.`);
     }
-    lesson = prepare(kTasks[objective].engine, lines, options);
+    lesson = prepare(definitionOf(task).pretrain!.task, lines, options);
   } catch (error) {
     throw asArgumentError(error);
   }
   const { generator, ...rest } = options;
   const result = await runLesson(runtime, { source, generator }, lesson, rest as TeachOptions);
-  return assembleTaught(kTasks[objective].pipeline as PretrainedTask<O>, result, runtime.saveToDisk);
+  return assembleTaught(task, result, runtime.saveToDisk);
 }
 
-function prepare(task: PretrainTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source' | 'choice'> {
+function prepare(task: TrainingTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source' | 'choice'> {
   const { validation, mask_share: share, detection_weight: weight } = options;
   const examples = plainLines(lines, 'line');
   if (examples.length === 0) throw new PeruseError('invalid_argument', 'There are no lines to learn from.');

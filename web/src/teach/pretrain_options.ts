@@ -2,9 +2,6 @@ import type { OptionKind } from '../load_options.js';
 import type { Source } from '../sources/source.js';
 import { kKinds, type TeachOptions } from './options.js';
 
-/** Objective of pre-training: predict masked words ('mlm'), or find words that a generator has replaced ('rtd'). */
-export type PretrainObjective = 'mlm' | 'rtd';
-
 /** Pre-training options. Defaults are those of teach() unless stated otherwise. */
 export interface PretrainOptions
   extends Omit<
@@ -29,9 +26,6 @@ export interface PretrainOptions
   /** For 'rtd': the generator to continue with. Default: a new one, smaller than the model. */
   generator?: Source;
 }
-
-/** The pipeline task of a pre-trained model. */
-export type PretrainedTask<O extends PretrainObjective = PretrainObjective> = O extends 'mlm' ? 'fill-mask' : 'replaced-token-detection';
 
 const {
   class_weights: _1,

@@ -2,7 +2,9 @@ import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
 import type { FileContent } from '../sources/source_files.js';
-import type { TeachExample, TeachTask } from './examples.js';
+import { kClassification, kEmbedding } from '../tasks/tasks.js';
+import type { PretrainedTask, TeachTask } from '../tasks/training.js';
+import type { TeachExample } from './examples.js';
 import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { saveToHandle, type WritableDirectory } from './save_handle.js';
@@ -12,7 +14,7 @@ import { type Suggestion, type SuggestModels, suggest } from './suggest.js';
 export type { SaveOptions, WritableDirectory };
 
 /** The task of a taught model's pipeline. */
-export type TaughtTask = TeachTask | 'fill-mask' | 'replaced-token-detection';
+export type TaughtTask = TeachTask | PretrainedTask;
 
 /** A trained model. */
 export interface Taught<T extends TaughtTask = TeachTask> {
@@ -98,8 +100,8 @@ export function assembleTaught<T extends TaughtTask>(
     },
     async suggest(texts: readonly string[], count = kSuggested) {
       const { source, adapter } = sourcesOf(held());
-      if (task !== 'text-classification')
-        throw new PeruseError('unsupported', `suggest() is for text-classification; this is a model for ${task}.`);
+      if (task !== kClassification)
+        throw new PeruseError('unsupported', `suggest() is for ${kClassification}; this is a model for ${task}.`);
       const load = adapter === undefined ? {} : { adapter };
       return suggest(suggestModels(source, load), texts, count, severalLabels(result));
     },
@@ -129,7 +131,7 @@ function severalLabels({ made }: LessonResult): boolean {
 function suggestModels(source: Map<string, FileContent>, load: PipelineOptions): SuggestModels {
   return {
     async classify(texts) {
-      const classify = await pipeline('text-classification', source, load);
+      const classify = await pipeline(kClassification, source, load);
       try {
         return await classify(texts, { top_k: null, truncation: true });
       } finally {
@@ -137,7 +139,7 @@ function suggestModels(source: Map<string, FileContent>, load: PipelineOptions):
       }
     },
     async embed(texts) {
-      const embed = await pipeline('feature-extraction', source, load);
+      const embed = await pipeline(kEmbedding, source, load);
       try {
         const found = await embed(texts, { pooling: 'mean', normalize: true, truncation: true });
         return found.map(({ data }) => data);

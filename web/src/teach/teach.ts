@@ -6,9 +6,12 @@ import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
 import { resolveSource, type Source } from '../sources/source.js';
+import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
+import { definitionOf } from '../tasks/tasks.js';
+import { kTeachTasks, type TeachTask } from '../tasks/training.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { RemoteHost } from '../worker/remote_host.js';
-import { checkKind, labelsTexts, plainExamples, type TeachExample, type TeachTask } from './examples.js';
+import { checkKind, plainExamples, type TeachExample } from './examples.js';
 import type { LessonRequest, TeachVerbs } from './lesson.js';
 import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
 import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, type TeachProgress } from './options.js';
@@ -21,8 +24,6 @@ export interface TeachRuntime {
   saveToDisk?: SaveToDisk;
 }
 
-const kTasks: readonly TeachTask[] = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'];
-
 export async function teachWith<T extends TeachTask>(
   runtime: TeachRuntime,
   task: T,
@@ -34,18 +35,18 @@ export async function teachWith<T extends TeachTask>(
   let options: TeachOptions<T>;
   let learnt: readonly TeachExample<T>[];
   try {
-    if (!kTasks.includes(task)) {
-      throw new PeruseError('invalid_argument', `${show(task)} can't be taught. Use ${kTasks.join(', ')}.`);
+    if (!kTeachTasks.includes(task)) {
+      throw new PeruseError('invalid_argument', `${show(task)} can't be taught. Use ${kTeachTasks.join(', ')}.`);
     }
     options = checkTeachOptions(settings);
     learnt = Array.isArray(examples) ? [...examples] : [];
-    lesson = prepare(task, examples, options);
+    lesson = prepare(definitionOf(task).teach!, examples, options);
   } catch (error) {
     throw asArgumentError(error);
   }
   const result = await runLesson(runtime, { source }, lesson, options);
   const { report } = result;
-  const solved = task === 'text-classification' && report.method === 'head' && lesson.problem !== 'regression';
+  const solved = hasClassifier(lesson.task) && report.method === 'head' && lesson.problem !== 'regression';
   report.notices.push(...unusedOptions(options as TeachOptions, report.method, solved, report.validation_examples > 0));
   const more: TeachMore<T> = (added, changes) => {
     const { signal: _, ...kept } = options;
@@ -56,7 +57,7 @@ export async function teachWith<T extends TeachTask>(
 
 /** Returns everything of a training run that does not depend on the model. */
 function prepare<T extends TeachTask>(
-  task: T,
+  task: TrainingTask,
   examples: readonly TeachExample<T>[],
   options: TeachOptions<T>,
 ): Omit<LessonRequest, 'source' | 'choice'> {
@@ -65,8 +66,8 @@ function prepare<T extends TeachTask>(
   if (plain.length === 0) throw new PeruseError('invalid_argument', 'There are no examples to learn from.');
   const held = Array.isArray(validation) ? plainExamples(task, validation, 'validation example') : [];
   const named = labels === undefined ? undefined : [...labels];
-  if (task === 'token-classification') for (const kind of named ?? []) checkKind(kind, 'labels');
-  const read = labelsTexts(task) ? readProblem({ examples: plain, validation: held }, options.problem_type, named) : undefined;
+  if (task.examples === 'entities') for (const kind of named ?? []) checkKind(kind, 'labels');
+  const read = task.examples === 'labels' ? readProblem({ examples: plain, validation: held }, options.problem_type, named) : undefined;
   const notices = [...unreadFields(task, examples), ...exampleNotices(task, plain)];
   if (Array.isArray(validation) && validation.length === 0) notices.push('validation is an empty list: nothing is held out.');
   return {

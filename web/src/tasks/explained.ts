@@ -1,13 +1,13 @@
 // What each task explains: the score of one result, for the texts as they are and with a word replaced.
 import { PeruseError, show } from '../errors.js';
-import { checkString, labelList, nameOf } from '../tasks/call.js';
-import { kHypothesisTemplate } from '../tasks/hypothesis.js';
-import type { Answer } from '../tasks/question_answering.js';
-import type { LabelScore } from '../tasks/text_classification.js';
-import type { RankedDocument } from '../tasks/text_ranking.js';
-import type { ZeroShotClassificationOutput } from '../tasks/zero_shot_classification.js';
-import type { ExplainContext } from './context.js';
+import { checkString, labelList, nameOf } from './call.js';
+import type { Explains } from './explanations.js';
 import type { GradientRequest } from './gradient.js';
+import { kHypothesisTemplate } from './hypothesis.js';
+import type { Answer } from './question_answering.js';
+import type { LabelScore } from './text_classification.js';
+import type { RankedDocument } from './text_ranking.js';
+import type { ZeroShotClassificationOutput } from './zero_shot_classification.js';
 
 /** The texts with one place of text number `index` replaced by `length` characters. */
 export interface Variant {
@@ -27,17 +27,35 @@ export interface Explained {
 }
 
 type Options = Record<string, unknown>;
-type Call = ExplainContext['call'];
+type Call = (...given: unknown[]) => Promise<unknown>;
 
 /** Answers among which the explained one is looked up after a replacement. */
 const kAnswers = 100;
 
-export async function explainedOf({ task, call }: ExplainContext, [first, second]: unknown[], options: Options): Promise<Explained> {
-  if (task === 'text-classification') return classification(call, first, options);
-  if (task === 'zero-shot-classification') return zeroShot(call, checkString(first, 'The text'), second, options);
-  if (task === 'text-ranking') return ranking(call, checkString(first, 'The query'), checkString(second, 'The document'), options);
-  return answering(call, checkString(first, 'The question'), checkString(second, 'The context'), options);
+interface ExplainedTask {
+  /** Number of arguments of the call before its options. */
+  inputs: 1 | 2;
+  explain: (call: Call, inputs: readonly unknown[], options: Options) => Promise<Explained>;
 }
+
+/** The tasks with explain(). */
+export const kExplained: Record<keyof Explains, ExplainedTask> = {
+  'text-classification': { inputs: 1, explain: (call, [input], options) => classification(call, input, options) },
+  'zero-shot-classification': {
+    inputs: 2,
+    explain: async (call, [text, labels], options) => zeroShot(call, checkString(text, 'The text'), labels, options),
+  },
+  'text-ranking': {
+    inputs: 2,
+    explain: async (call, [query, document], options) =>
+      ranking(call, checkString(query, 'The query'), checkString(document, 'The document'), options),
+  },
+  'question-answering': {
+    inputs: 2,
+    explain: async (call, [question, context], options) =>
+      answering(call, checkString(question, 'The question'), checkString(context, 'The context'), options),
+  },
+};
 
 async function classification(call: Call, input: unknown, { label, ...options }: Options): Promise<Explained> {
   const isPair = typeof input === 'object' && input !== null && !Array.isArray(input);

@@ -1,0 +1,67 @@
+// The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
+
+/** The part of a task that loads and describes models need: plain data, which is sent to workers. */
+export interface EngineTask {
+  /** The engine's name of the task. */
+  readonly name: string;
+  /** Ends of the names of classes with a head for the task, its own first. Without them, the task does not depend on the class. */
+  readonly classes?: readonly string[];
+  /** The files of sentence-transformers that the task reads: all, only the prompts, or all if config.json names no class with its head. */
+  readonly sentenceFiles?: 'all' | 'prompts' | 'without head';
+  /** Reads folders of static embeddings. */
+  readonly readsStatic?: true;
+  /** Reads gliner_config.json instead of config.json, if it exists. */
+  readonly glinerConfig?: true;
+  /** Models may have a tokenizer for labels. */
+  readonly labelsTokenizer?: true;
+  /** Models that do not read labels must have been trained for natural language inference. */
+  readonly entailment?: true;
+}
+
+/** The part of a task that training needs: plain data, which is sent to workers. */
+export interface TrainingTask {
+  /** The engine's name of the task. */
+  readonly name: string;
+  /** What an example marks: the labels of a text, its entities, or the answer in a context. Lines of plain text mark nothing. */
+  readonly examples: 'labels' | 'entities' | 'answers' | 'lines';
+  /** The model reads the labels with the text, so it can have any. */
+  readonly readsLabels?: true;
+}
+
+/** Options of pipeline() that only some tasks have. */
+export type OwnLoadOption =
+  | 'encoder'
+  | 'enhanced_mask_decoder'
+  | 'fail_closed'
+  | 'finders'
+  | 'id2label'
+  | 'labels'
+  | 'labels_encoder'
+  | 'patterns';
+
+export interface TaskDefinition {
+  readonly engine: EngineTask | ((options: { labels?: unknown }) => EngineTask);
+  /** Creates the call of a pipeline, which sends requests to its engine. */
+  readonly call: (...given: never[]) => unknown;
+  /** An example model, for the error message if the caller named no model. It is never loaded. */
+  readonly example?: string;
+  readonly loadOptions?: readonly OwnLoadOption[];
+  /** teach() trains models for the task. */
+  readonly teach?: TrainingTask;
+  /** pretrain() trains models for the task. */
+  readonly pretrain?: { readonly objective: 'mlm' | 'rtd'; readonly task: TrainingTask };
+  /** The pipeline has explain(). The engine computes its gradients as for this task of training. */
+  readonly explains?: 'text-classification' | 'question-answering';
+  /** The input is one query or prompt, so the pipeline does not have stream(). */
+  readonly oneInput?: true;
+}
+
+/** Whether one of the classes has a head for the task; undefined if the task does not depend on the class. */
+export function hasHead({ classes: ends }: EngineTask, classes: readonly string[]): boolean | undefined {
+  return ends?.some((end) => classes.some((name) => name.endsWith(end)));
+}
+
+/** Whether the model gets a classifier of its own for whole texts. */
+export function hasClassifier({ examples, readsLabels }: TrainingTask): boolean {
+  return examples === 'labels' && !readsLabels;
+}
