@@ -155,10 +155,10 @@ describe('RemoteHost', () => {
       { ...nodeWasm, startEngine: () => new Promise((resolve) => (start = () => resolve(engine))) },
       () => void happened.push('closed'),
     );
-    toWorker({ id: 1, member: 1, verb: 'load', request: { ...kLoad, source: { ...kLoad.source, files: new Map() } } });
+    toWorker({ kind: 'call', id: 1, member: 1, verb: 'load', request: { ...kLoad, source: { ...kLoad.source, files: new Map() } } });
     await vi.waitFor(() => expect(replied).toHaveBeenCalledWith(expect.objectContaining({ kind: 'error', id: 1 })));
-    if (hasLeft) toWorker({ id: 0, member: 1, verb: 'leave' });
-    toWorker({ id: 0, verb: 'end' });
+    if (hasLeft) toWorker({ kind: 'leave', member: 1 });
+    toWorker({ kind: 'end' });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(happened).toEqual([]);
     start();

@@ -67,7 +67,7 @@ test('the others are started before anything is sent', async () => {
   expect(died).not.toHaveBeenCalled();
 });
 
-const kEnd = { id: 0, verb: 'end' };
+const kEnd = { kind: 'end' };
 
 // Chromium keeps the threads of a worker that is terminated, and a slow worker may already have some.
 test('a worker that hangs while it starts them is replaced, asked to end, and ended later', async () => {

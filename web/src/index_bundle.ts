@@ -17,5 +17,5 @@ export { platform } from './platform/current.js';
 export { sendable } from './sources/sendable.js';
 export { resolveSource } from './sources/source.js';
 export { definitionOf, engineTask, kClassification, kEmbedding, kTaskNames } from './tasks/tasks.js';
-export { RemoteHost } from './worker/remote_host.js';
+export { Remote } from './worker/remote_host.js';
 export { startBrowserWorker, workerScript } from './worker/start_worker_browser.js';

@@ -7,33 +7,29 @@ import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
 import { definitionOf, engineTask } from '../tasks/tasks.js';
-import { RemoteHost } from '../worker/remote_host.js';
-import type { TeachVerbs } from './lesson.js';
-import type { TeachProgress } from './options.js';
 import type { TeachRuntime } from './teach.js';
-
-type Host = RemoteHost<TeachVerbs, TeachProgress>;
+import { TeachWorker } from './teach_calls.js';
 
 /** Opens the gradients of a pipeline's model; the worker starts at the first explanation. */
 export function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradients {
-  let running: { stop: AbortController; host: Promise<Host> } | undefined;
+  let running: { stop: AbortController; worker: Promise<TeachWorker> } | undefined;
   let underWay = 0;
   const dispose = () => {
     running?.stop.abort();
     running = undefined;
   };
-  const start = (): Promise<Host> => {
+  const start = (): Promise<TeachWorker> => {
     const stop = new AbortController();
-    const host = openHost(runtime, model, stop.signal);
-    running = { stop, host };
-    host.catch(() => {
-      if (running?.host === host) running = undefined; // the next explanation tries again
+    const worker = openWorker(runtime, model, stop.signal);
+    running = { stop, worker };
+    worker.catch(() => {
+      if (running?.worker === worker) running = undefined; // the next explanation tries again
     });
-    return host;
+    return worker;
   };
-  const usable = async (): Promise<Host> => {
-    const host = await (running?.host ?? start());
-    if (host.usable()) return host;
+  const usable = async (): Promise<TeachWorker> => {
+    const worker = await (running?.worker ?? start());
+    if (worker.usable()) return worker;
     dispose();
     return start();
   };
@@ -41,8 +37,8 @@ export function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradien
     async explain(request, signal) {
       underWay += 1;
       try {
-        const host = await unlessAborted(usable(), signal);
-        return await unlessAborted(host.call('explain', request), signal);
+        const worker = await unlessAborted(usable(), signal);
+        return await unlessAborted(worker.explain(request), signal);
       } catch (error) {
         if (signal?.aborted && underWay === 1) dispose(); // the engine would compute to the end
         throw toPeruseError(error);
@@ -55,7 +51,7 @@ export function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradien
 }
 
 /** Starts a worker that has read the model. It ends at `signal`, or if the model cannot be read. */
-async function openHost({ startWorker }: TeachRuntime, { task, spec, options }: LoadedFrom, signal: AbortSignal): Promise<Host> {
+async function openWorker({ startWorker }: TeachRuntime, { task, spec, options }: LoadedFrom, signal: AbortSignal): Promise<TeachWorker> {
   for (const name of ['adapter', 'id2label'] as const) {
     if (options[name] !== undefined) {
       throw new PeruseError('unsupported', `method 'gradient' can't explain a pipeline with the option ${name}.`);
@@ -63,11 +59,11 @@ async function openHost({ startWorker }: TeachRuntime, { task, spec, options }: 
   }
   const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
   const wasm = engineFolder(options.wasm_path, platform().paths.baseUrl());
-  const worker = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
-  const host: Host = new RemoteHost(worker, () => {});
-  signal.addEventListener('abort', () => host.dispose());
+  const port = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
+  const worker = new TeachWorker(port);
+  signal.addEventListener('abort', () => worker.dispose());
   try {
-    await host.call('open', {
+    await worker.open({
       task: definitionOf(task).explains!,
       pipelineTask: engineTask(task),
       source: await sendable(spec, signal, platform().files),
@@ -75,8 +71,8 @@ async function openHost({ startWorker }: TeachRuntime, { task, spec, options }: 
       wasm,
     });
   } catch (error) {
-    host.dispose();
+    worker.dispose();
     throw error;
   }
-  return host;
+  return worker;
 }

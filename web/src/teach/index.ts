@@ -6,8 +6,7 @@ import type { PretrainedTask, PretrainObjective, TeachTask } from '../tasks/trai
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
 import type { TeachExample } from './examples.js';
 import { openGradients } from './gradients.js';
-import type { TeachVerbs } from './lesson.js';
-import type { TeachOptions, TeachProgress } from './options.js';
+import type { TeachOptions } from './options.js';
 import { pretrainWith } from './pretrain.js';
 import type { PretrainOptions } from './pretrain_options.js';
 import type { Taught } from './taught.js';
@@ -23,7 +22,7 @@ const kRuntime: TeachRuntime = {
   startWorker: async (threads) => {
     const here = import.meta.url;
     const script = workerScript('peruse-teach-worker.js', await filesFolder(here), newWorker, here);
-    return startBrowserWorker<TeachVerbs, TeachProgress>(script, threads);
+    return startBrowserWorker(script, threads);
   },
 };
 

@@ -1,70 +1,44 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
 import { letEventsIn } from '../engine/events.js';
 import { withStatic } from '../engine/feed_onnx.js';
-import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { openFolder } from '../sources/open_folder.js';
 import { locate, type NamedFile, quietly, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
-import type { GradientRequest, GradientResult } from '../tasks/gradient.js';
-import type { ServedHost } from '../worker/host.js';
+import type { Served } from '../worker/serve.js';
 import { Starting } from '../worker/starting.js';
-import { labelCounts, type PlainExample, type ProblemType } from './examples.js';
-import { type ExplainedModel, openExplained } from './explainer.js';
+import { labelCounts } from './examples.js';
+import { openExplained } from './explainer.js';
 import { feedTrainer, readTexts, startTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
+import type { LessonRequest, TeachCalls } from './teach_calls.js';
 import type { Plan, StepMade, Trainer, WeightsTaken } from './trainer.js';
 
-export interface LessonRequest {
-  task: TrainingTask;
-  source: SourceSpec;
-  /** For replaced-token detection; undefined means a new generator. */
-  generator?: SourceSpec | undefined;
-  choice: Pick<VariantChoice, 'threads' | 'reason'>;
-  wasm?: string | undefined;
-  examples: PlainExample[];
-  validation: PlainExample[];
-  /** Undefined means that the engine chooses. */
-  method?: { method: string; layers?: number } | undefined;
-  labels?: string[] | undefined;
-  problem?: ProblemType | undefined;
-  classWeights?: Record<string, number> | undefined;
-  notices: string[];
-  /** Settings that only the engine reads. */
-  settings: Record<string, unknown>;
-}
-
-export interface TeachVerbs {
-  teach: { takes: LessonRequest; gives: LessonResult };
-  /** Opens the model that `explain` explains. */
-  open: { takes: ExplainedModel; gives: null };
-  explain: { takes: GradientRequest; gives: GradientResult };
-}
-
-export class TeachHost implements ServedHost<TeachVerbs> {
+/** Runs the calls of a TeachWorker (teach_calls.ts). */
+export class TeachHost implements Served {
   private readonly stop_ = new AbortController();
   private readonly starting_ = new Starting();
   private explained_: Trainer | undefined;
+  private readonly calls_: TeachCalls = {
+    teach: (lesson) => new Lesson(lesson, this.report_, this.runtime_, this.stop_.signal).run(this.start(lesson)),
+    open: async (model) => {
+      this.explained_ = await openExplained(model, this.start(model), this.runtime_, this.stop_.signal);
+    },
+    explain: async (request) => this.explained_!.explain(request),
+  };
 
   constructor(
     private readonly report_: (progress: TeachProgress) => void,
     private readonly runtime_: TrainerRuntime,
   ) {}
 
-  async call<V extends keyof TeachVerbs>(verb: V, request: TeachVerbs[V]['takes'], signal?: AbortSignal): Promise<TeachVerbs[V]['gives']> {
+  async call(verb: keyof TeachCalls, request: never, signal?: AbortSignal): Promise<unknown> {
     const unfollow = signal && onAbort(signal, () => this.stop_.abort());
     try {
       throwIfAborted(signal);
-      if (verb === 'open') {
-        const model = request as ExplainedModel;
-        this.explained_ = await openExplained(model, this.start(model), this.runtime_, this.stop_.signal);
-        return null;
-      }
-      if (verb === 'explain') return this.explained_!.explain(request as GradientRequest);
-      const lesson = request as LessonRequest;
-      return await new Lesson(lesson, this.report_, this.runtime_, this.stop_.signal).run(this.start(lesson));
+      return await this.calls_[verb](request);
     } finally {
       unfollow?.();
     }

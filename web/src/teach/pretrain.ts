@@ -8,11 +8,11 @@ import type { TrainingTask } from '../tasks/definition.js';
 import { definitionOf } from '../tasks/tasks.js';
 import { type PretrainedTask, type PretrainObjective, pretrainedTask } from '../tasks/training.js';
 import type { PlainExample } from './examples.js';
-import type { LessonRequest } from './lesson.js';
 import { engineSettings, type TeachOptions } from './options.js';
 import { kPretrainKinds, type PretrainOptions } from './pretrain_options.js';
 import { assembleTaught, type Taught } from './taught.js';
 import { runLesson, type TeachRuntime } from './teach.js';
+import type { LessonRequest } from './teach_calls.js';
 
 export async function pretrainWith<O extends PretrainObjective>(
   runtime: TeachRuntime,

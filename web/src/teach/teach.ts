@@ -10,17 +10,16 @@ import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
 import { definitionOf } from '../tasks/tasks.js';
 import { kTeachTasks, type TeachTask } from '../tasks/training.js';
 import type { WorkerPort } from '../worker/messages.js';
-import { RemoteHost } from '../worker/remote_host.js';
 import { checkKind, plainExamples, type TeachExample } from './examples.js';
-import type { LessonRequest, TeachVerbs } from './lesson.js';
 import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
-import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, type TeachProgress } from './options.js';
+import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions } from './options.js';
 import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
 import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
+import { type LessonRequest, TeachWorker } from './teach_calls.js';
 
 export interface TeachRuntime {
-  startWorker: (threads: number) => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
+  startWorker: (threads: number) => Promise<WorkerPort>;
   saveToDisk?: SaveToDisk;
 }
 
@@ -91,7 +90,7 @@ export async function runLesson(
   { signal, progress_callback: callback, threads, ...options }: TeachOptions,
 ): Promise<LessonResult> {
   const reading = new AbortController();
-  let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
+  let worker: TeachWorker | undefined;
   try {
     throwIfAborted(signal);
     const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
@@ -100,13 +99,13 @@ export async function runLesson(
     const generatorSpec = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
     const listener = new Listener(callback);
-    const worker = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
-    host = new RemoteHost<TeachVerbs, TeachProgress>(worker, (progress) => listener.tell(progress));
+    const port = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
+    worker = new TeachWorker(port, (progress) => listener.tell(progress));
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().files, notice });
     const sent = { source: await send(spec), generator: generatorSpec && (await send(generatorSpec)) };
-    const done = host.call('teach', { ...lesson, wasm, choice, ...sent });
+    const done = worker.teach({ ...lesson, wasm, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));
     listener.check();
     result.report.notices.push(...notices);
@@ -114,7 +113,7 @@ export async function runLesson(
   } catch (error) {
     throw toPeruseError(error);
   } finally {
-    host?.dispose(); // ends the worker, which frees the engine's memory
+    worker?.dispose(); // ends the worker, which frees the engine's memory
     reading.abort();
   }
 }

@@ -6,10 +6,9 @@ import { startHelper } from '../engine/helper_browser.js';
 import { importOnnx } from '../worker/import_onnx_browser.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
-import { serveHosts } from '../worker/serve.js';
-import { TeachHost, type TeachVerbs } from './lesson.js';
+import { serveMembers } from '../worker/serve.js';
+import { TeachHost } from './lesson.js';
 import type { TeachBuild, TrainerRuntime } from './open_trainer.js';
-import type { TeachProgress } from './options.js';
 
 /** Written out so that bundlers find the files. */
 const kFiles: Record<TeachBuild, () => URL> = {
@@ -23,9 +22,9 @@ const kRuntime: TrainerRuntime = {
   importOnnx,
 };
 
-declare const self: WorkerScope<WorkerRequest<TeachVerbs>>;
+declare const self: WorkerScope<WorkerRequest>;
 
-serveHosts<TeachVerbs, TeachProgress>(
+serveMembers(
   (message, transfer = []) => self.postMessage(message, transfer),
   (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
   (report) => new TeachHost(report, kRuntime),

@@ -5,11 +5,10 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
-import { serveHosts } from '../worker/serve.js';
+import { serveMembers } from '../worker/serve.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
-import { TeachHost, type TeachVerbs } from './lesson.js';
+import { TeachHost } from './lesson.js';
 import type { TrainerRuntime } from './open_trainer.js';
-import type { TeachProgress } from './options.js';
 
 const kRuntime: TrainerRuntime = {
   ...nodeFileAccess,
@@ -18,7 +17,7 @@ const kRuntime: TrainerRuntime = {
   startHelper: () => startNodeHelper(kTeachWorker),
 };
 
-serveHosts<TeachVerbs, TeachProgress>(
+serveMembers(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
   (report) => new TeachHost(report, kRuntime),

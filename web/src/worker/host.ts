@@ -9,7 +9,7 @@ import type { Inspection, InspectRequest } from '../tasks/inspection.js';
 import type { TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 
-/** The calls of a host by verb, as plain data. Both hosts and the worker's messages are derived from this table. */
+/** The calls of a host by verb, as plain data. */
 export interface Verbs {
   load: { takes: LoadRequest; gives: LoadReport };
   run: { takes: RunRequest; gives: unknown[] };
@@ -24,20 +24,10 @@ export interface Verbs {
 
 export type Verb = keyof Verbs;
 
-export type VerbTable<S> = { [V in keyof S]: { takes: unknown; gives: unknown } };
-
-export interface HostOf<S extends VerbTable<S>> {
+export interface Host {
   /** Runs a call. The signal stops it before the next batch. */
-  call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']>;
+  call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']>;
   dispose(): void;
-}
-
-export interface ServedHost<S extends VerbTable<S>> extends HostOf<S> {
-  /** Resolves when engines that were still starting at dispose() have ended. */
-  ended(): Promise<void>;
-}
-
-export interface Host extends HostOf<Verbs> {
   /** Returns a host in the same thread whose pipeline may share this one's engine. Each must be disposed of separately. */
   fork(report: ProgressCallback): Host;
   /** Whether it, or a host that shares its weights, still works. */

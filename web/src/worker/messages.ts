@@ -1,34 +1,25 @@
-// The messages between a RemoteHost and its worker (serve.ts).
+// The messages between a Remote and its worker (serve.ts).
 import type { PlainError } from '../errors.js';
-import type { ProgressInfo } from '../progress.js';
-import type { Verbs, VerbTable } from './host.js';
 
-/** A message to the worker: a verb for one of its pipelines, the cancellation of an earlier one, or the end of a pipeline or the worker. */
-export type WorkerCall<S extends VerbTable<S> = Verbs> = {
-  [V in keyof S]: { id: number; member: number; verb: V; request: S[V]['takes'] };
-}[keyof S];
-export type WorkerRequest<S extends VerbTable<S> = Verbs> =
-  | WorkerCall<S>
-  | { id: number; verb: 'cancel' }
-  | { id: number; member: number; verb: 'leave' }
-  | { id: number; verb: 'end' };
+/** A message to the worker: a call of one of its members, the cancellation of a call, or the end of a member or of the worker. */
+export type WorkerRequest =
+  | { kind: 'call'; id: number; member: number; verb: string; request: unknown }
+  | { kind: 'cancel'; id: number }
+  | { kind: 'leave'; member: number }
+  | { kind: 'end' };
 
-export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
-  return verb !== 'cancel' && verb !== 'leave' && verb !== 'end';
-}
-
-export type WorkerMessage<Progress = ProgressInfo> =
+export type WorkerMessage =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
-  | { kind: 'progress'; member: number; progress: Progress }
+  | { kind: 'progress'; member: number; progress: unknown }
   /** A browser's worker sends it when it has started; Node's when it has freed everything and is idle. */
   | { kind: 'here' }
   /** In a browser: the requested threads have started. */
   | { kind: 'prepared' };
 
-export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
-  post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
-  onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
+export interface WorkerPort {
+  post(message: WorkerRequest, transfer?: (MessagePort | ArrayBuffer)[]): void;
+  onMessage(listener: (message: WorkerMessage) => void): void;
   /** Calls the listener at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
   terminate(): void;

@@ -1,30 +1,33 @@
-// The caller's end of a worker.
+// The caller's end of a worker: calls by name, with plain data.
 import { describeError, fromPlainError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import type { ProgressInfo } from '../progress.js';
+import type { ProgressCallback } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
-import type { HostOf, Verbs, VerbTable } from './host.js';
-import type { WorkerCall, WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
+import type { Host, Verb, Verbs } from './host.js';
+import type { WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
+
+/** Receives the progress of a member, which has the type that its worker sends. */
+type Report = (progress: never) => void;
 
 interface Pending {
   member: number;
-  resolve: (reply: never) => void;
+  resolve: (reply: unknown) => void;
   reject: (error: PeruseError) => void;
 }
 
-/** A worker and the pipelines in it. The worker ends with the last of them. */
-class Link<S extends VerbTable<S>, Progress> {
+/** A worker and its members. The worker ends with the last of them. */
+class Link {
   private static members_ = 0; // numbers of all links: an idle worker's next link must ignore answers to its last one
   private readonly pending_ = new Map<number, Pending>();
-  private readonly members_ = new Map<number, (progress: Progress) => void>();
+  private readonly members_ = new Map<number, Report>();
   private nextId_ = 1;
   over: PeruseError | undefined;
 
-  constructor(private readonly port_: WorkerPort<S, Progress>) {
+  constructor(private readonly port_: WorkerPort) {
     port_.onMessage((message) => this.receive(message));
     port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
 
-  join(report: (progress: Progress) => void): number {
+  join(report: Report): number {
     const member = Link.members_++;
     this.members_.set(member, report);
     return member;
@@ -42,19 +45,19 @@ class Link<S extends VerbTable<S>, Progress> {
       pending.reject(error);
       this.pending_.delete(id);
     }
-    this.send({ id: 0, member, verb: 'leave' });
+    this.send({ kind: 'leave', member });
   }
 
-  async call<V extends keyof S>(member: number, verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']> {
+  async call(member: number, verb: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.over) throw this.over;
     throwIfAborted(signal);
     const id = this.nextId_++;
-    const cancel = () => this.send({ id, verb: 'cancel' });
+    const cancel = () => this.send({ kind: 'cancel', id });
     const unfollow = signal && onAbort(signal, cancel);
     try {
       return await new Promise((resolve, reject) => {
-        this.pending_.set(id, { member, resolve: resolve as Pending['resolve'], reject });
-        this.post({ id, member, verb, request } as WorkerCall<S>);
+        this.pending_.set(id, { member, resolve, reject });
+        this.post({ kind: 'call', id, member, verb, request }, handedOver(request));
       });
     } finally {
       unfollow?.();
@@ -62,9 +65,9 @@ class Link<S extends VerbTable<S>, Progress> {
     }
   }
 
-  private post(call: WorkerCall<S>): void {
+  private post(call: WorkerRequest, transfer: (MessagePort | ArrayBuffer)[]): void {
     try {
-      this.port_.post(call, handedOver(call.request));
+      this.port_.post(call, transfer);
     } catch (error) {
       const why = describeError(error);
       // Without memory for a copy of a buffer, engines only report that it could not be cloned.
@@ -75,22 +78,22 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 
   /** Sends a message whose loss is harmless: errors are ignored. */
-  private send(wish: WorkerRequest<S>): void {
+  private send(wish: WorkerRequest): void {
     try {
       if (!this.over) this.port_.post(wish);
     } catch {}
   }
 
-  private receive(message: WorkerMessage<Progress>): void {
+  private receive(message: WorkerMessage): void {
     if (message.kind === 'here' || message.kind === 'prepared') return;
     if (message.kind === 'progress') {
-      if (!this.over) this.members_.get(message.member)?.(message.progress);
+      if (!this.over) this.members_.get(message.member)?.(message.progress as never);
       return;
     }
     const pending = this.pending_.get(message.id);
     if (!pending) return; // the call has failed meanwhile
     if (message.kind === 'reply') {
-      pending.resolve(message.reply as never);
+      pending.resolve(message.reply);
       return;
     }
     pending.reject(fromPlainError(message.error));
@@ -106,25 +109,22 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 }
 
-export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements HostOf<S> {
+/** A member of a worker: a new worker's first, or one more of another member's worker. */
+export class Remote {
   private readonly member_: number;
   private left_: PeruseError | undefined;
-  private readonly link_: Link<S, Progress>;
+  private readonly link_: Link;
 
-  constructor(worker: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
-    this.link_ = worker instanceof RemoteHost ? worker.link_ : new Link(worker);
+  constructor(worker: WorkerPort | Remote, report: Report) {
+    this.link_ = worker instanceof Remote ? worker.link_ : new Link(worker);
     this.member_ = this.link_.join(report);
-  }
-
-  fork(report: (progress: Progress) => void): RemoteHost<S, Progress> {
-    return new RemoteHost(this, report);
   }
 
   usable(): boolean {
     return this.link_.over === undefined;
   }
 
-  async call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']> {
+  async call(verb: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.left_) throw this.left_;
     return this.link_.call(this.member_, verb, request, signal);
   }
@@ -133,6 +133,17 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     if (this.left_) return;
     this.left_ = new PeruseError('aborted', 'The pipeline was disposed of.');
     this.link_.leave(this.member_, this.left_);
+  }
+}
+
+/** A pipeline in a worker. */
+export class RemoteHost extends Remote implements Host {
+  fork(report: ProgressCallback): RemoteHost {
+    return new RemoteHost(this, report);
+  }
+
+  override call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    return super.call(verb, request, signal) as Promise<Verbs[V]['gives']>;
   }
 }
 

@@ -1,11 +1,20 @@
-// The worker's end: runs the calls that a RemoteHost sends.
+// The worker's end: runs the calls that a Remote sends.
 import { toPlainError } from '../errors.js';
-import type { ProgressInfo } from '../progress.js';
+import type { ProgressCallback } from '../progress.js';
 import { buffersOf } from '../tasks/results.js';
-import type { ServedHost, Verbs, VerbTable } from './host.js';
 import { LocalHost } from './local_host.js';
-import type { WorkerCall, WorkerMessage, WorkerRequest } from './messages.js';
+import type { WorkerMessage, WorkerRequest } from './messages.js';
 import type { Runtime } from './runtime.js';
+
+type WorkerCall = WorkerRequest & { kind: 'call' };
+
+/** What the worker does for a member: calls by name. */
+export interface Served {
+  call(verb: string, request: unknown, signal?: AbortSignal): Promise<unknown>;
+  dispose(): void;
+  /** Resolves when engines that were still starting at dispose() have ended. */
+  ended(): Promise<void>;
+}
 
 export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
@@ -13,19 +22,19 @@ export function serve(
   runtime: Runtime,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
-  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
-  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
+  const makeHost = (report: ProgressCallback, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
+  serveMembers(post, onRequest, makeHost, close);
 }
 
 /**
  * The worker's end: answers every call with one message. `post` sends it and transfers the memory in `transfer`. `makeHost` makes a host for
- * each pipeline; `other` is another pipeline's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
+ * each member; `other` is another member's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
  * memory was freed.
  */
-export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHost<S> = ServedHost<S>>(
-  post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
-  onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
-  makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
+export function serveMembers<H extends Served>(
+  post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
+  onRequest: (listener: (request: WorkerRequest) => void) => void,
+  makeHost: (report: (progress: unknown) => void, other: H | undefined) => H,
   close: (isClean: boolean) => void | Promise<void> = () => {},
 ): void {
   const hosts = new Map<number, H>();
@@ -39,7 +48,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHos
     return made;
   };
   const running = new Map<number, { controller: AbortController; answered: Promise<void> }>();
-  const answer = async ({ id, member, verb, request }: WorkerCall<S>, controller: AbortController) => {
+  const answer = async ({ id, member, verb, request }: WorkerCall, controller: AbortController) => {
     try {
       const reply = await hostOf(member).call(verb, request, controller.signal);
       post({ kind: 'reply', id, reply }, buffersOf(reply));
@@ -66,20 +75,19 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends ServedHos
   };
   onRequest((message) => {
     // rejects if an engine is broken; `close` has then received isClean = false
-    if (message.verb === 'end') return void end().catch(() => {});
-    if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
-    if (message.verb === 'leave') {
-      const { member } = message as { member: number };
+    if (message.kind === 'end') return void end().catch(() => {});
+    if (message.kind === 'cancel') return running.get(message.id)?.controller.abort();
+    if (message.kind === 'leave') {
+      const { member } = message;
       const host = hosts.get(member);
       hosts.delete(member);
       host?.dispose();
       left = Promise.all([left, host?.ended()]);
       return;
     }
-    const call = message as WorkerCall<S>;
     const controller = new AbortController();
     const entry = { controller, answered: Promise.resolve() };
-    running.set(call.id, entry);
-    entry.answered = answer(call, controller);
+    running.set(message.id, entry);
+    entry.answered = answer(message, controller);
   });
 }

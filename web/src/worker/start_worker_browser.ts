@@ -2,10 +2,8 @@
 import { kFilesRemedy } from '../engine/files_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
-import type { ProgressInfo } from '../progress.js';
-import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
-import type { WorkerMessage, WorkerPort } from './messages.js';
+import type { WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
 
 const kAttempts = 3;
 
@@ -24,10 +22,7 @@ export function workerScript(name: string, folder: string | undefined, bundled: 
 }
 
 /** `threads` is the number of threads for its work, including the worker itself. Throws 'worker_died'. */
-export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
-  script: WorkerScript,
-  threads: number,
-): Promise<WorkerPort<S, Progress>> {
+export async function startBrowserWorker(script: WorkerScript, threads: number): Promise<WorkerPort> {
   for (let attempt = 1; ; ++attempt) {
     const worker = await startWorker(script);
     const reasonOf = (event: ErrorEvent) => event.message || notLoaded(script);
@@ -98,11 +93,11 @@ function notStarted(reason: string, cause?: unknown): PeruseError {
   return new PeruseError('worker_died', `The worker can't be started: ${reason}`, { cause });
 }
 
-function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort<S, Progress> {
+function portOf(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort {
   return {
     post: (message, transfer = []) => worker.postMessage(message, transfer),
     onMessage: (listener) => {
-      worker.onmessage = (event: MessageEvent<WorkerMessage<Progress>>) => listener(event.data);
+      worker.onmessage = (event: MessageEvent<WorkerMessage>) => listener(event.data);
     },
     onDeath: (listener) => {
       if (trouble !== undefined) listener(trouble);
@@ -115,6 +110,6 @@ function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: Reas
 
 /** Makes a worker end itself after its threads, because Chromium keeps waiting threads. A worker that does not react is terminated. */
 function endWorker(worker: Worker): void {
-  worker.postMessage({ id: 0, verb: 'end' });
+  worker.postMessage({ kind: 'end' } satisfies WorkerRequest);
   setTimeout(() => worker.terminate(), patience.ending);
 }
