@@ -1,7 +1,7 @@
 // Warnings about examples and options that are valid but perhaps not intended.
 import type { TrainingTask } from '../tasks/definition.js';
 import { type EntitySpan, fieldsOf, labelCounts, type PlainExample } from './examples.js';
-import type { TeachOptions } from './options.js';
+import { optionsOf, type TeachOptions } from './options.js';
 
 const kNamed = 5;
 
@@ -65,22 +65,6 @@ export function exampleNotices(task: TrainingTask, examples: readonly PlainExamp
   ];
 }
 
-const kOfSteps = [
-  'attention_dropout',
-  'batch_size',
-  'clip',
-  'dropout',
-  'epochs',
-  'freeze_words',
-  'layer_decay',
-  'learning_rate',
-  'patience',
-  'sift',
-  'warmup',
-  'weight_decay',
-] as const;
-const kOfLora = ['lora_alpha', 'lora_rank', 'lora_targets'] as const;
-
 /** Returns options without effect for the method. `solved` means that a head for texts is computed as a logistic regression. */
 export function unusedOptions(options: TeachOptions, method: string, solved: boolean, validates: boolean): string[] {
   const unused: string[] = [];
@@ -88,9 +72,9 @@ export function unusedOptions(options: TeachOptions, method: string, solved: boo
     const named = names.filter((name) => options[name] !== undefined);
     if (named.length > 0) unused.push(`${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no effect: ${why}.`);
   };
-  if (solved) given(kOfSteps, "the method 'head' is solved, not trained in steps");
+  if (solved) given(optionsOf('steps'), "the method 'head' is solved, not trained in steps");
   else if (options.patience !== undefined && !validates) given(['patience'], 'no examples are held out');
-  if (method !== 'lora') given(kOfLora, `the method is '${method}'`);
+  if (method !== 'lora') given(optionsOf('lora'), `the method is '${method}'`);
   if (!solved && method !== 'full' && method !== 'lora') given(['freeze_words'], `the method '${method}' does not train them`);
   return unused;
 }

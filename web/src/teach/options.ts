@@ -112,60 +112,66 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   wasmPath?: string | URL;
 }
 
-export const kKinds: Record<OptionName<TeachOptions>, OptionKind> = {
-  attention_dropout: 'number',
-  batch_size: 'number',
-  batch_tokens: 'number',
-  class_weights: 'other',
-  clip: 'number',
-  dropout: 'number',
-  epochs: 'number',
-  freeze_words: 'boolean',
-  label_smoothing: 'number',
-  labels: 'other',
-  layer_decay: 'number',
-  learning_rate: 'number',
-  lora_alpha: 'number',
-  lora_rank: 'number',
-  lora_targets: 'other',
-  max_length: 'number',
-  method: 'other',
-  offline: 'boolean',
-  patience: 'number',
-  problem_type: 'other',
-  progress_callback: 'function',
-  revision: 'string',
-  seed: 'number',
-  sift: 'other',
-  signal: 'signal',
-  threads: 'other',
-  token: 'string',
-  validation: 'other',
-  warmup: 'number',
-  wasm_path: 'other',
-  weight_decay: 'number',
-};
+interface TeachOption {
+  readonly kind: OptionKind;
+  /** The engine gets the value unchanged, and checks it. */
+  readonly passedOn?: true;
+  /** Has an effect only on training in steps, or only on LoRA. */
+  readonly of?: 'steps' | 'lora';
+  /** pretrain() does not have the option. */
+  readonly onlyTeach?: true;
+}
 
-/** Options that only the engine checks. */
-const kPassedOn = [
-  'attention_dropout',
-  'batch_size',
-  'batch_tokens',
-  'clip',
-  'dropout',
-  'epochs',
-  'freeze_words',
-  'label_smoothing',
-  'layer_decay',
-  'learning_rate',
-  'lora_alpha',
-  'lora_rank',
-  'max_length',
-  'patience',
-  'seed',
-  'warmup',
-  'weight_decay',
-] as const;
+const kTeachOptions = {
+  attention_dropout: { kind: 'number', passedOn: true, of: 'steps' },
+  batch_size: { kind: 'number', passedOn: true, of: 'steps' },
+  batch_tokens: { kind: 'number', passedOn: true },
+  class_weights: { kind: 'other', onlyTeach: true },
+  clip: { kind: 'number', passedOn: true, of: 'steps' },
+  dropout: { kind: 'number', passedOn: true, of: 'steps' },
+  epochs: { kind: 'number', passedOn: true, of: 'steps' },
+  freeze_words: { kind: 'boolean', passedOn: true, of: 'steps' },
+  label_smoothing: { kind: 'number', passedOn: true, onlyTeach: true },
+  labels: { kind: 'other', onlyTeach: true },
+  layer_decay: { kind: 'number', passedOn: true, of: 'steps' },
+  learning_rate: { kind: 'number', passedOn: true, of: 'steps' },
+  lora_alpha: { kind: 'number', passedOn: true, of: 'lora', onlyTeach: true },
+  lora_rank: { kind: 'number', passedOn: true, of: 'lora', onlyTeach: true },
+  lora_targets: { kind: 'other', of: 'lora', onlyTeach: true },
+  max_length: { kind: 'number', passedOn: true },
+  method: { kind: 'other', onlyTeach: true },
+  offline: { kind: 'boolean' },
+  patience: { kind: 'number', passedOn: true, of: 'steps' },
+  problem_type: { kind: 'other', onlyTeach: true },
+  progress_callback: { kind: 'function' },
+  revision: { kind: 'string' },
+  seed: { kind: 'number', passedOn: true },
+  sift: { kind: 'other', of: 'steps', onlyTeach: true },
+  signal: { kind: 'signal' },
+  threads: { kind: 'other' },
+  token: { kind: 'string' },
+  validation: { kind: 'other' },
+  warmup: { kind: 'number', passedOn: true, of: 'steps' },
+  wasm_path: { kind: 'other' },
+  weight_decay: { kind: 'number', passedOn: true, of: 'steps' },
+} as const satisfies Record<OptionName<TeachOptions>, TeachOption>;
+
+type Table = typeof kTeachOptions;
+const kEntries = Object.entries(kTeachOptions) as [keyof Table, TeachOption][];
+
+/** The options that pretrain() does not have. */
+export type OnlyTeachOption = { [O in keyof Table]: Table[O] extends { onlyTeach: true } ? O : never }[keyof Table];
+
+/** The kinds of the options of teach(), or of those that pretrain() has, too. */
+export function teachOptionKinds(isPretraining = false): Record<keyof Table, OptionKind> {
+  const entries = kEntries.filter(([, { onlyTeach }]) => !(isPretraining && onlyTeach));
+  return Object.fromEntries(entries.map(([name, { kind }]) => [name, kind])) as Record<keyof Table, OptionKind>;
+}
+
+/** The options that only have an effect on training in steps, or on LoRA. */
+export function optionsOf(what: NonNullable<TeachOption['of']>): (keyof Table)[] {
+  return kEntries.flatMap(([name, { of }]) => (of === what ? [name] : []));
+}
 
 /** The weight in the paper's published code. */
 const kSift = 4;
@@ -173,7 +179,7 @@ const kSift = 4;
 const kProblems: readonly ProblemType[] = ['single_label_classification', 'multi_label_classification', 'regression'];
 
 export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): TeachOptions<T> {
-  const options = checkLoadOptions(given, kKinds as Record<OptionName<TeachOptions<T>>, OptionKind>, 'teaching');
+  const options = checkLoadOptions(given, teachOptionKinds() as Record<OptionName<TeachOptions<T>>, OptionKind>, 'teaching');
   const { labels, lora_targets: targets, problem_type: problem, class_weights: weights } = options;
   for (const [name, list] of [
     ['labels', labels],
@@ -203,9 +209,9 @@ export function engineMethod(method: TeachMethod): { method: string; layers?: nu
 /** Returns the engine's settings, except task, labels and method. */
 export function engineSettings(options: TeachOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
-  for (const name of kPassedOn) {
+  for (const [name, { passedOn }] of kEntries) {
     const value = options[name];
-    if (value === undefined) continue;
+    if (!passedOn || value === undefined) continue;
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new PeruseError('invalid_argument', `${name} must be a finite number, not ${value}.`);
     settings[name] = value;
