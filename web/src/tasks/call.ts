@@ -20,7 +20,8 @@ export type Run = (inputs: EngineInput[], options: Record<string, unknown>, sign
 /** The names of a task's own options; the type requires every name. */
 export type OptionNames<O extends CallOptions> = Record<Exclude<keyof O, keyof CallOptions>, true>;
 
-const kOptionsByTask = new Map<string, Record<string, true>>();
+/** The names of the options of each task that has some. */
+export const kOptionsByTask = new Map<string, Record<string, true>>();
 
 /** Declares a task's own options, of which messages to other tasks' callers tell. */
 export function taskOptions<O extends CallOptions>(task: string, names: OptionNames<O>): OptionNames<O> {
