@@ -5,7 +5,7 @@ import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { FileStart } from '../sources/file_start.js';
 import { parseObject } from '../sources/json.js';
-import { neededWeights, shardsOf } from '../sources/model_files.js';
+import { neededShards, neededWeights } from '../sources/model_files.js';
 import { locateModel, lookAtTokenizer } from '../sources/model_texts.js';
 import { openFolder } from '../sources/open_folder.js';
 import { type Reading, readNeeded } from '../sources/read_files.js';
@@ -68,9 +68,7 @@ async function weightFiles(reading: Reading): Promise<string[]> {
   const { name, file, sharded } = await neededWeights({ open: (file) => folder.open(file, signal, 1) }, signal);
   await file.close();
   if (!sharded) return [name];
-  const shards = shardsOf(parseObject(name, (await readNeeded(reading, name)).content));
-  if (!shards) throw new PeruseError('malformed_file', `${name} names no files that are weights.`);
-  return shards.sort();
+  return neededShards(name, parseObject(name, (await readNeeded(reading, name)).content)).sort();
 }
 
 async function readHeader({ folder, signal }: Reading, name: string): Promise<readonly TensorInfo[]> {

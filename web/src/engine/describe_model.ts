@@ -1,6 +1,6 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
-import { naming } from '../sources/feed_shards.js';
+import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
 import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';

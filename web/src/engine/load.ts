@@ -5,7 +5,7 @@
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import { feedShards, naming } from '../sources/feed_shards.js';
+import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { parseObject } from '../sources/json.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
@@ -189,7 +189,7 @@ async function feedChosen(
 ): Promise<number> {
   if (copy) return feedFile(job, file!, copy, (chunk) => engine.feedWeights(chunk));
   const form = formOf(request);
-  return feedWeights(job, engine, found!, form && { config: config.content, form });
+  return feedFound(job, engine, found!, form && { config: config.content, form });
 }
 
 async function feedAdapter(job: Job, engine: Engine): Promise<number> {
@@ -207,17 +207,16 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-async function feedWeights(
+async function feedFound(
   job: Job,
   engine: Engine,
   weights: FoundWeights,
   /** If weights are to be stored as they are quantised. */
   quantized: { config: Uint8Array; form: QuantizedForm } | undefined,
 ): Promise<number> {
-  if (weights.sharded) return feedShards(job, engine, weights);
   const { name } = weights;
   const form = quantized && name === kForms[0] ? weights.file.inForm?.(quantized.form) : undefined;
   const copy = form && QuantizedCopy.start(engine, name, quantized!.config, quantized!.form, form);
-  if (!copy) return feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk));
+  if (!copy) return feedWeights(job, engine, weights);
   return copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk)));
 }

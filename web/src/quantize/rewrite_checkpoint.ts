@@ -11,8 +11,9 @@ import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
+import { openShard } from '../sources/feed_weights.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { type FoundWeights, neededWeights, notFound, shardsOf } from '../sources/model_files.js';
+import { type FoundWeights, neededShards, neededWeights } from '../sources/model_files.js';
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
@@ -195,15 +196,10 @@ class Job {
 
   private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: Reading, prefix: string): Promise<void> {
     const index = parseObject(file.where, (await readWhole(encoder, indexName, file)).content);
-    const shards = shardsOf(index);
-    if (!shards) {
-      throw new PeruseError('malformed_file', `${file.where} has no weight_map of plain file names.`);
-    }
-    const targets = refuseSameNames(shards.map((shard) => [safetensorsName(shard), shard]));
+    const targets = refuseSameNames(neededShards(file.where, index).map((shard) => [safetensorsName(shard), shard]));
     const map: Record<string, string> = {};
     for (const [target, shard] of targets) {
-      const part = await encoder.folder.open(shard, encoder.signal);
-      if (!part.found) throw notFound([part], `, which ${indexName} names`);
+      const part = await openShard(encoder, shard, indexName);
       for (const { name } of await this.rewrite(`${prefix}${target}`, part)) map[name] = target;
     }
     const metadata = { ...(index.metadata as object | undefined), total_size: this.report_.bytesAfter };

@@ -131,6 +131,13 @@ export function shardsOf({ weight_map: map }: Record<string, unknown>): string[]
   return arePlain && shards.length > 0 ? shards : undefined;
 }
 
+/** The files that an index of shards names. Throws 'malformed_file' without any. */
+export function neededShards(where: string, index: Record<string, unknown>): string[] {
+  const shards = shardsOf(index);
+  if (!shards) throw new PeruseError('malformed_file', `${where} has no weight_map of plain file names.`);
+  return shards;
+}
+
 /** Files whose presence explains why a repository lacks the needed ones. */
 const kTelling: readonly [string, string][] = [
   [kGlinerConfig, 'a GLiNER model'],

@@ -3,11 +3,11 @@ import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { type BuildAccess, startModule } from '../engine/start_module.js';
-import { feedShards } from '../sources/feed_shards.js';
+import { feedWeights, type WeightsReceiver } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { neededWeights } from '../sources/model_files.js';
 import { readModules } from '../sources/model_texts.js';
-import { feedFile, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
+import { locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
@@ -47,34 +47,26 @@ export async function feedTrainer(
   const found = await neededWeights(job.folder, job.signal);
   const base = new Map<string, Blob>();
   let parts: Blob[] = [];
-  const feed = (chunk: Uint8Array) => {
-    trainer.feedWeights(chunk);
-    if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
-  };
   const keep = (name: string) => {
     base.set(name, new Blob(parts));
     parts = [];
   };
-  if (found.sharded) {
-    await feedShards(
-      job,
-      {
-        setShardIndex: (index) => {
-          base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
-          return trainer.setShardIndex(index);
-        },
-        feedWeights: feed,
-        endShard: (name) => {
-          trainer.endShard();
-          keep(name);
-        },
-      },
-      found,
-    );
-  } else {
-    await feedFile(job, found.name, found.file, feed);
-    keep(found.name);
-  }
+  const receiver: WeightsReceiver = {
+    setShardIndex(index) {
+      base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
+      return trainer.setShardIndex(index);
+    },
+    feedWeights(chunk) {
+      trainer.feedWeights(chunk);
+      if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+    },
+    endShard(name) {
+      trainer.endShard();
+      keep(name);
+    },
+  };
+  await feedWeights(job, receiver, found);
+  if (!found.sharded) keep(found.name);
   const weights = trainer.finishWeights();
   return keeps ? { weights, base } : { weights };
 }

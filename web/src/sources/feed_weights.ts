@@ -2,24 +2,31 @@ import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isObject, parseObject } from './json.js';
 import { type FoundWeights, notFound } from './model_files.js';
-import { eachChunk, type Reading, readWhole } from './read_files.js';
+import { eachChunk, feedFile, type Reading, readWhole } from './read_files.js';
+import type { ModelFile } from './source.js';
 
-export interface ShardReader {
+/** Reads weights: an engine, or a trainer. */
+export interface WeightsReceiver {
   setShardIndex(index: Uint8Array): string[];
   /** On a GPU returns a promise, which must be awaited. */
   feedWeights(chunk: Uint8Array): void | Promise<void>;
   endShard(name: string): void;
 }
 
-export async function feedShards(job: Reading, engine: ShardReader, { form, name, file: indexFile }: FoundWeights): Promise<number> {
+/** Feeds the weights, which are one file or the shards of an index. Returns the number of bytes. */
+export async function feedWeights(job: Reading, engine: WeightsReceiver, weights: FoundWeights): Promise<number> {
+  if (weights.sharded) return feedShards(job, engine, weights);
+  return feedFile(job, weights.name, weights.file, (chunk) => engine.feedWeights(chunk));
+}
+
+async function feedShards(job: Reading, engine: WeightsReceiver, { form, name, file: indexFile }: FoundWeights): Promise<number> {
   const index = await readWhole(job, name, indexFile);
   const shards = await naming(name, async () => engine.setShardIndex(index.content));
   const reporter = new ByteReporter(job.report, job.name, form, totalSize(name, index.content), job.totals);
   reporter.start();
   let bytes = index.content.length;
   for (const shard of shards) {
-    const file = await job.folder.open(shard, job.signal);
-    if (!file.found) throw notFound([file], `, which ${name} names`);
+    const file = await openShard(job, shard, name);
     await naming(shard, async () => {
       bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
       engine.endShard(shard); // throws if the shard was incomplete
@@ -27,6 +34,13 @@ export async function feedShards(job: Reading, engine: ShardReader, { form, name
   }
   reporter.finish();
   return bytes;
+}
+
+/** Opens a shard that the index `name` names. */
+export async function openShard({ folder, signal }: Reading, shard: string, name: string): Promise<ModelFile> {
+  const file = await folder.open(shard, signal);
+  if (!file.found) throw notFound([file], `, which ${name} names`);
+  return file;
 }
 
 /** The total in the index; 0 without it. Used for progress only. */
