@@ -169,6 +169,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
     plugins: [keptApart(others), ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
+    experimental: { attachDebugInfo: 'none' }, // no comments with the names of source files
     onLog: refuse,
   });
   const { output } = await build.write({
