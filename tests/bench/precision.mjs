@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // What dtype q8 or q4 costs: drift of logits and of task metrics against fp32, as the tables of docs/internals/precision.md.
-//   node tests/bench/precision.mjs [--dtype q8] [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
+//   node tests/bench/precision.mjs [--dtype q8] [--data FOLDER | --rows FILE] [--texts 1000] [--questions 500] [--variant simd]
 //     [--only random,demo,embedders]
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
 // folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and published embedders
-// on sentences and intents, if tools/setup/published_models.mjs has installed them.
+// on sentences and intents, if tools/setup/published_models.mjs has installed them. With --rows, a file of tools/train/dev_rows.py, only the demo
+// models are scored, on the parts for choosing.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ const { values: options } = parseArgs({
   options: {
     dtype: { type: 'string', default: 'q8' },
     data: { type: 'string' },
+    rows: { type: 'string' },
     texts: { type: 'string', default: '1000' },
     questions: { type: 'string', default: '500' },
     variant: { type: 'string', default: 'simd' },
@@ -101,17 +103,18 @@ async function randomModel(name) {
 
 const demoModel = (name) => fileURLToPath(new URL(`../../models/${name}/`, kHere));
 
-async function sentiment(set) {
-  const rows = some(
-    unpack(options.data, 'classification', `${set}-test-halfA.tsv.gz`)
-      .trim()
-      .split('\n')
-      .map((line) => {
-        const [label, ...text] = line.split('\t');
-        return { label: Number(label), text: text.join('\t') };
-      }),
-    Number(options.texts),
-  );
+const testOpinions = (set) =>
+  unpack(options.data, 'classification', `${set}-test-halfA.tsv.gz`)
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [label, ...text] = line.split('\t');
+      return { label: Number(label), text: text.join('\t') };
+    });
+
+/** `all` is [{ label: 0 or 1, text }]. */
+async function sentiment(set, all) {
+  const rows = some(all, Number(options.texts));
   const results = await inBoth('text-classification', demoModel('peruse-sentiment-convbert-tiny'), async (classify) => {
     const logits = (
       await classify(
@@ -147,16 +150,18 @@ function f1(predicted, gold) {
   return same === 0 ? Number(predicted.length + gold.length === 0) : (2 * same) / (predicted.length + gold.length);
 }
 
-async function reader() {
+function squadQuestions() {
   const { data } = JSON.parse(unpack(options.data, 'squad', 'dev-v1.1-halfA.json.gz'));
-  const rows = some(
-    data.flatMap(({ paragraphs }) =>
-      paragraphs.flatMap(({ context, qas }) =>
-        qas.map(({ question, answers }) => ({ question, context, golds: answers.map(({ text }) => text) })),
-      ),
+  return data.flatMap(({ paragraphs }) =>
+    paragraphs.flatMap(({ context, qas }) =>
+      qas.map(({ question, answers }) => ({ question, context, golds: answers.map(({ text }) => text) })),
     ),
-    Number(options.questions),
   );
+}
+
+/** `all` is [{ question, context, golds: texts of its answers }]. */
+async function reader(set, all) {
+  const rows = some(all, Number(options.questions));
   const results = await inBoth('question-answering', demoModel('peruse-reader-deberta-tiny'), async (answer) => {
     const answers = [];
     for (const { question, context } of rows) answers.push(await answer(question, context));
@@ -170,7 +175,7 @@ async function reader() {
   const metric = `exact ${exact.exact.toFixed(2)} -> ${rough.exact.toFixed(2)} %, F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${rows.length - same} answers differ)`;
   // Readers return no logits, so this compares the scores of the answers.
   const scores = results.map(({ answers }) => answers.map(({ score }) => [score]));
-  report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
+  report('peruse-reader-deberta-tiny', `${rows.length} of ${set} (scores)`, drift(scores), metric, results);
 }
 
 function entitiesOf({ words, types, begins }) {
@@ -178,8 +183,8 @@ function entitiesOf({ words, types, begins }) {
   let start = 0;
   words.forEach((word, i) => {
     const end = start + word.length;
-    if (types[i] !== undefined && begins[i]) found.push({ type: types[i], start, end });
-    else if (types[i] !== undefined) found.at(-1).end = end;
+    if (types[i] && begins[i]) found.push({ type: types[i], start, end });
+    else if (types[i]) found.at(-1).end = end;
     start = end + 1;
   });
   return found.map(({ type, start, end }) => `${type} ${start} ${end}`);
@@ -195,8 +200,9 @@ function labelsOf(words, found) {
   });
 }
 
-async function tagger(set) {
-  const rows = some(entitySentences(options.data, set), Number(options.texts));
+/** `all` is [{ words, types, begins }], as entitySentences makes them. */
+async function tagger(set, all) {
+  const rows = some(all, Number(options.texts));
   const results = await inBoth('token-classification', demoModel('peruse-tagger-convbert-tiny'), async (tag) => {
     const found = [];
     const scores = [];
@@ -220,20 +226,38 @@ async function tagger(set) {
   report('peruse-tagger-convbert-tiny', `${rows.length} sentences of ${set} (scores)`, drift(scores), metric, results);
 }
 
-async function zeroShot() {
-  const { rows: all, names } = snips(options.data);
+/** How many messages lose all their details. `rows` is [{ text, slots: [[first character, one past the last]] }]. */
+async function redaction(rows) {
+  const results = await inBoth('token-classification', demoModel('peruse-tagger-convbert-tiny'), async (tag) => {
+    const leaks = [];
+    for (const { text, slots } of rows) {
+      const tokens = await tag(text);
+      const isHidden = (at) => /\s/.test(text[at]) || tokens.some(({ start, end }) => start <= at && at < end);
+      leaks.push(slots.some(([start, end]) => !Array.from({ length: end - start }, (_, i) => start + i).every(isHidden)));
+    }
+    return { leaks, safe: (100 * leaks.filter((leak) => !leak).length) / rows.length };
+  });
+  const [exact, rough] = results;
+  const changed = exact.leaks.filter((leak, i) => leak !== rough.leaks[i]).length;
+  console.log(
+    `| peruse-tagger-convbert-tiny | ${rows.length} held-out messages | - | - | without a leak ${exact.safe.toFixed(2)} -> ${rough.safe.toFixed(2)} % (${changed} messages differ) | - |`,
+  );
+}
+
+/** `all` is [{ text, right: those of `names` that are right }]. */
+async function zeroShot(set, { rows: all, names }) {
   const rows = some(all, Number(options.texts));
   const results = await inBoth('zero-shot-classification', demoModel('peruse-zero-shot-deberta-tiny'), async (classify) => {
     const answers = [];
     for (const { text } of rows) answers.push(await classify(text, names));
-    const right = answers.filter(({ labels }, i) => labels[0] === rows[i].name).length;
+    const right = answers.filter(({ labels }, i) => rows[i].right.includes(labels[0])).length;
     return { answers, accuracy: (100 * right) / rows.length };
   });
   const [exact, rough] = results;
   const flips = exact.answers.filter(({ labels }, i) => labels[0] !== rough.answers[i].labels[0]).length;
   const metric = `accuracy ${exact.accuracy.toFixed(2)} -> ${rough.accuracy.toFixed(2)} % (${flips} labels differ)`;
   const scores = results.map(({ answers }) => answers.map(({ labels, scores: of }) => names.map((name) => of[labels.indexOf(name)])));
-  report('peruse-zero-shot-deberta-tiny', `${rows.length} of Snips (scores)`, drift(scores), metric, results);
+  report('peruse-zero-shot-deberta-tiny', `${rows.length} of ${set} (scores)`, drift(scores), metric, results);
 }
 
 /** Sentences of rt-polarity, as unit vectors. */
@@ -282,12 +306,22 @@ const has = (part) => options.only.split(',').includes(part);
 console.log(
   `| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> ${options.dtype} | weights, MB |\n|---|---|---|---|---|---|`,
 );
-if (has('random')) for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
+if (options.rows !== undefined) {
+  const rows = JSON.parse(readFileSync(options.rows, 'utf8'));
+  for (const [set, all] of Object.entries(rows.sentiment)) await sentiment(set, all);
+  await reader('the questions for choosing', rows.reader);
+  for (const [set, all] of Object.entries(rows.tagger)) await tagger(set, all);
+  await redaction(rows.messages);
+  for (const [set, all] of Object.entries(rows['zero-shot'])) await zeroShot(set, all);
+} else if (has('random')) {
+  for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
+}
 if (options.data !== undefined && has('demo')) {
-  for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set);
-  await reader();
-  for (const set of ['wikigold', 'wnut17']) await tagger(set);
-  await zeroShot();
+  for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set, testOpinions(set));
+  await reader('SQuAD 1.1 dev, half A', squadQuestions());
+  for (const set of ['wikigold', 'wnut17']) await tagger(set, entitySentences(options.data, set));
+  const { rows, names } = snips(options.data);
+  await zeroShot('Snips', { rows: rows.map(({ text, name }) => ({ text, right: [name] })), names });
 }
 if (options.data !== undefined && has('embedders')) {
   const temporary = mkdtempSync(join(tmpdir(), 'peruse-embedders-'));
