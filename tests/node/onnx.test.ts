@@ -386,7 +386,7 @@ describe('convert', () => {
     expect(await logits(files)).toMatchObject({ scores: direct.scores, dtype: 'q8' });
   });
 
-  test.each(['deberta-v2-sequence/slim.onnx'])('tables of positions of %s', async (name) => {
+  test.each(['deberta-v2-sequence/slim.onnx', 'deberta-v2-conv/model_quantized.onnx'])('tables of positions of %s', async (name) => {
     const model = await onnxRepository(name);
     const target = join(await newFolder(), 'out');
     await convertCheckpoint(await onDisk(model), target, { dtype: 'fp32' });

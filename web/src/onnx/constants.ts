@@ -16,8 +16,8 @@ export type Coding =
   | { kind: 'floats' }
   /** value = (code - zero) * scale. Scale and zero are one number, or one for each index of `axis` of the stored shape. */
   | { kind: 'integers'; scale: Tensor; zero?: Tensor; axis: number }
-  /** value = (code - zero) * scale, with a scale for each `block` codes of a row. `zero` contains codes or floats. */
-  | { kind: 'blocks'; scale: Tensor; zero?: Tensor; bits: number; block: number; missingZero: number }
+  /** value = (code - zero) * scale, with a scale for each `block` codes of a row, or of a column. `zero` contains codes or floats. */
+  | { kind: 'blocks'; scale: Tensor; zero?: Tensor; bits: number; block: number; missingZero: number; ofColumns?: boolean }
   /** value = entry of a table of 16 values * scale, with a scale for each `block` codes. */
   | { kind: 'bnb4'; scale: Tensor; block: number; table: 'fp4' | 'nf4' };
 
@@ -89,16 +89,17 @@ export class Constants {
     const axis = node.numbers.get('axis')?.[0] ?? 1;
     const block = node.numbers.get('block_size')?.[0] ?? 0;
     if (block === 0) return codes.type === kTypes.I8 || codes.type === kTypes.U8 ? integers(codes, scale, zero, axis) : undefined;
-    if (codes.dims.length !== 2 || !(axis === 1 || axis === -1) || block < 1) return undefined;
+    if (codes.dims.length !== 2 || ![0, 1, -1, -2].includes(axis) || block < 1) return undefined;
     const bits = codes.type === kTypes.U4 || codes.type === kTypes.I4 ? 4 : 8;
     const [rows, width] = codes.dims as [number, number];
-    const blocks = rows * Math.ceil(width / block);
+    const ofColumns = axis === 0 || axis === -2;
+    const blocks = ofColumns ? Math.ceil(rows / block) * width : rows * Math.ceil(width / block);
     if (sizeOf(scale) !== blocks || (zero && (sizeOf(zero) !== blocks || zero.type !== codes.type))) return undefined;
     return {
       tensor: codes,
       shape: codes.dims,
       transposed: false,
-      coding: { kind: 'blocks', scale, ...(zero && { zero }), bits, block, missingZero: 0 },
+      coding: { kind: 'blocks', scale, ...(zero && { zero }), bits, block, missingZero: 0, ofColumns },
     };
   }
 }

@@ -142,7 +142,7 @@ function integerFloats(
 /** In MatMulNBits each row of codes is padded to whole blocks; in other operators it is not. */
 function blockFloats(
   { tensor, shape }: Claim,
-  { scale, zero, bits, block, missingZero }: Coding & { kind: 'blocks' },
+  { scale, zero, bits, block, missingZero, ofColumns }: Coding & { kind: 'blocks' },
   bytes: BytesOf,
 ): Float32Array<ArrayBuffer> {
   const [rows = 0, width = 0] = shape;
@@ -154,7 +154,7 @@ function blockFloats(
   const values = new Float32Array(rows * width);
   for (let row = 0; row < rows; ++row) {
     for (let column = 0; column < width; ++column) {
-      const at = row * blocks + Math.floor(column / block);
+      const at = ofColumns ? Math.floor(row / block) * width + column : row * blocks + Math.floor(column / block);
       values[row * width + column] = (codes(row * padded + column) - (zeros ? zeros(at) : missingZero)) * scales[at]!;
     }
   }
