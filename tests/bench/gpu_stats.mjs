@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Statistics of the compiled GPU kernels, such as registers and clocks, without a GPU: npm run gpu:stats -- [--write]
-// Mesa's driver RADV compiles the kernels for AMD's RDNA2 and RDNA3 (tools/setup/mesa.mjs). Prints a row per kernel and chip. Fails if a value is
-// worse than in gpu_stats/expected.json; --write replaces that file.
+// Mesa's drivers compile the kernels for simulated GPUs (tools/setup/mesa.mjs, mesa_backports.mjs). Prints a row per kernel and GPU. Fails if a
+// value is worse than in gpu_stats/expected.json; --write replaces that file.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,34 +9,72 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run } from '../../tools/setup/exec.mjs';
 import { radvEnvironment } from '../../tools/setup/mesa.mjs';
+import { mesaOfBackports, nodeWith } from '../../tools/setup/mesa_backports.mjs';
 import { kernelStats } from './gpu_stats/aco.mjs';
+import { agxStats, nakStats } from './gpu_stats/mesa_stats.mjs';
 
-const kChips = { navi21: 'RDNA2', navi31: 'RDNA3' };
+const kPrintsAco = { ACO_DEBUG: 'perfinfo', RADV_DEBUG: 'shaders,shaderstats,nocache' };
+
+function radv(chip) {
+  return { command: [process.execPath], env: { ...radvEnvironment(chip), ...kPrintsAco }, read: (output) => kernelStats(output, chip) };
+}
+
+/** Undefined if Debian no longer has this compiler. */
+function ofBackports(driver, print, read) {
+  try {
+    const { command, env } = nodeWith(driver, mesaOfBackports());
+    return { command, env: { ...env, ...print }, read };
+  } catch (error) {
+    console.error(`\nnot compared, because the compiler is missing: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** By chip: its architecture, and a function that returns Node's command with the chip's driver, and the reader of what the driver prints. */
+const kChips = {
+  navi21: ['AMD RDNA2', () => radv('navi21')],
+  navi31: ['AMD RDNA3', () => radv('navi31')],
+  ga104: ['NVIDIA Ampere', () => ofBackports('nouveau', { NOUVEAU_CHIPSET: '0x174', NAK_DEBUG: 'print' }, nakStats)],
+  m1: ['Apple M1', () => ofBackports('asahi', { AGX_MESA_DEBUG: 'shaders,shaderdb' }, agxStats)],
+};
 const kExpected = fileURLToPath(new URL('gpu_stats/expected.json', import.meta.url));
 const kCompile = fileURLToPath(new URL('gpu_stats/compile.mjs', import.meta.url));
 
-const kColumns = ['registers', 'spills', 'waves', 'local', 'throughput', 'math', 'vector', 'ahead', 'clocks', 'share'];
+const kColumns = [
+  'registers',
+  'spills',
+  'waves',
+  'local',
+  'instructions',
+  'throughput',
+  'math',
+  'vector',
+  'ahead',
+  'clocks',
+  'share',
+  'epilogue',
+];
+const kLess = ['registers', 'spills', 'local', 'instructions', 'throughput', 'clocks', 'epilogue'];
 /** The columns that are compared. True means that a higher value is better. */
-const kBetter = { registers: false, spills: false, waves: true, local: false, throughput: false, ahead: true, clocks: false };
+const kBetter = { waves: true, ahead: true, ...Object.fromEntries(kLess.map((column) => [column, false])) };
 
-function statsOf(chip) {
-  const print = { ACO_DEBUG: 'perfinfo', RADV_DEBUG: 'shaders,shaderstats,nocache' };
-  const env = { ...process.env, ...radvEnvironment(chip), ...print };
+function statsOf({ command: [command, ...options], env, read }) {
   const folder = mkdtempSync(join(tmpdir(), 'peruse-gpu-stats-'));
   try {
     // A file, because Node does not wait for a full pipe.
     const file = join(folder, 'output.txt');
     const output = openSync(file, 'w');
-    run(process.execPath, [kCompile], { env, stdio: ['ignore', output, output] });
+    run(command, [...options, kCompile], { env: { ...process.env, ...env }, stdio: ['ignore', output, output] });
     closeSync(output);
-    return kernelStats(readFileSync(file, 'utf8'), chip);
+    return read(readFileSync(file, 'utf8'));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 function printTable(rows) {
-  const lines = [['kernel', ...kColumns], ...rows.map(([name, row]) => [name, ...kColumns.map((column) => `${row[column] ?? ''}`)])];
+  const columns = kColumns.filter((column) => rows.some(([, row]) => row[column] !== undefined));
+  const lines = [['kernel', ...columns], ...rows.map(([name, row]) => [name, ...columns.map((column) => `${row[column] ?? ''}`)])];
   const widths = lines[0].map((_, i) => Math.max(...lines.map((line) => line[i].length)));
   for (const line of lines) console.log(line.map((cell, i) => (i ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))).join('  '));
 }
@@ -54,14 +92,18 @@ function findings(rows, expected) {
 }
 
 const { values } = parseArgs({ options: { write: { type: 'boolean' } } });
+const expected = JSON.parse(readFileSync(kExpected, 'utf8'));
 const stats = {};
-for (const [chip, architecture] of Object.entries(kChips)) {
-  stats[chip] = statsOf(chip);
+for (const [chip, [architecture, driverOf]] of Object.entries(kChips)) {
   console.log(`\n${chip} (${architecture})`);
+  const driver = driverOf();
+  if (!driver) continue;
+  stats[chip] = statsOf(driver);
   printTable(Object.entries(stats[chip]));
 }
-if (values.write) writeFileSync(kExpected, `${JSON.stringify(stats, null, 1)}\n`);
-const expected = JSON.parse(readFileSync(kExpected, 'utf8'));
-const worse = Object.keys(kChips).flatMap((chip) => findings(stats[chip], expected[chip] ?? {}).map((text) => `${chip} ${text}`));
+if (values.write) writeFileSync(kExpected, `${JSON.stringify({ ...expected, ...stats }, null, 1)}\n`);
+const worse = Object.keys(stats).flatMap((chip) =>
+  findings(stats[chip], (values.write ? stats : expected)[chip] ?? {}).map((text) => `${chip} ${text}`),
+);
 for (const text of worse) console.error(text);
 process.exitCode = worse.length ? 1 : 0;

@@ -53,9 +53,9 @@ fn mish(x: vec4f) -> vec4f {
 
 fn activate(x: vec4f, activation: u32) -> vec4f {
   if (activation == 0u) { return x; }
+  if (activation == 1u) { return gelu(x); }
   let negative = x < vec4f();
   switch activation {
-    case 1u { return gelu(x); }
     case 2u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
     case 3u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608 * x * (1.0 + 0.044715 * x * x))); }
     case 4u { return clip(gelu(x), -10.0, 10.0); }

@@ -6,11 +6,11 @@
 @group(0) @binding(8) var<storage, read_write> out: array<vec4f>;
 
 fn query_at(row: u32, d: u32) -> vec4f {
-  return query[(row + d) / 4u];
+  return query[row / 4u + d / 4u];
 }
 
 fn key_at(row: u32, d: u32) -> vec4f {
-  return key[(row + d) / 4u];
+  return key[row / 4u + d / 4u];
 }
 
 fn value_at(row: u32, d: u32) -> vec4f {

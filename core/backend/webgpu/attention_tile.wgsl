@@ -153,10 +153,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       }
     }
 
-    // Loads values while weights are computed: four keys, in each of this thread's columns.
-    var value_rows = min(value_row + (vec4u(first_key + four) + vec4u(0u, 4u, 8u, 12u)) * params.value_stride, last_value);
-    var value_next = value_block(value_rows, near_column);
-
     let keys = vec4u(first_key + lane) + vec4u(0u, 1u, 2u, 3u) * LANES;
     let inside = keys < vec4u(length);
     if (params.has_position_key + params.has_position_query + params.has_position_bias != 0u) {
@@ -199,6 +195,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
         scores[3] += terms[3];
       }
     }
+    // Loads values while weights are computed: four keys, in each of this thread's columns.
+    var value_rows = min(value_row + (vec4u(first_key + four) + vec4u(0u, 4u, 8u, 12u)) * params.value_stride, last_value);
+    var value_next = value_block(value_rows, near_column);
+
     scores[0] = select(vec4f(LOWEST), scores[0] * params.scale, inside & near(rows.x, keys));
     scores[1] = select(vec4f(LOWEST), scores[1] * params.scale, inside & near(rows.y, keys));
     scores[2] = select(vec4f(LOWEST), scores[2] * params.scale, inside & near(rows.z, keys));
@@ -224,8 +224,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     weights[(lane + 48u) * PITCH + four] = vec4f(scores[0].w, scores[1].w, scores[2].w, scores[3].w);
 
     // The end is a variable: with a constant, compilers move the loads after the exit of the loop.
-    let end = min(KEYS, end_key - first_key);
-    for (var j = 0u; j < end; j += STEP) {
+    let steps = (min(KEYS, end_key - first_key) + STEP - 1u) / STEP;
+    for (var s = 0u; s < steps; s++) {
+      let first_weight = min(s, 3u) * STEP * PITCH + four;  // min saves the check of an index
       workgroupBarrier();
       key_tile[four * VALUE_PITCH + lane] = value_next[0];
       key_tile[(four + 4u) * VALUE_PITCH + lane] = value_next[1];
@@ -235,7 +236,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       value_rows = min(value_rows + STEP * params.value_stride, last_value);
       value_next = value_block(value_rows, near_column);
       for (var k = 0u; k < STEP; k++) {
-        let weight = weights[((j & 48u) + k) * PITCH + four];  // j < KEYS, which saves a bounds check
+        let weight = weights[first_weight + k * PITCH];
         let columns = key_tile[k * VALUE_PITCH + lane];
         context[0] = fma(vec4f(weight.x), columns, context[0]);
         context[1] = fma(vec4f(weight.y), columns, context[1]);

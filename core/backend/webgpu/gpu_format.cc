@@ -1,18 +1,9 @@
 #include "core/backend/webgpu/gpu_format.h"
 
 #include "core/base/status.h"
-#include "core/formats/quantize.h"
 
 namespace peruse::webgpu {
 namespace {
-
-constexpr int64_t kExactFloats = 1 << 24;  // float32 represents all integers up to this one exactly
-
-bool HasOneGroup(const LinearSpec& spec) { return spec.groups == 1; }
-
-bool SumsAreExactFloats(const LinearSpec& spec) {
-  return HasOneGroup(spec) && !spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats;
-}
 
 std::string_view FloatShader(const Limits&, bool aligned) { return aligned ? "linear_aligned" : "linear"; }
 std::string_view Int8Shader(const Limits& limits, bool) {
@@ -27,8 +18,7 @@ constexpr GpuFormat kFormats[] = {
      .quantizes_input = false,
      .product_shader = FloatShader,
      .product_constants = [](bool) { return Constants{{"HALF_WEIGHTS", 0}}; },
-     .span_conv_constants = [] { return Constants{{"HALF_WEIGHTS", 0}, {"INT8_WEIGHTS", 0}}; },
-     .fuses_span_conv = HasOneGroup},
+     .fuses_span_conv = true},
     {.precision = Precision::kF16,
      .element_bytes = 2,
      .row_multiple = 2,
@@ -36,8 +26,7 @@ constexpr GpuFormat kFormats[] = {
      .quantizes_input = false,
      .product_shader = FloatShader,
      .product_constants = [](bool) { return Constants{{"HALF_WEIGHTS", 1}}; },
-     .span_conv_constants = [] { return Constants{{"HALF_WEIGHTS", 1}, {"INT8_WEIGHTS", 0}}; },
-     .fuses_span_conv = HasOneGroup},
+     .fuses_span_conv = true},
     {.precision = Precision::kQ8,
      .element_bytes = 1,
      .row_multiple = kQuantizedMultiple,
@@ -45,8 +34,7 @@ constexpr GpuFormat kFormats[] = {
      .quantizes_input = true,
      .product_shader = Int8Shader,
      .product_constants = [](bool wide) { return Constants{{"WIDE", wide ? 1.0f : 0.0f}}; },
-     .span_conv_constants = [] { return Constants{{"HALF_WEIGHTS", 0}, {"INT8_WEIGHTS", 1}}; },
-     .fuses_span_conv = SumsAreExactFloats},
+     .fuses_span_conv = false},
 };
 
 }  // namespace

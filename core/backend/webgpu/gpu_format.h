@@ -25,9 +25,8 @@ struct GpuFormat {
   std::string_view (*product_shader)(const Limits& limits, bool aligned);
   // Returns pipeline constants in addition to those of the tile. `wide` is LinearSpec::wide_input.
   Constants (*product_constants)(bool wide);
-  Constants (*span_conv_constants)();
-  // Whether linear_span_conv.wgsl computes the layer's logits exactly like a separate product.
-  bool (*fuses_span_conv)(const LinearSpec& spec);
+  // Whether linear_span_conv.wgsl can multiply by the weights.
+  bool fuses_span_conv;
 };
 
 const GpuFormat& GpuFormatOf(Precision precision);

@@ -42,18 +42,56 @@ fn biases_of(columns: vec4u, group: u32) -> vec4f {
   return of_columns(params.bias_first, columns, group);
 }
 
-// out[row, group, columns] = activation(sums), then plus or times other.
-fn put(row: u32, columns: vec4u, group: u32, sums: vec4f) {
-  var y = activate(sums, params.activation);
-  let places = group * params.out_group + columns;
-  if (params.combine != 0u) {
-    let at = params.other_first + row * params.other_stride + min(places, vec4u(group * params.out_group + params.width - 1u));
-    let z = vec4f(other[at.x], other[at.y], other[at.z], other[at.w]);
-    y = select(y + z, y * z, params.combine == 2u);
+fn combined(places: vec4u, y: vec4f) -> vec4f {
+  let z = vec4f(other[places.x], other[places.y], other[places.z], other[places.w]);
+  return select(y + z, y * z, params.combine == 2u);
+}
+
+fn store(to: vec4u, y: vec4f) {
+  out[to.x] = y.x;
+  out[to.y] = y.y;
+  out[to.z] = y.z;
+  out[to.w] = y.w;
+}
+
+// out[rows, group, columns] = activation(sums), then plus or times other.
+fn put(rows: vec4u, columns: vec4u, group: u32, sums: array<vec4f, 4>) {
+  var y = sums;
+  if (params.activation != 0u) {
+    for (var i = 0u; i < 4u; i++) {
+      let first = activate(y[0], params.activation);
+      y[0] = y[1];
+      y[1] = y[2];
+      y[2] = y[3];
+      y[3] = first;
+    }
   }
-  let to = params.out_first + row * params.out_stride + places;
-  if (columns.x < params.width) { out[to.x] = y.x; }
-  if (columns.y < params.width) { out[to.y] = y.y; }
-  if (columns.z < params.width) { out[to.z] = y.z; }
-  if (columns.w < params.width) { out[to.w] = y.w; }
+  let first = group * params.out_group;
+  if (params.combine != 0u) {
+    let places = params.other_first + first + min(columns, vec4u(params.width - 1u));
+    let near = min(rows, vec4u(params.rows - 1u)) * params.other_stride;
+    y[0] = combined(near.x + places, y[0]);
+    y[1] = combined(near.y + places, y[1]);
+    y[2] = combined(near.z + places, y[2]);
+    y[3] = combined(near.w + places, y[3]);
+  }
+  let places = params.out_first + first + columns;
+  let to = rows * params.out_stride;
+  if (rows.w < params.rows && columns.w < params.width) {
+    store(to.x + places, y[0]);
+    store(to.y + places, y[1]);
+    store(to.z + places, y[2]);
+    store(to.w + places, y[3]);
+    return;
+  }
+  for (var i = 0u; i < 4u; i++) {
+    if (rows[i] >= params.rows) { return; }
+    if (columns.x < params.width) { out[to[i] + places.x] = y[0].x; }
+    if (columns.y < params.width) { out[to[i] + places.y] = y[0].y; }
+    if (columns.z < params.width) { out[to[i] + places.z] = y[0].z; }
+    if (columns.w < params.width) { out[to[i] + places.w] = y[0].w; }
+    y[0] = y[1];
+    y[1] = y[2];
+    y[2] = y[3];
+  }
 }

@@ -3,16 +3,21 @@
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
 // Workgroup: (tile of TOKENS tokens, head, sequence). Logits and kernels stay in the workgroup.
 //
-// For int8 weights x contains scales followed by integers (quantize_rows.wgsl). Sums of their products are exact in float32 below 2^24
-// (gpu_format.cc).
-#include "weights.wgsl"
+// A thread computes the products of four tokens and five taps with every eighth part of the depth, in registers: 160 multiply-adds for the
+// 18 vec4s of a part. The parts are added in workgroup memory. All loads are unconditional; tokens and taps outside repeat the last one.
+//
+// The depth is a multiple of 16, and rows of x are at multiples of four.
+#include "quads.wgsl"
+#include "float_rows.wgsl"
+#include "linear_float.wgsl"
 
-override TAPS: u32 = 9u;  // at most 63: TAPS * ROW vec4s and TOKENS * TAPS floats of workgroup memory
+override TAPS: u32 = 9u;  // at most 63: TOKENS * TAPS floats of workgroup memory
 
 const THREADS = 64u;
 const TOKENS = 16u;
-const QUADS = 8u;         // vec4s along k in a tile
-const ROW = QUADS + 1u;   // padded against bank conflicts
+const PARTS = 8u;
+const FIVE = 5u;
+const TWO_FIVES = 10u;  // taps of all threads
 
 struct Params {
   depth: u32,             // k
@@ -24,20 +29,36 @@ struct Params {
   out_first: u32,
   out_stride: u32,
   head_dim: u32,
-  scales_first: u32,      // first scale of int8 weights, in `bias`
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
-@group(0) @binding(2) var<storage, read> x: array<u32>;
-@group(0) @binding(3) var<storage, read> w: array<u32>;
+@group(0) @binding(2) var<storage, read> x: array<vec4f>;
+@group(0) @binding(3) var<storage, read> w: array<vec4u>;
 @group(0) @binding(4) var<storage, read> bias: array<f32>;
 @group(0) @binding(5) var<storage, read> values: array<f32>;
 @group(0) @binding(6) var<storage, read_write> out: array<f32>;
 
-var<workgroup> x_tile: array<vec4f, TOKENS * ROW>;
-var<workgroup> w_tile: array<vec4f, TAPS * ROW>;
+var<workgroup> partial: array<vec4f, TWO_FIVES * TOKENS / 4u * PARTS>;
 var<workgroup> kernels: array<f32, TOKENS * TAPS>;  // logits first
+
+struct Part {
+  x: array<vec4f, 4>,  // of four tokens
+  y: array<vec4f, 4>,  // the next four along k
+  w: array<Eight, 5>,
+}
+
+fn load_part(x_rows: vec4u, w_rows: array<u32, 5>, k: u32) -> Part {
+  let next = k + 4u;
+  return Part(array<vec4f, 4>(load_x(x_rows.x, k), load_x(x_rows.y, k), load_x(x_rows.z, k), load_x(x_rows.w, k)),
+              array<vec4f, 4>(load_x(x_rows.x, next), load_x(x_rows.y, next), load_x(x_rows.z, next), load_x(x_rows.w, next)),
+              array<Eight, 5>(load_w(w_rows[0], k), load_w(w_rows[1], k), load_w(w_rows[2], k), load_w(w_rows[3], k),
+                              load_w(w_rows[4], k)));
+}
+
+fn add_part(p: Part, w: Eight, before: vec4f) -> vec4f {
+  return add_quads(upper(w), p.y[0], p.y[1], p.y[2], p.y[3], add_quads(lower(w), p.x[0], p.x[1], p.x[2], p.x[3], before));
+}
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
@@ -48,36 +69,46 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let tokens = min(TOKENS, length - first);
   let head = workgroup.y;
 
-  let x_first = params.x_first + (start + first) * params.x_stride;
-  for (var e = thread; e < TOKENS * TAPS; e += THREADS) { kernels[e] = 0.0; }
-  for (var k0 = 0u; k0 < params.depth; k0 += 4u * QUADS) {
+  let part = thread % PARTS;
+  let four = thread / PARTS % 4u;  // tokens 4 * four, ...
+  let five = thread / 32u * FIVE;  // taps five, ...
+  let rows = start + min(vec4u(first + 4u * four) + vec4u(0u, 1u, 2u, 3u), vec4u(length - 1u));
+  let x_rows = params.x_first + rows * params.x_stride;
+  for (var tap = 0u; tap < TAPS; tap += TWO_FIVES) {
+    let near = head * TAPS + min(vec4u(tap + five) + vec4u(0u, 1u, 2u, 3u), vec4u(TAPS - 1u));
+    let fifth = head * TAPS + min(tap + five + 4u, TAPS - 1u);
+    let w_rows = array<u32, 5>(near.x * params.w_stride, near.y * params.w_stride, near.z * params.w_stride,
+                               near.w * params.w_stride, fifth * params.w_stride);
+    var sums = array<vec4f, 5>();  // every index is a literal
+    for (var k = 8u * part; k < params.depth; k += 8u * PARTS) {
+      let loaded = load_part(x_rows, w_rows, k);
+      sums[0] = add_part(loaded, loaded.w[0], sums[0]);
+      sums[1] = add_part(loaded, loaded.w[1], sums[1]);
+      sums[2] = add_part(loaded, loaded.w[2], sums[2]);
+      sums[3] = add_part(loaded, loaded.w[3], sums[3]);
+      sums[4] = add_part(loaded, loaded.w[4], sums[4]);
+    }
+    let place = (five * 4u + four) * PARTS + part;
+    partial[place] = sums[0];
+    partial[place + 4u * PARTS] = sums[1];
+    partial[place + 8u * PARTS] = sums[2];
+    partial[place + 12u * PARTS] = sums[3];
+    partial[place + 16u * PARTS] = sums[4];
     workgroupBarrier();
-    for (var e = thread; e < TOKENS * QUADS; e += THREADS) {
-      let m = e / QUADS;
-      let k = k0 + 4u * (e % QUADS);
-      let count = select(0u, params.depth - min(k, params.depth), m < tokens);
-      x_tile[m * ROW + e % QUADS] = elements_of_x(x_first + m * params.x_stride + k, count);
-    }
-    for (var e = thread; e < TAPS * QUADS; e += THREADS) {
-      let n = e / QUADS;
-      let k = k0 + 4u * (e % QUADS);
-      w_tile[n * ROW + e % QUADS] = elements_of_w((head * TAPS + n) * params.w_stride + k, params.depth - min(k, params.depth));
+    let sum_tap = tap + thread / 4u;
+    if (thread < TWO_FIVES * 4u && sum_tap < TAPS) {
+      var sum = partial[thread * PARTS];
+      for (var p = 1u; p < PARTS; p++) { sum += partial[thread * PARTS + p]; }
+      let column = head * TAPS + sum_tap;
+      let logits = sum + bias[column];
+      let to = 4u * (thread % 4u) * TAPS + sum_tap;
+      kernels[to] = logits.x;
+      kernels[to + TAPS] = logits.y;
+      kernels[to + 2u * TAPS] = logits.z;
+      kernels[to + 3u * TAPS] = logits.w;
     }
     workgroupBarrier();
-    for (var e = thread; e < TOKENS * TAPS; e += THREADS) {
-      var sum = kernels[e];
-      for (var q = 0u; q < QUADS; q++) { sum += dot(x_tile[e / TAPS * ROW + q], w_tile[e % TAPS * ROW + q]); }
-      kernels[e] = sum;
-    }
   }
-  workgroupBarrier();
-  for (var e = thread; e < TOKENS * TAPS; e += THREADS) {
-    let column = head * TAPS + e % TAPS;
-    var sum = kernels[e];
-    if (INT8_WEIGHTS) { sum *= bitcast<f32>(x[start + first + min(e / TAPS, tokens - 1u)]) * bias[params.scales_first + column]; }
-    kernels[e] = sum + bias[column];
-  }
-  workgroupBarrier();
   if (thread < tokens) {
     let row = thread * TAPS;
     var highest = kernels[row];

@@ -7,6 +7,8 @@
 // workgroup memory are rows along k. A thread's columns are 16 apart, so that adjacent threads write adjacent elements.
 //
 // Rows and columns outside repeat the last one; they are computed but not written, so the loop needs no bounds checks.
+#include "quads.wgsl"
+
 override TILE_ROWS: u32 = 32u;
 override ROWS: u32 = 8u;  // 4 or 8
 
@@ -21,20 +23,6 @@ override ALL_W: bool = THREADS == 128u;         // with 64 threads each loads of
 
 var<workgroup> x_tile: array<Quad, TILE_ROWS * PITCH>;
 var<workgroup> w_tile: array<Quad, TILE_COLUMNS * PITCH>;
-
-// Eight neighbours along k of w, as stored.
-struct Eight {
-  a: vec4u,
-  b: vec4u,
-}
-
-// Adds four k of one row and four columns, in order.
-fn add_quads(x: Quad, w0: Quad, w1: Quad, w2: Quad, w3: Quad, before: Sums) -> Sums {
-  var sums = add_products(x.x, Quad(w0.x, w1.x, w2.x, w3.x), before);
-  sums = add_products(x.y, Quad(w0.y, w1.y, w2.y, w3.y), sums);
-  sums = add_products(x.z, Quad(w0.z, w1.z, w2.z, w3.z), sums);
-  return add_products(x.w, Quad(w0.w, w1.w, w2.w, w3.w), sums);
-}
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thread: u32) {
@@ -101,15 +89,16 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let columns = vec4u(first_column + column) + vec4u(0u, 1u, 2u, 3u) * COLUMN_THREADS;
   let biases = biases_of(columns, group);
   let scales = scales_of(columns, group);
-  for (var i = 0u; i < ROWS; i++) {
-    let r = first_row + row + i * ROW_THREADS;
-    if (r < params.rows) { put(r, columns, group, finished(r, group, sums[0], scales) + biases); }
-    sums[0] = sums[1];
-    sums[1] = sums[2];
-    sums[2] = sums[3];
-    sums[3] = sums[4];
-    sums[4] = sums[5];
-    sums[5] = sums[6];
-    sums[6] = sums[7];
+  for (var i = 0u; i < ROWS; i += 4u) {
+    let rows = vec4u(first_row + row) + (vec4u(i) + vec4u(0u, 1u, 2u, 3u)) * ROW_THREADS;
+    let near = min(rows, vec4u(params.rows - 1u));
+    put(rows, columns, group, array<vec4f, 4>(finished(near.x, group, sums[0], scales) + biases,
+                                              finished(near.y, group, sums[1], scales) + biases,
+                                              finished(near.z, group, sums[2], scales) + biases,
+                                              finished(near.w, group, sums[3], scales) + biases));
+    sums[0] = sums[4];
+    sums[1] = sums[5];
+    sums[2] = sums[6];
+    sums[3] = sums[7];
   }
 }

@@ -74,7 +74,6 @@ struct LinearSpanConvParams {
   uint32_t w_stride;
   Place values, out;
   uint32_t head_dim;
-  uint32_t scales_first;  // first scale of the weights; only for kQ8
 };
 
 struct SpanKernelsParams {

@@ -1,5 +1,4 @@
 #include "core/backend/webgpu/linear.h"
-#include "core/backend/webgpu/quantize_rows.h"
 
 namespace peruse::webgpu {
 namespace {
@@ -9,12 +8,15 @@ constexpr int32_t kMostFusedTaps = 63;  // more taps exceed the workgroup memory
 
 Constants SpanConvConstants(int32_t taps, Precision precision) {
   Constants constants = {{"TAPS", static_cast<float>(taps)}};
-  for (const Constant& constant : GpuFormatOf(precision).span_conv_constants()) constants.push_back(constant);
+  for (const Constant& constant : GpuFormatOf(precision).product_constants(false)) constants.push_back(constant);
   return constants;
 }
 
-bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
-  return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).fuses_span_conv(spec);
+bool Fuses(const Program& program, const ops::SpanConv& op) {
+  if (!op.weight.valid() || op.kernel_size > kMostFusedTaps) return false;
+  const LinearSpec& spec = program.linears[static_cast<size_t>(op.weight.id)];
+  return GpuFormatOf(spec.precision).fuses_span_conv && spec.groups == 1 &&
+         PipelineFor(spec, ReadsVec4(program, op.logits)).aligned;
 }
 
 void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& logits) {
@@ -37,29 +39,22 @@ Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
 }
 
 void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& linear) {
-  Recording::View x = r.Operand(op.logits, op.out);
+  const Recording::View x = r.Operand(op.logits, op.out);
   const Recording::View values = r.Operand(op.values, op.out);
   const int32_t starts = r.Starts();
-  QuantizedRows quantized;
-  if (linear.format().quantizes_input) {
-    quantized = QuantizeRows(r, x, r.at(op.logits).rows, linear.spec);
-    // The shader counts int8 elements instead of words.
-    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};
-  }
   if (r.failed()) return;
+  PERUSE_CHECK(x.place.first % 4 == 0 && x.place.stride % 4 == 0);
   const Recording::View out = r.Of(op.out);
   const LinearSpanConvParams params = {static_cast<uint32_t>(linear.spec.in),
                                        x.place,
                                        static_cast<uint32_t>(linear.row_elements),
                                        values.place,
                                        out.place,
-                                       static_cast<uint32_t>(r.at(op.values).cols / op.heads),
-                                       static_cast<uint32_t>(linear.spec.out)};
+                                       static_cast<uint32_t>(r.at(op.values).cols / op.heads)};
   r.recorder().Dispatch("linear_span_conv", SpanConvConstants(op.kernel_size, linear.spec.precision), params,
                         {starts, x.buffer, linear.parts[0].buffer, linear.bias, values.buffer, out.buffer},
                         {CeilDivide(r.batch().longest(), kSpanTokens), static_cast<uint32_t>(op.heads),
                          static_cast<uint32_t>(r.batch().sequences())});
-  r.GiveBack(quantized.buffer);
   if (!op.kernels.valid()) return;
   const Recording::View logits = ProjectLogits(r, op);
   if (!r.failed()) WriteKernels(r, op, logits);
@@ -72,7 +67,7 @@ template <>
 void Record(Recording& r, const ops::SpanConv& op) {
   if (op.weight.valid()) {
     const LinearWeight& linear = r.linear(op.weight);
-    if (Fuses(op, linear.spec) && linear.parts.size() == 1) return RecordFused(r, op, linear);
+    if (Fuses(r.plan().program, op) && linear.parts.size() == 1) return RecordFused(r, op, linear);
   }
   const Recording::View logits = op.weight.valid() ? ProjectLogits(r, op) : r.Operand(op.logits, op.out);
   const Recording::View values = r.Operand(op.values, op.out);
@@ -95,8 +90,7 @@ void Record(Recording& r, const ops::SpanConv& op) {
 template <>
 void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
   const LinearSpec* spec = op.weight.valid() ? &program.linears[static_cast<size_t>(op.weight.id)] : nullptr;
-  if (spec != nullptr && Fuses(op, *spec)) {
-    if (GpuFormatOf(spec->precision).quantizes_input) ExpectQuantizeRows(r);
+  if (Fuses(program, op)) {
     r.recorder().Expect("linear_span_conv", SpanConvConstants(op.kernel_size, spec->precision));
     return;
   }

@@ -1,19 +1,9 @@
 // Included by shaders that multiply by a linear layer's weights, bound as `w`, an array<u32>.
 override HALF_WEIGHTS: bool = false;  // w contains pairs of float16
-override INT8_WEIGHTS: bool = false;  // or four int8; the including shader applies the scales
-
-fn int8s(word: u32) -> vec4f {
-  return vec4f(vec4i(vec4u(word) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u));
-}
 
 // The elements [index, index + 4) of w, with zeros from `count` on.
 fn elements_of_w(index: u32, count: u32) -> vec4f {
   var v = vec4f();
-  if (INT8_WEIGHTS) {
-    // Rows start at a multiple of four and are zero-padded.
-    if (count > 0u) { v = int8s(w[index / 4u]); }
-    return v;
-  }
   if (HALF_WEIGHTS) {
     // Rows start at an even element and are padded.
     let i = index / 2u;
@@ -28,13 +18,9 @@ fn elements_of_w(index: u32, count: u32) -> vec4f {
   return v;
 }
 
-// The same for x, an array<u32> of float32, or, for int8 weights, of int8 (quantize_rows.wgsl).
+// The same for x, an array<u32> of float32.
 fn elements_of_x(index: u32, count: u32) -> vec4f {
   var v = vec4f();
-  if (INT8_WEIGHTS) {
-    if (count > 0u) { v = int8s(x[index / 4u]); }
-    return v;
-  }
   if (count > 0u) { v.x = bitcast<f32>(x[index]); }
   if (count > 1u) { v.y = bitcast<f32>(x[index + 1u]); }
   if (count > 2u) { v.z = bitcast<f32>(x[index + 2u]); }

@@ -1,10 +1,11 @@
 // Reads RADV's output for each pipeline (compile.mjs): statistics, and ACO's listing with a clock for every instruction.
 
 /** A multiply-add instruction of one lane, or of two or four. */
-const kMath = /^v_(fma|fmac|fmaak|fmamk)_f32$|^v_dot4/;
+const kMath = /^v_(fma|fmac|fmaak|fmamk|fma_mix)_f32$|^v_dot4/;
 
 /** Names of the vector registers' unit and what else an instruction is, from a line such as `v1: %5:v[1] = v_fma_f32 ...`. */
 function operationOf(text) {
+  if (/= v_fma_mix_f32 .*, 1\.0, neg\(0\)$/.test(text)) return 'v_cvt_f32_f16';
   const found = /(?:^|= )\(?\S*?\)?((?:v|s|ds|buffer|global|scratch)_[a-z0-9_]+)/.exec(text);
   return found ? found[1] : text.split(' ')[0];
 }
@@ -22,7 +23,8 @@ function blocksOf(listing) {
   return blocks;
 }
 
-function innerLoops(blocks) {
+/** The [first, last] indices of the loops' blocks. */
+function loopsOf(blocks) {
   const index = new Map(blocks.map(({ id }, i) => [id, i]));
   const ends = new Map();
   blocks.forEach((block, i) => {
@@ -31,9 +33,35 @@ function innerLoops(blocks) {
       if (target !== undefined && target <= i) ends.set(target, i);
     }
   });
-  const loops = [...ends];
+  return [...ends];
+}
+
+function innerLoops(blocks) {
+  const loops = loopsOf(blocks);
   const holds = ([from, to]) => loops.some(([first, last]) => first >= from && last <= to && !(first === from && last === to));
   return loops.filter((loop) => !holds(loop)).map(([from, to]) => blocks.slice(from, to + 1).flatMap(({ instructions }) => instructions));
+}
+
+const kMemoryClocks = 320; // of a load from memory in ACO's model
+
+/**
+ * The clocks of a round after the first. ACO counts the first one, which waits for the loads before the loop; later ones wait for what the
+ * round before loaded, while it multiplied.
+ */
+function clocksOfRound(loop) {
+  const ready = [];
+  let now = 0;
+  let start = 0;
+  for (let round = 0; round < 2; round++) {
+    start = now;
+    for (const { clocks, operation, text } of loop) {
+      const left = /^s_waitcnt/.test(operation) ? /vmcnt\((\d+)\)/.exec(text) : undefined;
+      const waited = left ? ready.splice(0, Math.max(ready.length - Number(left[1]), 0)) : [];
+      now = left ? Math.max(now + 1, ...waited) : now + clocks;
+      if (/^(buffer|global)_load/.test(operation)) ready.push(now + kMemoryClocks);
+    }
+  }
+  return now - start;
 }
 
 /** For each load in a loop: the number of multiply-adds until an instruction waits for it, possibly in the next round. */
@@ -61,10 +89,17 @@ function describe(loop) {
     math: count(kMath),
     dots: count(/^v_dot4/),
     vector: count(/^v_/),
-    readsTiles: count(/^ds_(read|load)/) > 0,
-    clocks: loop.reduce((sum, { clocks }) => sum + clocks, 0),
+    reads: count(/^ds_(read|load)/) + count(/^(buffer|global)_load/) > 0 && count(/^(buffer|global)_store/) === 0,
+    clocks: clocksOfRound(loop),
     ahead: mathBeforeWaits(loop),
   };
+}
+
+/** The clocks from the end of the last loop to the end of the kernel, which does not wait for its stores. */
+function epilogueOf(blocks) {
+  const end = Math.max(...loopsOf(blocks).map(([, last]) => last));
+  const instructions = blocks.slice(end + 1).flatMap((block) => block.instructions);
+  return instructions.reduce((sum, { clocks, operation }) => sum + (operation === 's_endpgm' ? 0 : clocks), 0);
 }
 
 /** Returns the least clocks of the multiply-adds of 64 lanes: one each for floats on RDNA3, two for dot4 and on other chips. */
@@ -75,7 +110,8 @@ function leastClocks({ math, dots }, isRdna3) {
 /**
  * Returns for each kernel: vector registers, spills, waves (of 64 lanes, per SIMD) and bytes of local memory; for its loops that multiply tiles:
  * multiply-adds, all vector instructions, the fewest multiply-adds between a load and the wait for it (undefined without loads), the clocks of one
- * wave in ACO's model (where a memory access takes 320), and `share`, the multiply-adds' least clocks as a percentage of those.
+ * wave in ACO's model, and `share`, the multiply-adds' least clocks as a percentage of those. For products,
+ * `epilogue` is the clocks after the loop.
  */
 export function kernelStats(output, chip) {
   const isRdna3 = /^navi3/.test(chip);
@@ -89,9 +125,14 @@ export function kernelStats(output, chip) {
       return Number(found[1]);
     };
     const listings = text.slice(0, text.indexOf('\nnum_waves:'));
-    const loops = innerLoops(blocksOf(listings.slice(listings.lastIndexOf('ACO shader stage'))))
+    const blocks = blocksOf(listings.slice(listings.lastIndexOf('ACO shader stage')));
+    if (name.endsWith(' epilogue')) {
+      rows[name.replace(/ epilogue$/, '')].epilogue = epilogueOf(blocks);
+      continue;
+    }
+    const loops = innerLoops(blocks)
       .map(describe)
-      .filter(({ math, readsTiles }) => readsTiles && math >= 32);
+      .filter(({ math, reads }) => reads && math >= 32);
     const sum = (value) => loops.reduce((total, loop) => total + value(loop), 0);
     const ahead = loops.flatMap((loop) => loop.ahead);
     rows[name] = {

@@ -26,6 +26,24 @@ const kFormats = [
   ['linear_q8', '+dot4', { WIDE: 0 }, 'q8'],
 ];
 
+/** The conditions of a product's epilogue, for a tile that is inside the output and a layer with a bias alone. */
+const kPlain = {
+  'params.activation': '0u',
+  'params.combine': '0u',
+  'params.has_bias': '1u',
+  'rows.w < params.rows && columns.w < params.width': 'true',
+};
+
+/** A kernel whose epilogue does nothing but add the bias and write; its row counts as the column `epilogue` of `kernel`'s row. */
+function plain(kernel) {
+  let { code } = kernel;
+  for (const [condition, value] of Object.entries(kPlain)) {
+    if (!code.includes(condition)) throw new Error(`${kernel.name} has no "${condition}"`);
+    code = code.replaceAll(condition, value);
+  }
+  return { ...kernel, name: `${kernel.name} epilogue`, code };
+}
+
 export function kernels() {
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });
@@ -34,13 +52,10 @@ export function kernels() {
       kernel(`linear ${rows}x64 ${format}`, shader, { TILE_ROWS: rows, ROWS: threadRows, ...constants }, suffix),
     ),
   );
-  const spans = kFormats.map(([, , constants, format]) =>
-    kernel(`linear_span_conv ${format}`, 'linear_span_conv', {
-      TAPS: 9,
-      HALF_WEIGHTS: constants.HALF_WEIGHTS ?? 0,
-      INT8_WEIGHTS: format === 'q8' ? 1 : 0,
-    }),
-  );
+  const spans = [
+    kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, HALF_WEIGHTS: 0 }),
+    kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, HALF_WEIGHTS: 1 }),
+  ];
   const others = ['norm', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
-  return [...products, kernel('attention', 'attention_aligned', {}), ...spans, ...others];
+  return [...products, ...products.map(plain), kernel('attention', 'attention_aligned', {}), ...spans, ...others];
 }

@@ -45,8 +45,7 @@ TEST(DispatchCount, Bert) { ExpectPerLayer("bert-sequence", 7); }
 TEST(DispatchCount, ConvBert) { ExpectPerLayer("convbert-sequence", 10); }
 
 // Rows are quantised once for each product with int8 weights: of attention, and two of the feed-forward, four; ConvBERT's pointwise
-// one and its kernels are two more. Its kernels are a linear of their own in a shallow layer, whose 13 bits a span convolution
-// could not add up exactly.
+// one and its kernels are two more, and the kernels are a product of their own.
 TEST(DispatchCount, Q8) {
   ExpectPerLayer("bert-sequence", 7 + 4, Precision::kQ8);
   ExpectPerLayer("deberta-v2-sequence", 9 + 4, Precision::kQ8);
