@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Makes the npm package peruse-demo in build/demo-package: q8 copies of the models in models/. Requires the built package peruse.
+// Makes the npm package peruse-demo in build/demo-package: q8 or q4 copies of the models in models/. Requires the built package peruse.
 import {
   copyFileSync,
   cpSync,
@@ -22,6 +22,9 @@ const kModels = join(root, 'models');
 const kCopied = ['README.md', 'LICENSE'];
 /** Omitted, because tokenizer.json contains the same. */
 const kDropped = ['vocab.txt'];
+
+/** Models with token embeddings of 4 bits, which cost them at most 0.3 points (docs/internals/precision.md). The others are q8. */
+const kInFourBits = ['peruse-reader-deberta-tiny', 'peruse-zero-shot-deberta-tiny'];
 
 export function demoModels() {
   return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));
@@ -57,14 +60,17 @@ async function writeDemoPackage(folder) {
   for (const name of demoModels()) {
     const copy = join(folder, 'models', name);
     mkdirSync(copy, { recursive: true });
-    await quantizeCheckpoint(join(kModels, name), copy);
+    await quantizeCheckpoint(join(kModels, name), copy, { dtype: kInFourBits.includes(name) ? 'q4' : 'q8' });
     for (const file of kDropped) rmSync(join(copy, file), { force: true });
+    for (const file of readdirSync(copy).filter((each) => each.endsWith('.json'))) {
+      writeFileSync(join(copy, file), JSON.stringify(JSON.parse(readFileSync(join(copy, file), 'utf8'))));
+    }
     for (const file of kCopied) cpSync(join(kModels, name, file), join(copy, file));
   }
   copyFileSync(join(root, 'tools/demo_package.md'), join(folder, 'README.md'));
   copyFileSync(join(kModels, demoModels()[0], 'LICENSE'), join(folder, 'LICENSE'));
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const description = 'The small models of the Peruse demo page, with 8-bit weights';
+  const description = 'The small models of the Peruse demo page, with weights of 8 bits or fewer';
   const about = { name: 'peruse-demo', version, description, license: 'CC-BY-4.0', type: 'module', files: ['models'] };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds the demo page as a static site in build/site: the page, its script (app/), the package (peruse/) and 8-bit copies of the demo
+// Builds the demo page as a static site in build/site: the page, its script (app/), the package (peruse/) and quantised copies of the demo
 // models (models/). Any static host can serve that folder. The package must have been built (npm run build).
 // npm run site -- [--url https://host/path/] [--source <address of the repository>] [--published]
 import { execFileSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const kBundles = ['', '-worker', '-extras', '-gpu', '-onnx', '-redact', '-teach'
 
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
- * that exist. `models`: a folder; by default 8-bit copies. `pages`: options of writePages.
+ * that exist. `models`: a folder; by default quantised copies. `pages`: options of writePages.
  */
 export async function buildSite({ folder = siteFolder, variants = kVariants, models, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');

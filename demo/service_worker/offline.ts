@@ -27,6 +27,38 @@ async function storePage(): Promise<void> {
 const current = new Map<string, Promise<void>>();
 let currentVersion = '';
 
+/** The file that storeAll() is downloading. */
+let storing: { readonly address: string; readonly stop: AbortController } | undefined;
+/** Downloads of the page. storeAll() waits for them. */
+const downloads = new Set<Promise<void>>();
+
+/** Ends the download of storeAll(), which begins again after this one of the page. Files of one folder are needed together. */
+function giveWay(address: string, download: Promise<void>): void {
+  const folderOf = (file: string) => file.replace(/[^/]*$/, '');
+  if (storing && folderOf(storing.address) !== folderOf(address)) storing.stop.abort();
+  downloads.add(download);
+  void download.finally(() => downloads.delete(download));
+}
+
+async function store(cache: Cache, address: string): Promise<void> {
+  for (;;) {
+    while (downloads.size > 0) await Promise.all(downloads);
+    if (current.has(address)) return; // The page has stored it meanwhile.
+    const stop = new AbortController();
+    const stored = cache.add(new Request(address, { signal: stop.signal }));
+    storing = { address, stop };
+    current.set(address, stored);
+    try {
+      return await stored;
+    } catch (error) {
+      current.delete(address);
+      if (!stop.signal.aborted) throw error;
+    } finally {
+      storing = undefined;
+    }
+  }
+}
+
 /** Stores the files that are missing or have changed, one after another. */
 async function storeAll(): Promise<void> {
   const cache = await caches.open(kCache);
@@ -35,14 +67,7 @@ async function storeAll(): Promise<void> {
   const isCurrent = (await (await cache.match('./kept'))?.text()) === version;
   for (const address of inUse) {
     if (current.has(address) || (isCurrent && (await cache.match(address)))) continue;
-    const stored = cache.add(address);
-    current.set(address, stored);
-    try {
-      await stored;
-    } catch (error) {
-      current.delete(address);
-      throw error;
-    }
+    await store(cache, address);
   }
   await cache.put('./kept', new Response(version));
 }
@@ -115,6 +140,11 @@ async function fromCache(request: Request): Promise<Response | undefined> {
 
 async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
+  let end = () => {};
+  const download = new Promise<void>((done) => {
+    end = done;
+  });
+  giveWay(addressOf(new URL(event.request.url)), download);
   try {
     const response = await fetch(event.request);
     void tell(event.request.url, at, Number(response.headers.get('content-length') ?? 0));
@@ -128,10 +158,12 @@ async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
           await cache.put(address, copy);
           current.set(address, Promise.resolve());
         })
-        .catch(() => {}),
+        .catch(() => {})
+        .finally(end),
     );
     return response;
   } catch (error) {
+    end();
     const stored = await cache.match(addressOf(new URL(event.request.url)), { ignoreSearch: true });
     if (stored) return stored;
     throw error;

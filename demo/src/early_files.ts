@@ -15,6 +15,8 @@ interface ModelRequest {
 declare global {
   /** The request of request_first_model.ts, until the first load. */
   var peruseFirstModel: ModelRequest | undefined;
+  /** Whether the page's script handles taps. */
+  var peruseHasStarted: boolean | undefined;
 }
 
 /** Requests the weights with low priority, so that the engine arrives first. */

@@ -1,4 +1,5 @@
-// The page's models have 8-bit weights. Training, and computing with 32 or 16 bits, need floats; this file converts the weights.
+// The page's models have weights of 8 bits, and some have token embeddings of 4 bits. Training, and other precisions, need floats; this file
+// converts the weights. docs/precision.md describes both forms.
 import type { Source } from '../peruse/peruse.js';
 import type { Settings } from './model_picker.js';
 
@@ -8,40 +9,39 @@ interface Entry {
   data_offsets: [number, number];
 }
 
-const kFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
+const kFiles = ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
 
-/** Returns the source to load for a precision; converts a bundled model's weights if floats are chosen. */
+/** Returns the source to load for a precision; converts a bundled model's weights if they have another one. */
 export async function sourceFor({ source, dtype }: Pick<Settings, 'source' | 'dtype'>, signal: AbortSignal): Promise<Source> {
-  const isFloat = dtype === 'fp32' || dtype === 'fp16';
-  return isFloat && liesBesidePage(source) ? floatWeights(source, signal) : source;
+  return dtype !== 'auto' && liesBesidePage(source) ? floatWeights(source, signal, dtype) : source;
 }
 
 export function liesBesidePage(source: Source): source is string {
   return typeof source === 'string' && source.startsWith(`${location.origin}/`);
 }
 
-/** Returns the model's folder if its weights are floats, otherwise its files with the weights as floats. */
-export async function floatWeights(folder: string, signal: AbortSignal): Promise<Source> {
+/** Returns the model's folder if its weights are floats or have the precision `unless`, otherwise its files with the weights as floats. */
+export async function floatWeights(folder: string, signal: AbortSignal, unless?: string): Promise<Source> {
   const get = async (name: string) => {
     const response = await fetch(folder + name, { signal });
     return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
   };
   const configFile = await get('config.json');
-  const { quantization_config: quantization, ...config } = JSON.parse(new TextDecoder().decode(configFile ?? new Uint8Array())) as {
-    quantization_config?: unknown;
+  if (configFile === undefined) return folder;
+  const { quantization_config: quantization, ...config } = JSON.parse(new TextDecoder().decode(configFile)) as {
+    quantization_config?: { quant_method: string };
   };
-  if (quantization === undefined) return folder;
-  const files: Record<string, Uint8Array> = {};
-  for (const name of kFiles) {
-    const content = await get(name);
-    if (content !== undefined) files[name] = content;
-  }
-  files['config.json'] = new TextEncoder().encode(JSON.stringify(config));
-  files['model.safetensors'] = withFloats((await get('model.safetensors'))!);
+  if (quantization === undefined || quantization.quant_method === `peruse-${unless}`) return folder;
+  const [weights, ...others] = await Promise.all(['model.safetensors', ...kFiles].map(get));
+  const files: Record<string, Uint8Array> = {
+    'config.json': new TextEncoder().encode(JSON.stringify(config)),
+    'model.safetensors': withFloats(weights!),
+  };
+  for (const [index, name] of kFiles.entries()) if (others[index]) files[name] = others[index];
   return files;
 }
 
-/** Replaces every 8-bit tensor of a safetensors file by its rows times their scales (`<name>_scale`). */
+/** Replaces every tensor that has scales (`<name>_scale`) by floats. */
 function withFloats(file: Uint8Array): Uint8Array {
   const size = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + size))) as Record<string, Entry>;
@@ -49,12 +49,16 @@ function withFloats(file: Uint8Array): Uint8Array {
   const entries: Record<string, Entry> = {};
   const parts: Uint8Array[] = [];
   let offset = 0;
-  const scales = new Set(Object.keys(header).map((name) => `${name}_scale`));
+  const scalesOf = ({ dtype }: Entry, name: string) => (kDecoders.has(dtype) ? header[`${name}_scale`] : undefined);
+  const shapeOf = ({ dtype, shape: [rows = 0, ...rest] }: Entry) => [rows, ...(dtype === 'U8' ? rest.map((bytes) => 2 * bytes) : rest)];
+  const scales = new Set(Object.entries(header).flatMap(([name, entry]) => (scalesOf(entry, name) ? [`${name}_scale`] : [])));
   for (const [name, entry] of Object.entries(header)) {
-    if (name === '__metadata__' || (scales.has(name) && header[name.slice(0, -'_scale'.length)]!.dtype === 'I8')) continue;
-    const scale = entry.dtype === 'I8' ? header[`${name}_scale`] : undefined;
-    const part = scale === undefined ? bytesOf(entry) : floatsOf(bytesOf(entry), bytesOf(scale));
-    entries[name] = { ...entry, dtype: scale === undefined ? entry.dtype : 'F32', data_offsets: [offset, offset + part.length] };
+    if (name === '__metadata__' || scales.has(name)) continue;
+    const scale = scalesOf(entry, name);
+    const floats = scale && kDecoders.get(entry.dtype)!(bytesOf(entry), bytesOf(scale));
+    const part = floats ? new Uint8Array(floats.buffer) : bytesOf(entry);
+    const data_offsets: Entry['data_offsets'] = [offset, offset + part.length];
+    entries[name] = floats ? { dtype: 'F32', shape: shapeOf(entry), data_offsets } : { ...entry, data_offsets };
     parts.push(part);
     offset += part.length;
   }
@@ -65,12 +69,33 @@ function withFloats(file: Uint8Array): Uint8Array {
   return concatenated([length, head, ...parts]);
 }
 
-function floatsOf(values: Uint8Array, scales: Uint8Array): Uint8Array {
+/** Integers of 8 bits, with a scale for each row. */
+function floatsOfBytes(values: Uint8Array, scales: Uint8Array): Float32Array<ArrayBuffer> {
   const integers = new Int8Array(values.buffer);
   const scaleOfRow = new Float32Array(scales.buffer);
   const width = integers.length / scaleOfRow.length;
-  return new Uint8Array(Float32Array.from(integers, (value, at) => value * scaleOfRow[Math.floor(at / width)]!).buffer);
+  return Float32Array.from(integers, (value, at) => value * scaleOfRow[Math.floor(at / width)]!);
 }
+
+/** Integers of 4 bits, two a byte, with a half-precision scale for each group of 32. Rows of these models have whole groups. */
+function floatsOfNibbles(values: Uint8Array, scales: Uint8Array): Float32Array<ArrayBuffer> {
+  const scaleOfGroup = Float32Array.from(new Uint16Array(scales.buffer), floatOf);
+  const valueAt = (at: number) => ((values[at >> 1]! >> (4 * (at & 1))) & 15) - 8;
+  return Float32Array.from({ length: 2 * values.length }, (_, at) => valueAt(at) * scaleOfGroup[at >> 5]!);
+}
+
+/** The value of a half-precision number that is finite. */
+function floatOf(half: number): number {
+  const exponent = (half >> 10) & 31;
+  const fraction = half & 1023;
+  const magnitude = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+const kDecoders = new Map([
+  ['I8', floatsOfBytes],
+  ['U8', floatsOfNibbles],
+]);
 
 function concatenated(parts: Uint8Array[]): Uint8Array {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

@@ -1,3 +1,4 @@
+import { untilNothingLoads } from './loading.js';
 import type { Proof } from './proof.js';
 
 const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Undefined on plain http.
@@ -29,6 +30,7 @@ export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<v
     said.textContent = data === 'all kept' ? 'All of it is stored on this device now.' : 'Not all of it could be stored.';
   });
   await new Promise((done) => setTimeout(done, kAfterAnswer));
+  await untilNothingLoads();
   await new Promise((done) => ('requestIdleCallback' in window ? requestIdleCallback(done) : setTimeout(done, 0)));
   container.controller.postMessage('keep all');
 }

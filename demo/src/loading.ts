@@ -18,9 +18,25 @@ export interface Bytes {
   total: number;
 }
 
+const downloads = new Set<Promise<unknown>>();
+
+/** Makes `untilNothingLoads()` wait for a load of the visitor's. */
+export function counted<T>(load: Promise<T>): Promise<T> {
+  const end = () => downloads.delete(load);
+  downloads.add(load);
+  load.then(end, end);
+  return load;
+}
+
+export async function untilNothingLoads(): Promise<void> {
+  while (downloads.size > 0) await Promise.allSettled(downloads);
+}
+
 export class LazyModel<Model extends { dispose(): Promise<void> }> {
   private model_: Model | undefined;
   private controller_ = new AbortController();
+  /** Whether files of a model next to the page are still arriving. */
+  private isArriving_ = false;
 
   constructor(
     private readonly load_: (source: Settings['source'], options: LoadOptions) => Promise<Model>,
@@ -32,11 +48,15 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   }
 
   /** Returns the model, and loads it if necessary. After a failure or a cancellation the next call loads it again. */
-  async get({ source, device, dtype, weights }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
-    if (this.model_) return this.model_;
+  async get(settings: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
+    return this.model_ ?? counted(this.loadModel(settings, onBytes));
+  }
+
+  private async loadModel({ source, device, dtype, weights }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
     const readable = await sourceFor({ source, dtype }, signal);
+    this.isArriving_ = isBundled(readable);
     const early = weights === undefined && isBundled(readable) ? await earlyFiles(readable, signal) : undefined;
     env.cache = early?.cache ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
     const loading = this.load_(readable, {
@@ -47,6 +67,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
       signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
+        this.isArriving_ &&= progress.overall.loaded !== progress.overall.total;
         onBytes(progress.overall);
         if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
       },
@@ -63,6 +84,14 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
 
   cancel(): void {
     this.controller_.abort();
+  }
+
+  /** Cancels the download of a model next to the page. Returns whether there was a download. */
+  giveWay(): boolean {
+    if (this.model_ || !this.isArriving_) return false;
+    this.isArriving_ = false;
+    this.cancel();
+    return true;
   }
 
   async drop(): Promise<void> {

@@ -17,13 +17,18 @@ const inspectable = {
   sort: { name: 'the sorting', tab: startSort(panel('sort'), proof) },
   ask: { name: 'the answer', tab: startAsk(panel('ask'), proof) },
 };
+const giveWayTo = (id: string) => {
+  for (const [each, { tab }] of Object.entries(inspectable)) if (each !== id) tab.giveWay();
+};
 const inside = new InsidePlace(panel('inside'), inspectable);
 const tabs = new Map<string, Tab>([
   ...Object.entries(inspectable).map(([id, { tab }]) => [id, tab] as const),
-  ['teach', startTeach(panel('teach'), proof)],
+  ['teach', startTeach(panel('teach'), proof, () => giveWayTo('teach'))],
   ['inside', inside],
 ]);
+globalThis.peruseHasStarted = true;
 startTabs(find(document, '[role=tablist]', HTMLElement), (id) => {
+  if (id in inspectable) giveWayTo(id);
   tabs.get(id)?.open();
   inside.shown(id);
 });

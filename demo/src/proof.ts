@@ -30,6 +30,7 @@ export class Proof {
   private readonly seen_: Request[] = [];
   private readonly progress_ = new Map<string, number>();
   private readonly dare_: HTMLElement;
+  private whileOnline_: string;
   private readyAt_ = Infinity;
   private sayFirst_: () => void = () => {};
   /** Resolves after the first answer. */
@@ -43,6 +44,7 @@ export class Proof {
     this.last_ = find(strip, '.last', HTMLElement);
     this.connection_ = find(strip, '.connection', HTMLElement);
     this.dare_ = find(strip, '.dare', HTMLElement);
+    this.whileOnline_ = this.dare_.textContent ?? '';
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
         const at = performance.timeOrigin + entry.startTime;
@@ -72,7 +74,8 @@ export class Proof {
   }
 
   dare(): void {
-    this.dare_.textContent = 'Turn off your network and try again.';
+    this.whileOnline_ = 'Turn off your network and try again.';
+    this.showConnection();
   }
 
   answered(milliseconds: number): void {
@@ -93,7 +96,8 @@ export class Proof {
   }
 
   private showConnection(): void {
-    this.connection_.textContent = navigator.onLine ? 'online' : 'offline, and it still answers';
+    this.connection_.textContent = navigator.onLine ? 'online' : 'offline';
+    this.dare_.textContent = navigator.onLine ? this.whileOnline_ : 'It still answers.';
     this.connection_.classList.toggle('is-offline', !navigator.onLine);
   }
 }

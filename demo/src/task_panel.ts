@@ -52,6 +52,8 @@ export interface Inspectable extends Tab {
   lookInto(place: HTMLElement): void;
   /** Another tab uses the place now. */
   leave(): void;
+  /** Another tab's model needs the connection: the download of this tab's model ends, and starts again when the tab is shown. */
+  giveWay(): void;
 }
 
 export function summary(best: string, rest: string): (Node | string)[] {
@@ -169,6 +171,12 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
 
   leave(): void {
     this.inside_.leave();
+  }
+
+  giveWay(): void {
+    if (!this.model_.giveWay()) return;
+    this.isAskedAgain_ = false;
+    this.isOpened_ = false;
   }
 
   useBundled(model: BundledModel): void {

@@ -12,6 +12,7 @@ import { describeFailure, isAborted } from './failure.js';
 import { floatWeights } from './float_weights.js';
 import { bytes, count, duration, percent } from './format.js';
 import { type LessonExample, lessonExamples } from './lesson_examples.js';
+import { counted } from './loading.js';
 import { LossCurve } from './loss_curve.js';
 import type { Proof } from './proof.js';
 import type { Tab } from './task_panel.js';
@@ -30,8 +31,9 @@ interface Picking {
   showDirectoryPicker?: (options: { mode: 'readwrite' }) => Promise<Parameters<Taught['save']>[0]>;
 }
 
-export function startTeach(panel: HTMLElement, proof: Proof): Tab {
-  const tab = new TeachTab(panel, proof);
+/** `onStart` is called before the first download. */
+export function startTeach(panel: HTMLElement, proof: Proof, onStart: () => void): Tab {
+  const tab = new TeachTab(panel, proof, onStart);
   return { open: () => tab.open() };
 }
 
@@ -53,6 +55,7 @@ class TeachTab {
   constructor(
     private readonly panel_: HTMLElement,
     private readonly proof_: Proof,
+    private readonly onStart_: () => void,
   ) {
     this.kinds_ = find(panel_, '.kinds', HTMLElement);
     this.headline_ = find(panel_, '.headline', HTMLElement);
@@ -129,12 +132,13 @@ class TeachTab {
     this.taught_ = undefined;
     await this.forget();
     this.begin();
+    this.onStart_();
     bringIntoView(find(this.panel_, '.result', HTMLElement));
     const before = performance.now();
     try {
       env.cache = false; // The model is next to the page, so the service worker stores it.
       const run = { ...kSettings, signal: stop.signal, progress_callback: (progress: TeachProgress) => this.show(progress) };
-      const taught = added ? await earlier!.more(added, run) : await teachNew(examples, run);
+      const taught = await counted(added ? earlier!.more(added, run) : teachNew(examples, run));
       this.taught_ = taught;
       this.learntFrom_ = examples;
       this.classify_ = await taught.pipeline();
@@ -328,8 +332,8 @@ class TeachTab {
 }
 
 async function teachNew(examples: readonly TextExample[], run: TeachOptions<'text-classification'> & { signal: AbortSignal }) {
-  const { teach } = await import('../peruse/peruse-teach.js');
-  return teach('text-classification', await floatWeights(kModel, run.signal), examples, run);
+  const [{ teach }, model] = await Promise.all([import('../peruse/peruse-teach.js'), floatWeights(kModel, run.signal)]);
+  return teach('text-classification', model, examples, run);
 }
 
 /** Returns the new examples. Undefined without new examples, or if earlier examples are missing, because training then starts again. */

@@ -1,5 +1,7 @@
-// Measures how long the demo page takes to its first answer over a slow connection, and to the answer after a tap on the second tab:
-// node tests/bench/first_answer.mjs [--mbit 9] [--rtt 170] [--isolated] [--runs 3] [--waterfall] [--site <folder>]
+// Measures how long the demo page takes to its first answer on a phone's slow connection, and from a tap on each tab to its answer:
+// node tests/bench/first_answer.mjs [--mbit 9] [--rtt 170] [--cpu 1] [--isolated] [--runs 3] [--only <tab>] [--waterfall] [--site <folder>]
+// `--cpu 4` slows the page's script (not its workers) to a quarter. Taps come at the first paint, the earliest moment at which a visitor sees
+// the tabs, at the first answer, and 1.5 seconds later, when the page stores the rest. A tap on Teach is one on its button, too.
 // Requires build/site (npm run site) and openssl. The server has HTTP/2, gzip and ten minutes of HTTP cache, as GitHub Pages.
 import { execFileSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
@@ -130,25 +132,52 @@ function waterfall(rows) {
   console.table(sorted.map((row) => ({ ...row, start: Math.round(row.start), wait: Math.round(row.wait), end: Math.round(row.end) })));
 }
 
-async function visit(browser, url, withWaterfall) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, serviceWorkers: 'allow' });
-  const page = await context.newPage();
-  const rows = noteRequests(context, url);
-  const begun = performance.now();
-  const times = {};
-  const note = async (name, selector) => {
-    await page.locator(selector).first().waitFor({ timeout: 60_000 });
-    times[name] = Math.round(performance.now() - begun);
+/**
+ * Runs in the page: taps on the tab at the moment (and in the Teach tab on its button), and notes when, and when the answer is there. Moments:
+ * `paint`, the first at which the tabs are on the screen; `answer`, that of the first answer; or so many milliseconds after it.
+ */
+function tapAndWatch({ tab, moment }) {
+  const times = { answers: {} };
+  const isMoment = () =>
+    moment === 'paint'
+      ? document.querySelector('#tab-inside') && performance.getEntriesByName('first-contentful-paint').length > 0
+      : performance.now() >= times.answers.redact + (Number(moment) || 0);
+  const answerOf = (panel) => document.querySelector(panel === 'teach' ? '#teach .learnt:not([hidden])' : `#${panel} .timing:not(:empty)`);
+  const tapOn = (selector) => {
+    times.tap = performance.now();
+    document.querySelector(selector).click();
   };
+  const look = () => {
+    for (const panel of ['redact', 'sort', 'ask', 'teach']) if (answerOf(panel)) times.answers[panel] ??= performance.now();
+    if (document.querySelector('#redact .redacted mark')) times.rules ??= performance.now();
+    if (times.tap === undefined && isMoment()) tapOn(`#tab-${tab}`);
+    else if (tab === 'teach' && !times.hasStarted && document.querySelector('#teach .kinds textarea')) {
+      times.hasStarted = true;
+      tapOn('#teach [type=submit]');
+    }
+    requestAnimationFrame(look);
+  };
+  Object.assign(window, { times });
+  look();
+}
+
+const kPhone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
+
+/** Returns milliseconds, from the start or from the tap. */
+async function visit(browser, url, { tab, at, cpu, withWaterfall }) {
+  const context = await browser.newContext({ ...kPhone, serviceWorkers: 'allow' });
+  const page = await context.newPage();
+  await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: cpu });
+  const rows = noteRequests(context, url);
+  await page.addInitScript(tapAndWatch, { tab: tab ?? 'redact', moment: at ?? Infinity });
   await page.goto(url, { waitUntil: 'commit' });
-  await Promise.all([note('rules', '#redact .redacted mark'), note('answer', '#redact .timing:not(:empty)')]);
-  const before = [...rows];
-  await page.locator('#tab-sort').click();
-  await note('tap', '#sort .timing:not(:empty)');
-  const megabytes = before.reduce((sum, { bytes }) => sum + Math.max(bytes, 0), 0) / 1e6;
+  await page.waitForFunction((panel) => window.times.answers[panel] !== undefined, tab ?? 'redact', { timeout: 60_000 });
+  const { tap, answers, rules } = await page.evaluate(() => window.times);
+  const megabytes = rows.reduce((sum, { bytes }) => sum + Math.max(bytes, 0), 0) / 1e6;
   if (withWaterfall) waterfall(rows);
   await context.close();
-  return { ...times, tap: times.tap - times.answer, requests: before.length, megabytes: megabytes.toFixed(2) };
+  if (tab === undefined) return { rules: Math.round(rules), answer: Math.round(answers.redact), megabytes: megabytes.toFixed(2) };
+  return { tapped: Math.round(tap), answer: Math.round(answers[tab] - tap) };
 }
 
 const { values: options } = parseArgs({
@@ -156,6 +185,8 @@ const { values: options } = parseArgs({
     mbit: { type: 'string', default: '9' },
     rtt: { type: 'string', default: '170' },
     runs: { type: 'string', default: '3' },
+    cpu: { type: 'string', default: '1' },
+    only: { type: 'string' },
     isolated: { type: 'boolean', default: false },
     waterfall: { type: 'boolean', default: false },
     site: { type: 'string', default: fileURLToPath(new URL('../../build/site/', import.meta.url)) },
@@ -168,8 +199,23 @@ const browser = await chromium.launch({
   executablePath: process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium',
   args: ['--headless=new', '--no-sandbox', `--ignore-certificate-errors-spki-list=${fingerprint.digest('base64')}`],
 });
-for (let run = 0; run < Number(options.runs); run++) {
-  console.log(JSON.stringify(await visit(browser, `https://localhost:${port.address().port}/`, options.waterfall && run === 0)));
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+const kTaps = [
+  ...['redact', 'sort', 'ask', 'teach'].map((tab) => ({ tab, at: 'paint' })),
+  ...['sort', 'ask', 'teach'].map((tab) => ({ tab, at: 'answer' })),
+  ...['sort', 'ask', 'teach'].map((tab) => ({ tab, at: '1500' })),
+];
+const chosen = [{}, ...kTaps].filter(({ tab }) => options.only === undefined || tab === options.only);
+const url = `https://localhost:${port.address().port}/`;
+for (const one of chosen) {
+  const results = [];
+  for (let run = 0; run < Number(options.runs); run++) {
+    const withWaterfall = options.waterfall && run === 0;
+    results.push(await visit(browser, url, { ...one, cpu: Number(options.cpu), withWaterfall }));
+  }
+  const answers = results.map(({ answer }) => answer);
+  const about = one.tab === undefined ? results[0] : { ...one, tapped: results[0].tapped };
+  console.log(JSON.stringify({ ...about, answer: median(answers), of: answers }));
 }
 await browser.close();
 process.exit();

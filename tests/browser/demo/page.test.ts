@@ -67,6 +67,7 @@ describe('the proof strip', () => {
     await page.locator('.proof .since', { hasText: '1' }).waitFor();
     await page.context().setOffline(true);
     await page.locator('.proof .connection', { hasText: 'offline' }).waitFor();
+    expect(await page.locator('.proof .dare').textContent()).toBe('It still answers.');
     await close();
   });
 });

@@ -41,7 +41,7 @@ it.each([
   await panel.locator('.bars li:first-child .label', { hasText: 'money' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   const megabytes = Number.parseFloat((await page.locator('.proof .bytes-loaded').textContent())!);
-  expect(megabytes, 'the model is 2.6 MB').toBeGreaterThan(2.6);
+  expect(megabytes, 'the model is 1.9 MB').toBeGreaterThan(1.9);
   expect(await page.locator('.proof .last').textContent()).toMatch(/^[\d.]+\s(ms|s)$/);
   const teachButton = (await panel.locator('button.primary').boundingBox())!;
   const result = (await panel.locator('.result').boundingBox())!;
