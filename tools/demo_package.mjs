@@ -24,7 +24,7 @@ const kCopied = ['README.md', 'LICENSE'];
 const kDropped = ['vocab.txt'];
 
 /** Models with token embeddings of 4 bits, which cost them at most 0.3 points (docs/internals/precision.md). The others are q8. */
-const kInFourBits = ['peruse-zero-shot-deberta-tiny'];
+const kInFourBits = ['peruse-reader-deberta-tiny', 'peruse-zero-shot-deberta-tiny'];
 
 export function demoModels() {
   return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));
