@@ -19,11 +19,12 @@ function holding(address: RegExp) {
   const released = new Promise<void>((done) => {
     release = done;
   });
-  const before = (context: BrowserContext) =>
-    context.route(address, async (route) => {
+  const before = async (context: BrowserContext) => {
+    await context.route(address, async (route) => {
       await released;
       await route.continue().catch(() => {}); // The page may have ended the request.
     });
+  };
   return { before, release };
 }
 
