@@ -16,11 +16,11 @@ bool EndsWithModule(const std::string& name, const std::string& module) {
 }  // namespace
 
 Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator)
-    : trainee_(trainee), options_(std::move(options)), objective_(goal, [this] {
+    : trainee_(trainee), options_(std::move(options)), objective_(Objective::Create(goal, [this] {
         CrossEntropyOptions cross_entropy = options_.cross_entropy;
         cross_entropy.class_weights = options_.class_weights;
         return cross_entropy;
-      }()) {
+      }())) {
   if (generator != nullptr) generator_ = std::make_unique<Generator>(*generator, trainee, options_.disentangled);
 }
 
@@ -66,8 +66,7 @@ Status Teacher::CheckReadsLabels() const {
 
 Status Teacher::PrepareProgram() {
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
-  if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression && !reads_labels() &&
-      program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
+  if (options_.method == Method::kHead && objective_->traits().link != Objective::Link::kNone && !reads_labels()) {
     // Finds the input of the last linear layer.
     for (const Op& op : program_.ops) {
       const auto* linear = std::get_if<ops::Linear>(&op);
@@ -104,7 +103,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   }
   if (masks() && options_.method != Method::kFull)
     return Unsupported("pre-training trains everything: its method is \"full\"");
-  PERUSE_RETURN_IF_ERROR(objective_.Check());
+  PERUSE_RETURN_IF_ERROR(objective_->Check());
   if (reads_labels()) PERUSE_RETURN_IF_ERROR(CheckReadsLabels());
   PERUSE_RETURN_IF_ERROR(PrepareSift());
   ChooseTrained();
@@ -116,7 +115,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   if (!workers) {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
   }
-  objective_.SetWorkers(*workers);
+  objective_->SetWorkers(*workers);
   PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
   masters.Initialise(options_.seed, /*deviation=*/0.02f);
   if (options_.method == Method::kHead) masters.PassThrough();
@@ -297,7 +296,7 @@ Status Teacher::Update() {
   const Part examples =
       masks() ? MaskedTexts(texts, static_cast<uint32_t>(updates_) + 1) : Part(texts.begin(), texts.end());
   const int64_t columns = Columns();
-  double mass = objective_.Mass(examples, columns), words = 0;
+  double mass = objective_->Mass(examples, columns), words = 0;
   progress_.generator_loss = 0;
   if (generator_) {
     mass /= double{options_.detection_weight};
@@ -309,8 +308,7 @@ Status Teacher::Update() {
   masters.ZeroGradients();
   double loss = 0;
   int64_t rows = 0;  // number of rows of the logits so far
-  for (const Example* example : examples)
-    rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
+  for (const Example* example : examples) rows += objective_->RowsOf(*example);
   uint32_t number = 0;
   for (Part part : PartsOf(examples)) {
     if (generator_) {
@@ -348,15 +346,14 @@ Status Teacher::Update() {
 Result<double> Teacher::LearnPart(const Part& part, uint32_t number, double mass) {
   PERUSE_RETURN_IF_ERROR(step_->Begin(Inputs(), Options(/*training=*/true, number), matrices_));
   step_->Forward();
-  const double loss = objective_.Loss(part, batch_, ByText(step_->output()), mass, ByText(step_->output_gradient()));
+  const double loss = objective_->Loss(part, batch_, ByText(step_->output()), mass, ByText(step_->output_gradient()));
   step_->Backward();
   return loss;
 }
 
 Status Teacher::PrepareSift() {
   if (options_.sift == 0) return OkStatus();
-  const Goal goal = objective_.goal();
-  if (goal != Goal::kSingleLabel && goal != Goal::kSoftLabels && goal != Goal::kTokens) {
+  if (!objective_->traits().one_of_several) {
     return Unsupported("option sift is for tasks with one label of several; this one has none such");
   }
   if (options_.method != Method::kFull && options_.method != Method::kLora) {
@@ -369,7 +366,7 @@ Status Teacher::PrepareSift() {
 Result<double> Teacher::LearnPerturbed(const Part& part, uint32_t number, double mass, int64_t rows) {
   sift_->Draw(options_.seed, ++drawn_, batch_.rows(), &perturbation_);
   const auto loss = [&](const Block& logits, const Block& gradient) {
-    return objective_.Loss(part, batch_, logits, mass, gradient);
+    return objective_->Loss(part, batch_, logits, mass, gradient);
   };
   return sift_->Learn(Inputs(), Options(/*training=*/true, number), loss, rows, &perturbation_);
 }

@@ -100,7 +100,6 @@ class Teacher {
 
  private:
   enum class Phase : uint8_t { kFeatures, kFit, kTraining, kValidation, kDone };
-  using Part = std::vector<const Example*>;
 
   void ChooseTrained();
   Status CheckReadsLabels() const;
@@ -119,7 +118,7 @@ class Teacher {
   void Shuffle();
   // Returns these texts with masked tokens, valid until the next call. `draw` identifies the masks.
   Part MaskedTexts(std::span<const Example* const> texts, uint32_t draw);
-  bool masks() const { return objective_.goal() == Goal::kMaskedWords || objective_.goal() == Goal::kReplaced; }
+  bool masks() const { return objective_->traits().masks; }
   Status PreparePretraining();
   // Replaces masked tokens by the generator's predictions, valid until the next call. If `learns`, it also trains the generator on tokens
   // of total weight `mass`.
@@ -139,7 +138,7 @@ class Teacher {
 
   Trainee& trainee_;
   TeachOptions options_;
-  Objective objective_;
+  const std::unique_ptr<Objective> objective_;
   std::vector<Example> sets_[2];
   Report report_;
   Progress progress_;

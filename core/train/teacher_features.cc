@@ -42,15 +42,15 @@ Status Teacher::FitHead() {
     const Example& example = sets_[kTraining][i];
     features.insert(features.end(), features_[i].begin(), features_[i].end());
     targets.insert(targets.end(), example.targets.begin(), example.targets.end());
-    mass += example.targets.empty() ? CrossEntropyMass(example.labels, objective_.cross_entropy()) : 1;
+    mass += example.targets.empty() ? CrossEntropyMass(example.labels, objective_->cross_entropy()) : 1;
     for (int64_t k = 0; example.targets.empty() && k < labels; ++k) {
       targets.push_back(
-          static_cast<float>(CrossEntropyTarget(example.labels[0], k, labels, objective_.cross_entropy())));
+          static_cast<float>(CrossEntropyTarget(example.labels[0], k, labels, objective_->cross_entropy())));
     }
   }
   for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
   const int32_t folds = FoldCount(rows);
-  const bool sigmoid = objective_.goal() == Goal::kMultiLabel;
+  const bool sigmoid = objective_->traits().link == Objective::Link::kSigmoid;
   const LogisticFit fit =
       FitLogistic({features, targets, static_cast<int64_t>(rows), features_width_, labels, sigmoid},
                   FoldsOf(sets_[kTraining], folds, options_.seed), folds, trainee_.masters().workers());

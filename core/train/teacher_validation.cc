@@ -13,7 +13,7 @@ Status Teacher::EndEpoch() {
   progress_.epoch = static_cast<int32_t>(report_.epochs.size());
   const bool last = by_text_ || progress_.epoch >= options_.epochs;
   if (sets_[kValidation].empty() || !(last || progress_.epoch % options_.validate_every == 0)) return NextEpoch();
-  objective_.Reset(Columns());
+  objective_->Reset(Columns());
   phase_ = Phase::kValidation;
   return OkStatus();
 }
@@ -43,13 +43,13 @@ Status Teacher::Validate() {
   BringFeatures(part);
   PERUSE_RETURN_IF_ERROR(step_->Begin(Inputs(), Options(/*training=*/false), matrices_));
   step_->Forward();
-  objective_.Observe(part, batch_, ByText(step_->output()));
+  objective_->Observe(part, batch_, ByText(step_->output()));
   next_ += count;
   if (next_ < examples.size()) return OkStatus();
   next_ = 0;
   std::vector<const Example*> all;
   for (const Example& example : examples) all.push_back(&example);
-  const Metrics metrics = objective_.Finish(objective_.Mass(all, Columns()));
+  const Metrics metrics = objective_->Finish(objective_->Mass(all, Columns()));
   report_.epochs.back().validation = metrics;
   progress_.validated = true;
   if (report_.best_epoch == 0 || metrics.loss < best_ || !options_.keep_best) {

@@ -88,10 +88,10 @@ class Lesson {
     }
     PERUSE_CHECK(step_->Begin({inputs, batch, {}}, {}).ok());
     step_->Forward();
-    Objective objective(Goal::kReplaced, {});
-    EXPECT_EQ(objective.Mass(part, 1), tokens_);
+    const std::unique_ptr<Objective> objective = Objective::Create(Goal::kReplaced, {});
+    EXPECT_EQ(objective->Mass(part, 1), tokens_);
     const double replaced =
-        objective.Loss(part, batch, step_->output(), tokens_ / weight_, step_->output_gradient()) / weight_;
+        objective->Loss(part, batch, step_->output(), tokens_ / weight_, step_->output_gradient()) / weight_;
     step_->Backward();
     discriminator().Gather();
     return {words, replaced};

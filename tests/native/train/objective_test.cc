@@ -16,7 +16,7 @@ struct Case {
 
 class Goals {
  public:
-  explicit Goals(Case c) : case_(std::move(c)), objective_(case_.goal, {}) {
+  explicit Goals(Case c) : case_(std::move(c)), objective_(Objective::Create(case_.goal, {})) {
     for (const Example& example : case_.examples) {
       examples_.push_back(&example);
       batch_.Append(static_cast<int32_t>(example.ids.size()));
@@ -26,20 +26,20 @@ class Goals {
     gradient_.resize(case_.logits.size());
   }
 
-  double Mass() { return objective_.Mass(examples_, case_.columns); }
+  double Mass() { return objective_->Mass(examples_, case_.columns); }
   double Loss() {
-    return objective_.Loss(examples_, batch_, logits_, Mass(),
-                           {gradient_.data(), logits_.rows, logits_.cols, logits_.cols});
+    return objective_->Loss(examples_, batch_, logits_, Mass(),
+                            {gradient_.data(), logits_.rows, logits_.cols, logits_.cols});
   }
   Metrics Validate() {
-    objective_.Reset(case_.columns);
-    objective_.Observe(examples_, batch_, logits_);
-    return objective_.Finish(Mass());
+    objective_->Reset(case_.columns);
+    objective_->Observe(examples_, batch_, logits_);
+    return objective_->Finish(Mass());
   }
 
  private:
   Case case_;
-  Objective objective_;
+  std::unique_ptr<Objective> objective_;
   std::vector<const Example*> examples_;
   RaggedBatch batch_;
   Block logits_;
@@ -108,7 +108,7 @@ TEST(Objective, Span) {
 TEST(Objective, RefusesWhatALossHasNot) {
   const std::vector<float> weights = {1, 2};
   const std::vector<float> none = {1, 0};
-  const auto check = [](Goal goal, CrossEntropyOptions options) { return Objective(goal, options).Check(); };
+  const auto check = [](Goal goal, CrossEntropyOptions options) { return Objective::Create(goal, options)->Check(); };
   EXPECT_TRUE(check(Goal::kSingleLabel, {.class_weights = weights, .smoothing = 0.1f}).ok());
   EXPECT_TRUE(check(Goal::kTokens, {.smoothing = 0.1f}).ok());
   EXPECT_EQ(check(Goal::kTokens, {.class_weights = weights}).message(),

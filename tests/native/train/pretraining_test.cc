@@ -62,14 +62,14 @@ class Lesson {
   Masters& masters() { return trainee_->masters(); }
 
   double Run() {
-    Objective objective(Goal::kMaskedWords, {});
+    const std::unique_ptr<Objective> objective = Objective::Create(Goal::kMaskedWords, {});
     masters().ZeroGradients();
     masters().Hold();
     PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, {}).ok());
     step_->Forward();
     const Block logits = step_->output();
     const double loss =
-        objective.Loss(part_, batch_, logits, objective.Mass(part_, logits.cols), step_->output_gradient());
+        objective->Loss(part_, batch_, logits, objective->Mass(part_, logits.cols), step_->output_gradient());
     step_->Backward();
     masters().Gather();
     return loss;
