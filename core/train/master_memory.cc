@@ -1,5 +1,6 @@
 // Memory of masters: gradients, and parameters whose layout differs from their tensors.
 #include <algorithm>
+#include <utility>
 
 #include "core/train/masters.h"
 
@@ -43,10 +44,8 @@ bool Masters::LiesDirect(std::span<const Place> places, int64_t size) const {
   int64_t end = 0;
   for (const Place& place : places) {
     const Master& master = masters_[place.master];
-    if (!std::holds_alternative<layouts::InOrder>(place.tensor->layout)) return false;
-    for (const LoraPair& pair : lora_) {
-      if (pair.of == place.master) return false;
-    }
+    if (!std::holds_alternative<layouts::InOrder>(place.tensor->layout) || PairOf(place.master) != nullptr)
+      return false;
     if (master.values != masters_[places[0].master].values + end) return false;
     end += master.size;
   }
@@ -59,7 +58,13 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   }
   workers_ = std::move(workers);
   held_.workers = workers_.get();
-  // Masters of LoRA pairs come after all others.
+  PERUSE_RETURN_IF_ERROR(AllocateLora());
+  PERUSE_RETURN_IF_ERROR(AllocateZeros());
+  return AllocateHeld();
+}
+
+// LoRA pairs are the only masters that are not in values_.
+Status Masters::AllocateLora() {
   int64_t more = 0, largest = 0;
   for (const LoraPair& pair : lora_) {
     more += masters_[pair.a].size + masters_[pair.b].size;
@@ -69,10 +74,16 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   PERUSE_RETURN_IF_ERROR(changed_.Resize(static_cast<size_t>(largest)));
   float* next = lora_values_.values().data();
   for (const LoraPair& pair : lora_) {
-    masters_[pair.a].values = next;
-    masters_[pair.b].values = next + masters_[pair.a].size;
-    next += masters_[pair.a].size + masters_[pair.b].size;
+    for (const size_t side : {pair.a, pair.b}) {
+      masters_[side].values = next;
+      next += masters_[side].size;
+    }
   }
+  return OkStatus();
+}
+
+// Linear layers without a bias read zeros.
+Status Masters::AllocateZeros() {
   int32_t widest = 0;
   for (const LinearSpec& spec : parameters_.linears) widest = std::max(widest, spec.out);
   PERUSE_RETURN_IF_ERROR(zeros_.Resize(static_cast<size_t>(widest)));
@@ -81,55 +92,70 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
     held_.linears[i].spec = parameters_.linears[i];
     held_.linears[i].bias = zeros_.values().data();
   }
-  // The first pass counts memory, the second assigns it.
-  for (const bool hand_out : {false, true}) {
-    int64_t gradients = 0, own = 0, own_gradients = 0;
-    for (Master& master : masters_) master.gradient = nullptr;
-    const auto take = [&](FloatBuffer& buffer, int64_t& used, int64_t size) {
-      float* const at = hand_out ? buffer.values().data() + used : nullptr;
-      used += size;
-      return at;
-    };
-    std::vector<uint8_t> given(masters_.size());
-    for (size_t first = 0, end = 0; first < places_.size(); first = end) {
-      const ParameterId id = places_[first].tensor->parameter;
-      for (end = first; end < places_.size() && places_[end].tensor->parameter == id;) ++end;
-      const std::span<Place> places = std::span(places_).subspan(first, end - first);
-      const int64_t size = SizeOf(id);
-      bool trained = false, taken = false;
-      for (const Place& place : places) {
-        trained = trained || masters_[place.master].trained;
-        taken = taken || given[place.master] != 0;
-        for (const LoraPair& pair : lora_) trained = trained || pair.of == place.master;
-      }
-      // A tensor that already has a gradient from another parameter can only share memory if it is the whole parameter.
-      const bool direct = LiesDirect(places, size) && (!taken || places.size() == 1);
-      float* values = masters_[places[0].master].values;
-      float* gradient = nullptr;
-      if (direct) {
-        if (trained && !taken) gradient = take(gradients_, gradients, size);
-        if (taken) gradient = masters_[places[0].master].gradient;
-        float* to = gradient;
-        for (const Place& place : places) {
-          Master& master = masters_[place.master];
-          if (!taken && trained && master.trained) master.gradient = to;
-          if (to != nullptr) to += master.size;
-          if (trained) given[place.master] = 1;
-        }
-      } else {
-        values = take(held_values_, own, size);
-        if (trained) gradient = take(held_gradients_, own_gradients, size);
-      }
-      for (Place& place : places) place.direct = direct;
-      SetHeld(id, values, gradient);
+  return OkStatus();
+}
+
+std::vector<Masters::Group> Masters::GroupPlaces() {
+  std::vector<Group> groups;
+  for (Master& master : masters_) master.shared = false;
+  for (size_t first = 0, end = 0; first < places_.size(); first = end) {
+    Group group = {.parameter = places_[first].tensor->parameter};
+    for (end = first; end < places_.size() && places_[end].tensor->parameter == group.parameter;) ++end;
+    group.places = std::span(places_).subspan(first, end - first);
+    for (const Place& place : group.places) {
+      group.trained = group.trained || masters_[place.master].trained || PairOf(place.master) != nullptr;
+      group.again = group.again || masters_[place.master].shared;
     }
-    for (size_t i = 0; i < masters_.size(); ++i) {
-      if (masters_[i].trained && given[i] == 0) masters_[i].gradient = take(gradients_, gradients, masters_[i].size);
+    // A tensor that shares the gradient of an earlier parameter can only do so again if it is the whole parameter.
+    group.direct = LiesDirect(group.places, SizeOf(group.parameter)) && (!group.again || group.places.size() == 1);
+    for (Place& place : group.places) {
+      place.direct = group.direct;
+      if (group.direct && group.trained) masters_[place.master].shared = true;
     }
-    if (hand_out) break;
-    PERUSE_RETURN_IF_ERROR(gradients_.Resize(static_cast<size_t>(gradients)));
-    PERUSE_RETURN_IF_ERROR(held_values_.Resize(static_cast<size_t>(own)));
-    PERUSE_RETURN_IF_ERROR(held_gradients_.Resize(static_cast<size_t>(own_gradients)));
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+Status Masters::AllocateHeld() {
+  const std::vector<Group> groups = GroupPlaces();
+  int64_t gradients = 0, held = 0, held_gradients = 0;
+  for (const Group& group : groups) {
+    const int64_t size = SizeOf(group.parameter);
+    if (!group.direct) held += size;
+    if (group.trained && !group.direct) held_gradients += size;
+    if (group.trained && group.direct && !group.again) gradients += size;
+  }
+  for (const Master& master : masters_) gradients += master.trained && !master.shared ? master.size : 0;
+  PERUSE_RETURN_IF_ERROR(gradients_.Resize(static_cast<size_t>(gradients)));
+  PERUSE_RETURN_IF_ERROR(held_values_.Resize(static_cast<size_t>(held)));
+  PERUSE_RETURN_IF_ERROR(held_gradients_.Resize(static_cast<size_t>(held_gradients)));
+
+  const auto take = [](float*& next, int64_t size) { return std::exchange(next, next + size); };
+  float* next_gradient = gradients_.values().data();
+  float* next_held = held_values_.values().data();
+  float* next_held_gradient = held_gradients_.values().data();
+  for (Master& master : masters_) master.gradient = nullptr;
+  for (const Group& group : groups) {
+    const int64_t size = SizeOf(group.parameter);
+    Master& first = masters_[group.places[0].master];
+    if (!group.direct) {
+      float* const values = take(next_held, size);
+      SetHeld(group.parameter, values, group.trained ? take(next_held_gradient, size) : nullptr);
+    } else if (group.again || !group.trained) {
+      SetHeld(group.parameter, first.values, first.gradient);
+    } else {
+      float* gradient = next_gradient;
+      SetHeld(group.parameter, first.values, gradient);
+      for (const Place& place : group.places) {
+        Master& master = masters_[place.master];
+        float* const own = take(next_gradient, master.size);
+        if (master.trained) master.gradient = own;
+      }
+    }
+  }
+  for (Master& master : masters_) {
+    if (master.trained && !master.shared) master.gradient = take(next_gradient, master.size);
   }
   return OkStatus();
 }

@@ -34,6 +34,7 @@ struct Master {
   bool norm = false;   // belongs to a layer norm
   bool fresh = false;  // not in the checkpoint, or with another shape there, so initialised at random
   bool trained = false;
+  bool shared = false;   // whether a parameter uses its values and its gradient as its own
   bool follows = false;  // a copy of another master (generator.h): has a gradient, but no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // null unless it is trained
@@ -109,8 +110,21 @@ class Masters : public CheckpointSink {
     bool direct = false;  // whether the parameter shares the master's memory
   };
 
+  // The places of one parameter.
+  struct Group {
+    ParameterId parameter;
+    std::span<Place> places;
+    bool trained = false;  // whether the parameter has a gradient
+    bool direct = false;   // whether it shares its tensors' memory
+    bool again = false;    // whether one of its tensors shares its gradient with an earlier parameter
+  };
+
   void CollectMasters();
   Status AllocateValues();
+  Status AllocateLora();
+  Status AllocateZeros();
+  Status AllocateHeld();
+  std::vector<Group> GroupPlaces();
   bool LiesDirect(std::span<const Place> places, int64_t size) const;
   int64_t SizeOf(ParameterId id) const { return parameters_.rows(id) * parameters_.cols(id); }
   void SetHeld(ParameterId id, float* values, float* gradient);
