@@ -15,13 +15,11 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const Outpu
     rows += static_cast<int32_t>(reading.tokens.size());
   }
   first_chosen_.push_back(chosen_.size());
-  const HeadLists& head = batch[0].head;  // a reading with head inputs is always the only one in its batch
-  return model_.Begin(inputs_,
-                      {.outputs = ids,
-                       .logit_rows = chosen_,
-                       .head_inputs = {head.words, head.word_tokens, head.labels, head.label_tokens, head.pair_first,
-                                       head.pair_second, head.second_segment, head.label_vectors},
-                       .head_mask = head_mask});
+  return model_.Begin(inputs_, {.outputs = ids,
+                                .logit_rows = chosen_,
+                                // a reading with head inputs is always the only one in its batch
+                                .head_inputs = batch[0].head.inputs(),
+                                .head_mask = head_mask});
 }
 
 Matrix ModelOutputs::Get(OutputId id, size_t text) const {

@@ -17,6 +17,10 @@ struct HeadLists {
   std::vector<int32_t> words, word_tokens, labels, label_tokens, pair_first, pair_second;
   int32_t second_segment = 0;
   std::span<const float> label_vectors = {};  // label vectors of a bi-encoder; set before the reading runs
+
+  HeadInputs inputs() const {
+    return {words, word_tokens, labels, label_tokens, pair_first, pair_second, second_segment, label_vectors};
+  }
 };
 
 // One input of the model: a text, a pair, or a window of either.

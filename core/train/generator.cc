@@ -96,27 +96,22 @@ int64_t Generator::trained() const {
   return count;
 }
 
-Status Generator::Begin(std::span<const Example* const> masked, StepOptions options) {
-  batch_.Clear();
-  inputs_.clear();
-  chosen_.clear();
+Status Generator::Begin(const Part& masked, StepOptions options) {
+  batch_.Fill(masked);
   labels_.clear();
   for (const Example* example : masked) {
-    for (const int32_t place : example->chosen) chosen_.push_back(batch_.rows() + place);
     labels_.insert(labels_.end(), example->labels.begin(), example->labels.end());
-    inputs_.push_back({example->ids, example->types});
-    batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
   options.seed ^= 1;  // so that the dropout differs from the discriminator's
-  return step_->Begin({inputs_, batch_, chosen_}, options);
+  return step_->Begin(batch_.inputs(), options);
 }
 
-Result<int64_t> Generator::Rehearse(std::span<const Example* const> masked, const StepOptions& options) {
+Result<int64_t> Generator::Rehearse(const Part& masked, const StepOptions& options) {
   PERUSE_RETURN_IF_ERROR(Begin(masked, options));
   return step_->bytes();
 }
 
-Result<double> Generator::Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
+Result<double> Generator::Replace(const Part& masked, const StepOptions& options, double mass,
                                   uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced) {
   constexpr uint32_t kPlace = 0xFFFFFFFCu;
   PERUSE_RETURN_IF_ERROR(Begin(masked, options));

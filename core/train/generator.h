@@ -13,6 +13,7 @@
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
 #include "core/train/adamw.h"
+#include "core/train/example_batch.h"
 #include "core/train/objective.h"
 #include "core/train/trainee.h"
 
@@ -32,9 +33,9 @@ class Generator {
   // Replaces masked tokens by samples, with targets that mark tokens that differ from the text. With options.backward it also trains the
   // generator; its loss is the sum over tokens divided by `mass`. Samples depend on options.seed, number and the number of the first text,
   // unless `sampled` gives them, one per masked token.
-  Result<double> Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
-                         uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced);
-  Result<int64_t> Rehearse(std::span<const Example* const> masked, const StepOptions& options);
+  Result<double> Replace(const Part& masked, const StepOptions& options, double mass, uint32_t first,
+                         std::span<const int32_t> sampled, std::vector<Example>* replaced);
+  Result<int64_t> Rehearse(const Part& masked, const StepOptions& options);
   // Updates both models by their gradients. Returns the larger norm before clipping; if it is NaN or infinite, nothing changes.
   double Update(AdamW& discriminator);
 
@@ -50,7 +51,7 @@ class Generator {
 
   Masters& masters() { return trainee_.masters(); }
   Status Link();
-  Status Begin(std::span<const Example* const> masked, StepOptions options);
+  Status Begin(const Part& masked, StepOptions options);
   void Follow();
 
   Trainee& trainee_;
@@ -60,9 +61,8 @@ class Generator {
   Program program_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<AdamW> optimiser_;
-  RaggedBatch batch_;
-  std::vector<ModelInput> inputs_;
-  std::vector<int32_t> chosen_, labels_;
+  ExampleBatch batch_;
+  std::vector<int32_t> labels_;
 };
 
 }  // namespace peruse::train

@@ -23,15 +23,21 @@ Block Like(const Block& block, std::vector<float>& values) {
 
 }  // namespace
 
-void Sift::Draw(uint64_t seed, uint32_t number, int64_t tokens, std::vector<float>* perturbation) const {
-  perturbation->resize(static_cast<size_t>(tokens * program_.width));
+void Sift::Draw(uint64_t seed, int64_t tokens) {
+  ++drawn_;
+  perturbation_.resize(static_cast<size_t>(tokens * program_.width));
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  for (size_t i = 0; i < perturbation->size(); ++i) {
-    const auto words = Philox({static_cast<uint32_t>(i), number, 0xFFFFFFFDu, 0}, key);
+  for (size_t i = 0; i < perturbation_.size(); ++i) {
+    const auto words = Philox({static_cast<uint32_t>(i), drawn_, 0xFFFFFFFDu, 0}, key);
     const double one = (words[0] + 0.5) / 4294967296.0, two = (words[1] + 0.5) / 4294967296.0;
     const auto normal = static_cast<float>(std::sqrt(-2 * std::log(one)) * std::cos(2 * M_PI * two));
-    (*perturbation)[i] = kDeviation * std::clamp(normal, -2.0f, 2.0f);
+    perturbation_[i] = kDeviation * std::clamp(normal, -2.0f, 2.0f);
   }
+}
+
+Result<double> Sift::Learn(const BatchInputs& inputs, const StepOptions& options, const Loss& loss, int64_t rows) {
+  Draw(options.seed, inputs.batch.rows());
+  return Learn(inputs, options, loss, rows, &perturbation_);
 }
 
 Status Sift::Begin(Pass pass, const BatchInputs& inputs, StepOptions options, const std::vector<float>& perturbation) {

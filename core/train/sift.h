@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/train/step.h"
@@ -23,16 +24,17 @@ class Sift {
   // Writes the gradient of the loss with respect to the unperturbed logits, and returns the loss.
   using Loss = std::function<double(const Block& logits, const Block& gradient)>;
 
-  // `weight` multiplies the divergence. All arguments must outlive the object.
-  Sift(const PerturbedProgram& program, const HeldParameters& held, float weight)
-      : program_(program), weight_(weight), step_(program.program, held) {}
+  // `weight` multiplies the divergence. `held` must outlive the object.
+  Sift(PerturbedProgram program, const HeldParameters& held, float weight)
+      : program_(std::move(program)), weight_(weight), step_(program_.program, held) {}
 
   // Computes the gradients of loss + weight / rows * (sum over rows of the symmetric divergence between unperturbed and perturbed logits),
   // and returns that sum. `perturbation` [tokens, width] is the start of the gradient ascent, and receives its result.
   Result<double> Learn(const BatchInputs& inputs, const StepOptions& options, const Loss& loss, int64_t rows,
                        std::vector<float>* perturbation);
-  // Draws an initial perturbation from a normal distribution, truncated at twice its deviation. `number` identifies the draw.
-  void Draw(uint64_t seed, uint32_t number, int64_t tokens, std::vector<float>* perturbation) const;
+  // Like Learn above, from a random perturbation: normally distributed, truncated at twice its deviation, by options.seed and the number of
+  // calls so far.
+  Result<double> Learn(const BatchInputs& inputs, const StepOptions& options, const Loss& loss, int64_t rows);
   // Begins the largest pass over such a batch, so that memory is allocated, and returns the bytes it needs.
   Result<int64_t> Rehearse(const BatchInputs& inputs, const StepOptions& options);
 
@@ -40,14 +42,17 @@ class Sift {
   // Passes over a batch. Their dropout differs, except that both unperturbed passes have the same.
   enum Pass : uint32_t { kClean, kAscent, kDisturbed, kPasses };
 
+  void Draw(uint64_t seed, int64_t tokens);
   Status Begin(Pass pass, const BatchInputs& inputs, StepOptions options, const std::vector<float>& perturbation);
   Status Ascend(const BatchInputs& inputs, const StepOptions& options, std::vector<float>* perturbation);
 
-  const PerturbedProgram& program_;
+  const PerturbedProgram program_;
   const float weight_;
   Step step_;
   std::vector<std::span<const float>> matrices_;
   std::vector<float> calm_, clean_, disturbed_;
+  std::vector<float> perturbation_;
+  uint32_t drawn_ = 0;  // number of perturbations drawn
 };
 
 }  // namespace peruse::train

@@ -35,6 +35,7 @@ Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> 
                bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator)
     : trainee_(trainee),
       goal_(goal),
+      link_(Objective::Create(goal, {})->traits().link),
       options_(std::move(options)),
       asked_(method),
       cross_validate_(cross_validate),
@@ -53,8 +54,8 @@ double Trials::CostOfFull() const {
 }
 
 int64_t Trials::StepsOf(const Training& training) const {
-  const bool solved = goal_ != Goal::kRegression && goal_ != Goal::kTokens && goal_ != Goal::kSpan;
-  if (training.method == Method::kHead && solved && !trainee_.config().reads_labels()) return 1;
+  const bool solved = link_ != Objective::Link::kNone && !trainee_.config().reads_labels();
+  if (training.method == Method::kHead && solved) return 1;
   const TeachOptions options = options_(training.method);
   int64_t examples = static_cast<int64_t>(training_.size());
   if (training.fold >= 0) examples -= std::count(folds_.begin(), folds_.end(), training.fold);
@@ -77,15 +78,13 @@ void Trials::ScoreByFolds(Method method) {
 }
 
 Result<Teacher::Plan> Trials::Begin() {
-  const bool one_label =
-      (goal_ == Goal::kSingleLabel || goal_ == Goal::kSoftLabels) && !trainee_.config().reads_labels();
+  const bool one_label = link_ == Objective::Link::kSoftmax && !trainee_.config().reads_labels();
   if (asked_) {
     if (cross_validate_ && one_label && *asked_ != Method::kHead) ScoreByFolds(*asked_);
     planned_.push_back({*asked_});
     chosen_ = true;
   } else if (!one_label) {
-    const bool of_texts = goal_ != Goal::kTokens && goal_ != Goal::kSpan && goal_ != Goal::kRegression;
-    const bool head = of_texts && !FullByRule();
+    const bool head = link_ != Objective::Link::kNone && !FullByRule();
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {

@@ -65,6 +65,7 @@ class Trials {
 
   Trainee& trainee_;
   const Goal goal_;
+  const Objective::Link link_;
   const std::function<TeachOptions(Method)> options_;
   const std::optional<Method> asked_;
   const bool cross_validate_;

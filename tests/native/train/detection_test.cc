@@ -213,7 +213,7 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   Generator generator(*trainee, *discriminator, /*disentangled=*/false);
   ASSERT_TRUE(generator.Prepare({}, 42).ok());
   Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
-  const Example* const part[] = {&text};
+  const Part part = {&text};
   const Program program = trainee->ProgramFor(kLogits).value();
   Step step(program, trainee->masters().held());
   RaggedBatch batch;

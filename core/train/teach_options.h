@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/train/adamw.h"
+#include "core/train/loss.h"
+#include "core/train/masking.h"
+
+namespace peruse::train {
+
+enum class Method : uint8_t {
+  kHead,    // only the head, on features that the encoder computes once
+  kLayers,  // the head and the last layers, on outputs of the layer below, which are computed once
+  kLora,    // low-rank updates of linear layers, and new tensors of the head
+  kFull,    // all tensors
+};
+
+struct TeachOptions {
+  Method method = Method::kFull;
+  int32_t layers = 2;  // number of layers for kLayers
+  int32_t lora_rank = 8;
+  float lora_alpha = 16;
+  std::vector<std::string> lora_targets = {"query", "value", "query_proj", "value_proj", "in_proj",
+                                           "q_lin", "v_lin", "attn.q",     "attn.v",     "Wqkv"};
+  bool freeze_words = false;
+  int32_t epochs = 3;
+  int32_t batch_size = 16;      // examples per update
+  int32_t batch_tokens = 2048;  // maximum tokens in memory per step
+  AdamWOptions adamw;           // Begin sets its number of steps
+  float dropout = 0.1f;
+  float attention_dropout = 0.1f;
+  CrossEntropyOptions cross_entropy;
+  MaskRecipe masking;           // for kMaskedWords and kReplaced; every update draws new masks
+  float detection_weight = 50;  // kReplaced: weight of the discriminator's loss, relative to the generator's
+  bool disentangled = false;    // kReplaced: how the models share token embeddings (generator.h)
+  std::vector<float> class_weights;
+  float sift = 0;              // weight of the divergence in scale-invariant fine-tuning; 0 disables it
+  int32_t patience = 0;        // stops after this many validations without improvement; 0 disables stopping
+  int32_t validate_every = 1;  // epochs between validations; the last epoch is always validated
+  bool keep_best = true;       // whether to return the state of the best validation instead of the last state
+  uint64_t seed = 42;
+  int32_t threads = 1;
+};
+
+}  // namespace peruse::train
