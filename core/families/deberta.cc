@@ -6,6 +6,7 @@
 
 #include "core/families/family.h"
 #include "core/families/transformer.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
@@ -270,11 +271,13 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
     attention.position_key = layer.position_key;
     attention.position_query = layer.position_query;
     const bool buckets = position_buckets_ > 0;
-    attention.slots = b.IndexOf({.kind = Index::Kind::kSlots,
-                                 .offset = table_span(),
-                                 .distances = {.buckets = buckets ? position_buckets_ : 0,
-                                               .max_position = buckets ? max_relative_positions_ : 0,
-                                               .rows = 2 * table_span()}});
+    attention.slots = b.IndexOf(indices::Slots{
+        .rows = 2 * table_span(),
+        .offset = table_span(),
+        .kind = buckets ? indices::Slots::Buckets::kLog : indices::Slots::Buckets::kNone,
+        .buckets = buckets ? position_buckets_ : 0,
+        .max_position = buckets ? max_relative_positions_ : 0,
+    });
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, index}, probabilities);
@@ -283,8 +286,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   b.Output({OutputKind::kKey, index}, key);
   const auto table_output = [&](OutputKind kind, Value table) {
     if (!table.valid()) return;
-    b.Output({kind, index},
-             b.SelectRows(table, {.kind = Index::Kind::kAllRows, .distances = {.rows = 2 * table_span()}}));
+    b.Output({kind, index}, b.SelectRows(table, indices::AllRows{2 * table_span()}));
   };
   table_output(OutputKind::kPositionKey, attention.position_key);
   table_output(OutputKind::kPositionQuery, attention.position_query);
@@ -324,7 +326,7 @@ Value Deberta::Layers(Build& b, const ModelConfig& config, bool mask_decoder) co
     if (mask_decoder && i + 1 == config.num_hidden_layers) {
       const Value positions =
           b.SelectRows(b.Constant("embeddings.position_embeddings.weight", config.max_position_embeddings, hidden),
-                       {.kind = Index::Kind::kPositions});
+                       indices::Positions{});
       const Value once = Apply(b, config, layer, i, b.Add(positions, x), x);
       x = Apply(b, config, layer, i + 1, once, x);
     } else {

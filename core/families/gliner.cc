@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/families/wrapped.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
@@ -41,7 +42,7 @@ class Gliner : public WrappedEncoder {
     if (b.cols(hidden) != head_.width) {
       hidden = b.Linear(hidden, b.StackedF32(b.cols(hidden)).Add("token_rep_layer.labels_projection", head_.width));
     }
-    b.Output(kLabelVectors, b.PoolRows(hidden, {.kind = Index::Kind::kFirst}, {.kind = Index::Kind::kLengths},
+    b.Output(kLabelVectors, b.PoolRows(hidden, indices::FirstTokens{}, indices::Lengths{},
                                        {.kind = ops::PoolRows::Kind::kMean}));
   }
 

@@ -61,8 +61,7 @@ Value JinaBert::Encode(Build& b, const ModelConfig& config) const {
   const int32_t longest = config.max_position_embeddings;
   RelativePositions positions;
   positions.bias = b.AlibiBias(longest, config.num_attention_heads);
-  positions.slots =
-      b.IndexOf({.kind = Index::Kind::kSlots, .offset = longest - 1, .distances = {.rows = 2 * longest - 1}});
+  positions.slots = b.IndexOf(indices::Slots{.rows = 2 * longest - 1, .offset = longest - 1});
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     x = norms_queries_ ? NormedLayer(b, config, positions, i, x) : Layer(b, config, positions, i, x);
     b.Output({OutputKind::kHidden, i + 1}, x);

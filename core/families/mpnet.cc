@@ -43,13 +43,12 @@ class MpNet : public Family {
 
   Value Encode(Build& b, const ModelConfig& config) const override {
     EmbeddingOptions options;
-    options.position_index = {.kind = Index::Kind::kPaddedPositions, .offset = kPadding + 1, .padding = kPadding};
+    options.position_index = indices::PaddedPositions{kPadding};
     const Value embeddings = BertEmbeddings(b, config, options);
     RelativePositions positions;
     positions.bias = b.Constant("encoder.relative_attention_bias.weight", buckets_, config.num_attention_heads);
-    positions.slots =
-        b.IndexOf({.kind = Index::Kind::kSlots,
-                   .distances = {.buckets = kBuckets, .max_position = kMaxDistance, .t5 = true, .rows = buckets_}});
+    positions.slots = b.IndexOf(indices::Slots{
+        .rows = buckets_, .kind = indices::Slots::Buckets::kT5, .buckets = kBuckets, .max_position = kMaxDistance});
     return BertEncoder(b, config, positions, embeddings, MpNetLayer);
   }
 

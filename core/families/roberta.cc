@@ -32,7 +32,7 @@ class Roberta : public Family {
   Value Encode(Build& b, const ModelConfig& config) const override {
     EmbeddingOptions options;
     options.positions = positions_ == PositionType::kAbsolute;
-    options.position_index = {.kind = Index::Kind::kPaddedPositions, .offset = padding_ + 1, .padding = padding_};
+    options.position_index = indices::PaddedPositions{padding_};
     return BertEncoder(b, config, {positions_}, BertEmbeddings(b, config, options));
   }
 

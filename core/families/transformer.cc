@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/heads/head_indices.h"
+
 namespace peruse {
 
 PositionType ReadPositionType(ConfigReader& reader) {
@@ -93,24 +95,24 @@ Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions&
   const auto add = [&](const char* name, int32_t rows, const Index& index, bool words) {
     lookups.push_back({b.Table(name, rows, width, words), b.IndexOf(index)});
   };
-  add(options.words, config.vocab_size, {.kind = Index::Kind::kIds}, true);
+  add(options.words, config.vocab_size, indices::TokenIds{}, true);
   if (options.positions) {
     add("embeddings.position_embeddings.weight", config.max_position_embeddings, options.position_index, false);
   }
   if (options.types && config.type_vocab_size > 0) {
-    add("embeddings.token_type_embeddings.weight", config.type_vocab_size, {.kind = Index::Kind::kTypes}, false);
+    add("embeddings.token_type_embeddings.weight", config.type_vocab_size, indices::TokenTypes{}, false);
   }
   const Build::WordChanges& changes = b.word_changes();
   if (!changes.rows.valid() && changes.segments.empty()) return b.Embed(lookups);
   Value words = b.Embed({lookups[0]});
   if (changes.rows.valid()) {
-    const Index places = {.kind = Index::Kind::kPositions};
-    words = b.Add(b.PoolRows(words, places, {.kind = Index::Kind::kIsNoLabel}, {}),
-                  b.PoolRows(changes.rows, {.kind = Index::Kind::kLabelAt}, {.kind = Index::Kind::kIsLabel}, {}));
+    const Index places = indices::Positions{};
+    words = b.Add(b.PoolRows(words, places, indices::IsLabel{.at = 0}, {}),
+                  b.PoolRows(changes.rows, indices::LabelAt{}, indices::IsLabel{}, {}));
   }
   if (!changes.segments.empty()) {
     const TableId table = b.Table(changes.segments, changes.segment_count, width);
-    words = b.Add(words, b.Embed({{table, b.IndexOf({.kind = Index::Kind::kSegments})}}));
+    words = b.Add(words, b.Embed({{table, b.IndexOf(indices::Segments{})}}));
   }
   if (lookups.size() == 1) return words;
   return b.Add(words, b.Embed({lookups.begin() + 1, lookups.end()}));
@@ -208,8 +210,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const AttentionWeights&
         b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);
     attention.position_key = table;
     if (positions.type == PositionType::kRelativeKeyQuery) attention.position_query = table;
-    attention.slots = b.IndexOf(
-        {.kind = Index::Kind::kSlots, .offset = config.max_position_embeddings - 1, .distances = {.rows = distances}});
+    attention.slots = b.IndexOf(indices::Slots{.rows = distances, .offset = config.max_position_embeddings - 1});
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);

@@ -7,6 +7,7 @@
 #include "core/families/config_reader.h"
 #include "core/heads/heads.h"
 #include "core/program/build.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 
@@ -46,7 +47,7 @@ MaskedLmHead BertPredictions(const ModelConfig& config);
 struct EmbeddingOptions {
   const char* words = "embeddings.word_embeddings.weight";
   bool positions = true;
-  Index position_index = {.kind = Index::Kind::kPositions};
+  Index position_index = indices::Positions{};
   bool types = true;
 };
 // Returns the sum of token, position and segment embeddings, [tokens, embedding_size].

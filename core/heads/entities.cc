@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/heads/head_indices.h"
 #include "core/heads/pairs.h"
 
 namespace peruse {
@@ -42,10 +43,10 @@ void Fuse(Build& b, const EntityHead& head, Value& words, Value& labels) {
 }  // namespace
 
 Value WordVectors(Build& b, Value hidden, const EntityHead& head) {
-  const Index words = {.kind = Index::Kind::kWords};
+  const Index words = indices::Words{};
   if (head.pooling == EntityHead::WordPooling::kOneToken) return b.SelectRows(hidden, words);
   const bool mean = head.pooling == EntityHead::WordPooling::kMean;
-  return b.PoolRows(hidden, words, {.kind = Index::Kind::kWordTokens},
+  return b.PoolRows(hidden, words, indices::WordTokens{},
                     {.kind = mean ? ops::PoolRows::Kind::kMean : ops::PoolRows::Kind::kMax});
 }
 
@@ -55,8 +56,8 @@ void BuildHead(Build& b, Value hidden, const EntityHead& head) {
   }
   Value words = WordVectors(b, hidden, head);
   for (int32_t layer = 0; layer < head.layers; ++layer) words = BiLstm(b, words, "rnn.lstm.", layer);
-  Value labels = head.label_vectors ? b.Input(0, {Domain::kLabels, 1}, head.width)
-                                    : b.SelectRows(hidden, {.kind = Index::Kind::kLabels});
+  Value labels =
+      head.label_vectors ? b.Input(0, {Domain::kLabels, 1}, head.width) : b.SelectRows(hidden, indices::Labels{});
   Fuse(b, head, words, labels);
   if (head.mode == EntityHead::Mode::kTokens) {
     b.Output(kLogits, PairScores(b, words, labels, "scorer.", "proj_token", 3));

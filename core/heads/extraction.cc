@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/heads/head_indices.h"
 #include "core/heads/pairs.h"
 
 namespace peruse {
@@ -32,8 +33,7 @@ std::vector<Value> Occurrences(Build& b, Value fields, Value minus_one) {
   std::vector<Value> states;
   Value state = fields;
   for (int32_t t = 0; t + 1 < kMostOccurrences; ++t) {
-    const auto [r_in, z_in, n_in] =
-        b.Split<3>(b.SelectRows(inputs, {.kind = Index::Kind::kRow, .offset = t, .domain = Domain::kOne}));
+    const auto [r_in, z_in, n_in] = b.Split<3>(b.SelectRows(inputs, indices::Row{.row = t}));
     const auto [r_state, z_state, n_state] = b.Split<3>(b.Linear(state, recurrent));
     const Value reset = b.Activate(b.Add(r_state, r_in), Activation::kSigmoid);
     const Value update = b.Add(z_state, z_in);
@@ -118,7 +118,7 @@ Value ClassifierOf(Build& b, Value x, const std::string& name, int32_t out) {
 
 void BuildHead(Build& b, Value hidden, const ExtractionHead& head) {
   const int32_t width = head.spans.width;
-  const Value markers = b.SelectRows(hidden, {.kind = Index::Kind::kLabels});
+  const Value markers = b.SelectRows(hidden, indices::Labels{});
   b.Output(kLogits, ClassifierOf(b, markers, "classifier", 1));
   b.Output(kCounts, ClassifierOf(b, markers, "count_pred", kMostOccurrences));
   b.Output(kFieldVectors, markers);

@@ -1,5 +1,7 @@
 #include "core/heads/heads.h"
 
+#include "core/program/token_indices.h"
+
 namespace peruse {
 namespace {
 
@@ -57,7 +59,7 @@ std::string_view HeadName(Head head) {
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead& head) {
   if (head.pick == PooledHead::Pick::kMean) hidden = MeanOfText(b, hidden, sizes.hidden);
   const bool last = head.pick == PooledHead::Pick::kLast;
-  Value pooled = b.SelectRows(hidden, {.kind = last ? Index::Kind::kLast : Index::Kind::kFirst});
+  Value pooled = last ? b.SelectRows(hidden, indices::LastTokens{}) : b.SelectRows(hidden, indices::FirstTokens{});
   if (head.normalized) pooled = b.Normalize(pooled, kNormalizeEps);
   if (head.drops_row) b.Dropped(pooled);
   pooled = b.Dropped(Transform(b, pooled, sizes, head.transform));
@@ -72,7 +74,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& 
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head) {
   const int32_t width = sizes.embedding;
-  const Value rows = b.SelectRows(hidden, {.kind = Index::Kind::kChosen});
+  const Value rows = b.SelectRows(hidden, indices::Chosen{});
   Stack stack = b.StackedF32(sizes.hidden);
   stack.AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width);
   if (head.dense_bias) stack.AddBias(WithSuffix(head.dense, ".bias"), {width}, 0);
@@ -90,7 +92,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHea
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const DiscriminatorHead& head) {
   if (!head.norm.empty()) {
-    const Value first = b.SelectRows(hidden, {.kind = Index::Kind::kFirstOfText});
+    const Value first = b.SelectRows(hidden, indices::FirstOfText{});
     hidden = b.LayerNorm(b.Add(hidden, first), b.Norm(head.norm, sizes.hidden, sizes.layer_norm_eps));
   }
   const Value dense = b.Linear(hidden, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "core/heads/head_indices.h"
 #include "core/heads/pairs.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
@@ -23,23 +25,23 @@ Value Project(Build& b, Value x, const std::string& name, const LabelHead& head,
 Value Normalized(Build& b, Value x, const LabelHead& head) { return head.normalize ? b.Normalize(x, kShortest) : x; }
 
 Value PoolTokens(Build& b, Value hidden, const LabelHead& head) {
-  const Index first = {.kind = Index::Kind::kFirst};
+  const Index first = indices::FirstTokens{};
   if (head.pooling == Pooling::kFirst) return b.SelectRows(hidden, first);
-  if (head.pooling == Pooling::kLast) return b.SelectRows(hidden, {.kind = Index::Kind::kLast});
-  return b.PoolRows(hidden, first, {.kind = Index::Kind::kLengths}, {.kind = head.pool});
+  if (head.pooling == Pooling::kLast) return b.SelectRows(hidden, indices::LastTokens{});
+  return b.PoolRows(hidden, first, indices::Lengths{}, {.kind = head.pool});
 }
 
 // Returns the vector of the text, or all its rows if the head does not pool them.
 Value Text(Build& b, Value hidden, const LabelHead& head) {
   if (!head.words) return head.pooling == Pooling::kNone ? hidden : PoolTokens(b, hidden, head);
-  Value words = b.PoolRows(hidden, {.kind = Index::Kind::kWords}, {.kind = Index::Kind::kWordTokens}, {});
+  Value words = b.PoolRows(hidden, indices::Words{}, indices::WordTokens{}, {});
   if (head.lstm) words = BiLstm(b, words, "model.lstm.lstm.", 0);
   if (head.pooling == Pooling::kNone) return words;
-  const Index first = {.kind = Index::Kind::kRow, .domain = Domain::kSequences};
+  const Index first = indices::Row{.per = indices::Row::Per::kSequence};
   if (head.pooling == Pooling::kFirst) return b.SelectRows(words, first);
-  const Index last = {.kind = Index::Kind::kWordCount, .offset = -1};
+  const Index last = indices::WordCount{.offset = -1};
   if (head.pooling == Pooling::kLast) return b.SelectRows(words, last);
-  return b.PoolRows(words, first, {.kind = Index::Kind::kWordCount}, {.kind = head.pool});
+  return b.PoolRows(words, first, indices::WordCount{}, {.kind = head.pool});
 }
 
 // Returns Linear(.4, act(Linear(.2, act(x)))), where x is the result of Linear(.0).
@@ -107,9 +109,9 @@ void BuildHead(Build& b, Value hidden, const LabelHead& head) {
   if (head.labels == LabelHead::Labels::kVectors) {
     labels = b.Input(0, {Domain::kLabels, 1}, width);
   } else {
-    const Index rows = {.kind = Index::Kind::kLabels};
+    const Index rows = indices::Labels{};
     labels = head.average_labels
-                 ? b.PoolRows(hidden, rows, {.kind = Index::Kind::kLabelTokens}, {.kind = ops::PoolRows::Kind::kMean})
+                 ? b.PoolRows(hidden, rows, indices::LabelTokens{}, {.kind = ops::PoolRows::Kind::kMean})
                  : b.SelectRows(hidden, rows);
     if (head.labels == LabelHead::Labels::kRows) {
       labels = Normalized(b, Project(b, labels, "model.classes_projector", head, width), head);

@@ -1,5 +1,7 @@
 #include "core/heads/pairs.h"
 
+#include "core/heads/head_indices.h"
+
 namespace peruse {
 
 Value Mlp(Build& b, Value x, const std::string& name, int32_t inner, int32_t out) {
@@ -14,7 +16,7 @@ Value Part(Build& b, Value x, const std::string& name, int32_t first, int32_t al
 }
 
 Value AddPairs(Build& b, Value x, Value y) {
-  return b.Add(b.SelectRows(x, {.kind = Index::Kind::kPairFirst}), b.SelectRows(y, {.kind = Index::Kind::kPairSecond}));
+  return b.Add(b.SelectRows(x, indices::PairFirst{}), b.SelectRows(y, indices::PairSecond{}));
 }
 
 Value PairScores(Build& b, Value x, Value y, const std::string& scorer, const char* x_name, int32_t scores) {
@@ -26,8 +28,8 @@ Value PairScores(Build& b, Value x, Value y, const std::string& scorer, const ch
   const auto [y_sum, y_product] = project(y, "proj_label");
   const std::string mlp = scorer + "out_mlp.0";
   const int32_t inner = 4 * width;
-  const Value product = b.Multiply(b.SelectRows(x_product, {.kind = Index::Kind::kPairFirst}),
-                                   b.SelectRows(y_product, {.kind = Index::Kind::kPairSecond}));
+  const Value product =
+      b.Multiply(b.SelectRows(x_product, indices::PairFirst{}), b.SelectRows(y_product, indices::PairSecond{}));
   const Value sum = AddPairs(b, Part(b, x_sum, mlp, 0, 3 * width, inner), Part(b, y_sum, mlp, width, 3 * width, inner));
   const Value hidden = b.Activate(b.Add(sum, Part(b, product, mlp, 2 * width, 3 * width, inner)), Activation::kRelu);
   return b.Linear(hidden, b.StackedF32(inner).Add(scorer + "out_mlp.3", scores));

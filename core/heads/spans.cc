@@ -1,5 +1,6 @@
 // Vectors of spans (gliner's SpanRepLayer). A span is a pair of words; its width is the number of words after the first.
 #include "core/heads/entities.h"
+#include "core/heads/head_indices.h"
 #include "core/heads/pairs.h"
 
 namespace peruse {
@@ -7,8 +8,8 @@ namespace {
 
 using Mode = EntityHead::Mode;
 
-constexpr Index kWidths = {.kind = Index::Kind::kPairWidth};
-constexpr Index kWords = {.kind = Index::Kind::kPairWidth, .offset = 1};  // number of words of a span
+constexpr indices::PairWidth kWidths;
+constexpr indices::PairWidth kWords = {.offset = 1};  // number of words of a span
 
 std::string In(const EntityHead& head, const char* name) { return std::string(head.spans) + name; }
 
@@ -19,14 +20,14 @@ Value Context(Build& b, Value words, const EntityHead& head) {
   const int32_t width = head.width;
   Value context;
   if (head.mode == Mode::kMarkerV1) {
-    const Index first = {.kind = Index::Kind::kRow, .domain = Domain::kSequences};
-    context = b.PoolRows(words, first, {.kind = Index::Kind::kWordCount}, {.kind = ops::PoolRows::Kind::kMean});
+    const Index first = indices::Row{.per = indices::Row::Per::kSequence};
+    context = b.PoolRows(words, first, indices::WordCount{}, {.kind = ops::PoolRows::Kind::kMean});
   } else {
-    const Value last = b.SelectRows(words, {.kind = Index::Kind::kWordCount, .offset = -1});
+    const Value last = b.SelectRows(words, indices::WordCount{.offset = -1});
     context = Mlp(b, last, In(head, "project_context"), 4 * width, width);
   }
   const Value part = Part(b, Relu(b, context), In(head, "out_project.0"), 2 * width, 3 * width, 4 * width);
-  return b.SelectRows(part, {.kind = Index::Kind::kRow, .domain = Domain::kPairs});
+  return b.SelectRows(part, indices::Row{.per = indices::Row::Per::kPair});
 }
 
 // gliner's SpanMarker, V0, V1 and V2: first word, last word and context.
@@ -50,7 +51,7 @@ Value Markers(Build& b, Value words, const EntityHead& head) {
 Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
   constexpr int32_t kCatWidth = 128;
   const int32_t width = head.width;
-  const Index first = {.kind = Index::Kind::kPairFirst};
+  const Index first = indices::PairFirst{};
   if (head.mode == Mode::kQuery) {
     const Value query = b.TransposedConstant(In(head, "query_seg"), head.max_width, width);
     const Value product = b.Multiply(b.SelectRows(words, first), b.SelectRows(query, kWidths));
@@ -67,8 +68,8 @@ Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
 // gliner's SpanMLP: each word gives one vector per width.
 Value FromFirst(Build& b, Value words, const EntityHead& head) {
   const Value all = b.Linear(words, b.StackedF32(head.width).Add(In(head, "mlp"), head.width * head.max_width));
-  const Index block = {.kind = Index::Kind::kPairBlock, .blocks = head.max_width, .blocks_by = Index::BlocksBy::kWidth};
-  const Index one = {.kind = Index::Kind::kRow, .offset = 1, .domain = Domain::kPairs};
+  const indices::PairBlock block = {.blocks = head.max_width, .by = indices::PairBlock::By::kWidth};
+  const Index one = indices::Row{.row = 1, .per = indices::Row::Per::kPair};
   return Relu(b, b.PoolRows(all, block, one, {.width = head.width}));
 }
 
@@ -79,10 +80,10 @@ Value Convolved(Build& b, Value words, const EntityHead& head) {
   const int32_t widths = head.max_width;
   if (head.mode == Mode::kConvShare) {
     const Value taps = b.Linear(words, b.StackedF32(width).AddTaps(In(head, "conv_weigth"), width, widths));
-    const Index first = {.kind = Index::Kind::kPairBlock, .blocks = widths};
+    const indices::PairBlock first = {.blocks = widths};
     return b.PoolRows(taps, first, kWords, {.stride = widths + 1, .width = width});
   }
-  if (widths == 1) return b.SelectRows(words, {.kind = Index::Kind::kPairFirst});
+  if (widths == 1) return b.SelectRows(words, indices::PairFirst{});
   Stack stack = b.StackedF32(width);
   for (int32_t i = 1; i < widths; ++i) {
     const std::string conv = In(head, "convs.") + std::to_string(i - 1) + ".conv.";
@@ -92,12 +93,12 @@ Value Convolved(Build& b, Value words, const EntityHead& head) {
   }
   const int32_t blocks = widths * (widths + 1) / 2;
   const Value taps = b.Concat(words, b.Linear(words, stack));
-  const Index first = {.kind = Index::Kind::kPairBlock, .blocks = blocks, .blocks_by = Index::BlocksBy::kTriangle};
+  const indices::PairBlock first = {.blocks = blocks, .by = indices::PairBlock::By::kTriangle};
   return b.PoolRows(taps, first, kWords, {.stride = blocks + 1, .width = width});
 }
 
 Value Convolution(Build& b, Value words, const EntityHead& head) {
-  const Index first = {.kind = Index::Kind::kPairFirst};
+  const Index first = indices::PairFirst{};
   const auto pooled = [&](ops::PoolRows::Kind kind) { return b.PoolRows(words, first, kWords, {.kind = kind}); };
   const Value spans = head.mode == Mode::kConvMax    ? pooled(ops::PoolRows::Kind::kMax)
                       : head.mode == Mode::kConvMean ? pooled(ops::PoolRows::Kind::kMean)
@@ -121,7 +122,11 @@ Value SpanVectors(Build& b, Value words, const EntityHead& head) {
     case Mode::kConvSum:
     case Mode::kConvShare:
       return Convolution(b, words, head);
-    default:
+    case Mode::kMarkerV0:
+    case Mode::kMarker:
+    case Mode::kMarkerV1:
+    case Mode::kMarkerV2:
+    case Mode::kTokens:
       return Markers(b, words, head);
   }
 }

@@ -9,10 +9,12 @@
 namespace peruse::ops {
 namespace {
 
+constexpr Extent kDistances = {Domain::kLongest, 2};  // 2 * longest - 1
+
 bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
   if (!table.valid()) return true;
-  if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;
-  return s.Is(table, {Domain::kOne, s(op.slots).distances.rows}, cols);
+  if (!op.slots.valid() || s(op.slots).extent() != kDistances) return false;
+  return s.Is(table, {Domain::kOne, s(op.slots).table_rows()}, cols);
 }
 
 struct Query {

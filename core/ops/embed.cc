@@ -23,7 +23,7 @@ void ForEachLookup(const Embed& op, const Numbers& n,
 
 bool Fits(const Embed& op, const Shapes& s) {
   for (const Embed::Lookup& lookup : op.lookups) {
-    if (lookup.index.valid() && ExtentOf(s(lookup.index)) != kTokenRows) return false;
+    if (lookup.index.valid() && s(lookup.index).extent() != kTokenRows) return false;
   }
   return s(op.out).rows == kTokenRows;
 }

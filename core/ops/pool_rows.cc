@@ -30,8 +30,8 @@ void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col
 
 bool Fits(const PoolRows& op, const Shapes& s) {
   const int32_t width = s.cols(op.out);
-  return op.stride > 0 && width > 0 && s.Is(op.out, ExtentOf(s(op.begins)), width) &&
-         ExtentOf(s(op.counts)) == ExtentOf(s(op.begins)) && s(op.x).cols == Extent{Domain::kOne, s.cols(op.x)} &&
+  return op.stride > 0 && width > 0 && s.Is(op.out, s(op.begins).extent(), width) &&
+         s(op.counts).extent() == s(op.begins).extent() && s(op.x).cols == Extent{Domain::kOne, s.cols(op.x)} &&
          s.cols(op.x) % width == 0;
 }
 

@@ -27,7 +27,7 @@ void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int3
 }
 
 bool Fits(const RotaryAngles& op, const Shapes& s) {
-  return ExtentOf(s(op.positions)) == kTokenRows && s(op.out).rows == kTokenRows && s.cols(op.out) % 2 == 0 &&
+  return s(op.positions).extent() == kTokenRows && s(op.out).rows == kTokenRows && s.cols(op.out) % 2 == 0 &&
          op.theta > 0 && op.divisor > 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace peruse::ops {
 
-bool Fits(const SelectRows& op, const Shapes& s) { return s.Is(op.out, ExtentOf(s(op.rows)), s(op.x).cols); }
+bool Fits(const SelectRows& op, const Shapes& s) { return s.Is(op.out, s(op.rows).extent(), s(op.x).cols); }
 
 void Compute(const SelectRows& op, const Numbers& n) {
   const Matrix& x = n(op.x);

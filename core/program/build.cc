@@ -5,6 +5,7 @@
 
 #include "core/base/status.h"
 #include "core/formats/weight_format.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 
@@ -247,7 +248,7 @@ IndexId Build::IndexOf(const Index& index) {
 }
 
 Value Build::SelectRows(Value x, const Index& rows) {
-  const Value out = program_.NewValue(ExtentOf(rows), program_.info(x).cols);
+  const Value out = program_.NewValue(rows.extent(), program_.info(x).cols);
   program_.ops.push_back(ops::SelectRows{x, IndexOf(rows), out});
   return out;
 }
@@ -255,7 +256,7 @@ Value Build::SelectRows(Value x, const Index& rows) {
 Value Build::PoolRows(Value x, const Index& begins, const Index& counts, const Pooling& pooling) {
   const int32_t width = pooling.width > 0 ? pooling.width : cols(x);
   PERUSE_CHECK(cols(x) % width == 0);
-  const Value out = program_.NewValue(ExtentOf(begins), {Domain::kOne, width});
+  const Value out = program_.NewValue(begins.extent(), {Domain::kOne, width});
   const IndexId first = IndexOf(begins);
   program_.ops.push_back(ops::PoolRows{x, first, IndexOf(counts), pooling.stride, pooling.kind, out});
   return out;
@@ -300,7 +301,7 @@ Value Build::AlibiBias(int32_t max, int32_t heads) {
 }
 
 Value Build::RotaryAngles(ops::RotaryAngles args, int32_t head_dim) {
-  args.positions = IndexOf({.kind = Index::Kind::kPositions});
+  args.positions = IndexOf(indices::Positions{});
   args.out = program_.NewValue({Domain::kTokens, 1}, {Domain::kOne, head_dim});
   program_.ops.push_back(args);
   return args.out;

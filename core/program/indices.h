@@ -15,16 +15,16 @@ struct ModelInput {
   std::span<const int32_t> type_ids;  // segment of each token
 };
 
-// Inputs of a head for a batch of one text. Index::Kind describes each list.
+// Inputs of a head for a batch of one text.
 struct HeadInputs {
-  std::span<const int32_t> words;
-  std::span<const int32_t> word_tokens;
-  std::span<const int32_t> labels;
-  std::span<const int32_t> label_tokens;
-  std::span<const int32_t> pair_first;
-  std::span<const int32_t> pair_second;
-  int32_t second_segment = 0;            // first row of the second segment
-  std::span<const float> label_vectors;  // label vectors of a bi-encoder: [labels, width], row-major
+  std::span<const int32_t> words;         // first row of each word
+  std::span<const int32_t> word_tokens;   // number of rows of each word
+  std::span<const int32_t> labels;        // first row of each label
+  std::span<const int32_t> label_tokens;  // number of rows of each label
+  std::span<const int32_t> pair_first;    // word number of each pair's first member
+  std::span<const int32_t> pair_second;   // word or label number of each pair's second member
+  int32_t second_segment = 0;             // first row of the second segment
+  std::span<const float> label_vectors;   // label vectors of a bi-encoder: [labels, width], row-major
 };
 
 struct BatchInputs {
@@ -36,20 +36,13 @@ struct BatchInputs {
 
 Sizes SizesOf(const BatchInputs& inputs);
 
-// Returns DeBERTa v2's logarithmic bucket of a distance (make_log_bucket_position).
-int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position);
-// Returns T5's bucket (T5Attention._relative_position_bucket), not negative: the upper half is for keys after the query.
-int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance);
-
 class BatchIndices {
  public:
   void Fill(const Program& program, const BatchInputs& inputs);
   std::span<const std::span<const int32_t>> views() const { return views_; }
 
  private:
-  std::span<const int32_t> FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values);
-
-  std::vector<std::vector<int32_t>> values_;  // one list per index of the program, reused for each batch
+  std::vector<Index::Values> values_;  // one list per index of the program, reused for each batch
   std::vector<std::span<const int32_t>> views_;
 };
 

@@ -7,6 +7,7 @@
 #include "core/families/add_head.h"
 #include "core/formats/weight_format.h"
 #include "core/program/passes/passes.h"
+#include "core/program/token_indices.h"
 
 namespace peruse::train {
 namespace {
@@ -215,8 +216,7 @@ Result<EmbeddingInputProgram> Trainee::WithEmbeddingInput(OutputId output) const
   Program& program = result.program;
   const auto at = std::find_if(program.ops.begin(), program.ops.end(), [&](const Op& op) {
     const auto* embed = std::get_if<ops::Embed>(&op);
-    return embed != nullptr &&
-           program.indices[static_cast<size_t>(embed->lookups[0].index.id)].kind == Index::Kind::kIds;
+    return embed != nullptr && program.indices[static_cast<size_t>(embed->lookups[0].index.id)].Is<indices::TokenIds>();
   });
   if (at == program.ops.end()) return Unsupported("the model has no word embeddings");
   auto& embed = std::get<ops::Embed>(*at);

@@ -9,6 +9,7 @@
 #include "core/backend/backend.h"
 #include "core/program/flops.h"
 #include "core/program/plan.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 
@@ -43,8 +44,9 @@ class FilledProgram {
     weights_.linears.push_back(weight);
     return {static_cast<int32_t>(weights_.linears.size()) - 1};
   }
-  IndexId Slots(const Index::Distances& distances) {
-    program_.indices.push_back({.kind = Index::Kind::kSlots, .offset = distances.rows / 2, .distances = distances});
+  IndexId Slots(indices::Slots slots) {
+    slots.offset = slots.rows / 2;
+    program_.indices.push_back(slots);
     return {static_cast<int32_t>(program_.indices.size()) - 1};
   }
   template <typename AnyOp>

@@ -61,7 +61,7 @@ class Bench {
     if (positions) {
       op.position_key = p.Constant(512, width);
       op.position_query = p.Constant(512, width);
-      op.slots = p.Slots({.buckets = 256, .max_position = 512, .rows = 512});
+      op.slots = p.Slots({.rows = 512, .kind = indices::Slots::Buckets::kLog, .buckets = 256, .max_position = 512});
     }
     op.out = p.New(width);
     p.Add(op);

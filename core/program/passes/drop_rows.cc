@@ -18,7 +18,7 @@ Value SelectBefore(Program& program, int32_t at, Value x, IndexId index) {
     if (op > place) std::rotate(place, op, op + 1);
     return out;
   }
-  const Extent rows = ExtentOf(program.indices[static_cast<size_t>(index.id)]);
+  const Extent rows = program.indices[static_cast<size_t>(index.id)].extent();
   const Value out = program.NewValue(rows, program.info(x).cols);
   program.ops.insert(place, ops::SelectRows{x, index, out});
   return out;

@@ -4,25 +4,32 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/program/indices.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
 
-std::vector<int32_t> Slots(BatchIndices& indices, const Index::Distances& distances, int32_t reach) {
+using indices::LogBucket;
+using indices::Slots;
+using indices::T5Bucket;
+
+constexpr auto kLog = Slots::Buckets::kLog;
+
+std::vector<int32_t> SlotsOf(BatchIndices& lists, Slots slots, int32_t reach) {
+  slots.offset = slots.rows / 2;
   Program program;
-  program.indices = {{.kind = Index::Kind::kSlots, .offset = distances.rows / 2, .distances = distances}};
+  program.indices = {slots};
   RaggedBatch batch;
   batch.Append(reach);
-  indices.Fill(program, {{}, batch, {}});
-  const std::span<const int32_t> slots = indices.views()[0];
-  return {slots.begin(), slots.end()};
+  lists.Fill(program, {{}, batch, {}});
+  const std::span<const int32_t> values = lists.views()[0];
+  return {values.begin(), values.end()};
 }
 
-int32_t Row(const Index::Distances& distances, int32_t distance) {
-  BatchIndices indices;
+int32_t Row(const Slots& slots, int32_t distance) {
+  BatchIndices lists;
   const int32_t reach = std::abs(distance) + 1;
-  return Slots(indices, distances, reach)[static_cast<size_t>(distance + reach - 1)];
+  return SlotsOf(lists, slots, reach)[static_cast<size_t>(distance + reach - 1)];
 }
 
 TEST(LogBucketTest, Buckets256Of512) {
@@ -64,7 +71,7 @@ TEST(LogBucketTest, FarDistancesStayDefined) {
 }
 
 TEST(RelativeRowTest, BucketedRowsAreClampedToTheTable) {
-  const Index::Distances v3 = {.buckets = 256, .max_position = 512, .rows = 512};
+  const Slots v3 = {.rows = 512, .kind = kLog, .buckets = 256, .max_position = 512};
   EXPECT_EQ(Row(v3, 0), 256);
   EXPECT_EQ(Row(v3, 511), 511);
   EXPECT_EQ(Row(v3, 512), 511);  // bucket 256 is beyond the table
@@ -79,14 +86,14 @@ TEST(RelativeRowTest, ExactRowsAreClampedToTheTable) {
 }
 
 TEST(RelativeRowTest, AShorterReachIsTheMiddleOfALongerOne) {
-  const Index::Distances distances = {.buckets = 8, .max_position = 32, .rows = 16};
-  BatchIndices indices;
-  const std::vector<int32_t> before = Slots(indices, distances, 5);
+  const Slots slots = {.rows = 16, .kind = kLog, .buckets = 8, .max_position = 32};
+  BatchIndices lists;
+  const std::vector<int32_t> before = SlotsOf(lists, slots, 5);
   ASSERT_EQ(before.size(), 9u);
-  EXPECT_EQ(Slots(indices, distances, 40).size(), 79u);
-  EXPECT_EQ(Slots(indices, distances, 5), before);
+  EXPECT_EQ(SlotsOf(lists, slots, 40).size(), 79u);
+  EXPECT_EQ(SlotsOf(lists, slots, 5), before);
   for (int32_t distance = -4; distance <= 4; ++distance) {
-    EXPECT_EQ(before[static_cast<size_t>(distance + 4)], Row(distances, distance));
+    EXPECT_EQ(before[static_cast<size_t>(distance + 4)], Row(slots, distance));
   }
 }
 

@@ -43,7 +43,7 @@ IndexId SlotsOf(CaseProgram& p, const OpCase& c) {
   for (int32_t distance = 1 - c.longest(); distance < c.longest(); ++distance) {
     slots.push_back(Bucket(c.slots, distance) + kReach);
   }
-  return p.Indices({.kind = Index::Kind::kSlots, .distances = {.rows = kSlots}}, slots);
+  return p.Indices(indices::Slots{.rows = kSlots}, slots);
 }
 
 void Finish(CaseProgram& p, const OpCase& c, ops::Attention op) {

@@ -112,7 +112,7 @@ NormArgs CaseProgram::Norm(int32_t width) {
 
 ops::Embed::Lookup CaseProgram::Lookup(int32_t rows, int32_t cols, const std::vector<int32_t>& index) {
   tables_.push_back(Take(Random(rows, cols, false, 1, 0)));
-  return {{program_.tables++}, Indices({.kind = Index::Kind::kIds}, index)};
+  return {{program_.tables++}, Indices(indices::TokenIds{}, index)};
 }
 
 IndexId CaseProgram::Indices(const Index& index, std::vector<int32_t> values) {

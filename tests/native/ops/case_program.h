@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "core/program/token_indices.h"
 #include "tests/native/ops/op_case.h"
 
 namespace peruse::testing {

@@ -11,15 +11,15 @@ template <Kind kKind>
 void Write(CaseProgram& p, const OpCase& c) {
   const int32_t rows = c.rows();
   const Value x = p.Tokens(c.cols);
-  const IndexId begins = p.Indices({.kind = Index::Kind::kChosen}, {rows / 2, 0, 0, rows - 2, 0});
-  const IndexId counts = p.Indices({.kind = Index::Kind::kChosen}, {1, 0, 3, 2, rows});
+  const IndexId begins = p.Indices(indices::Chosen{}, {rows / 2, 0, 0, rows - 2, 0});
+  const IndexId counts = p.Indices(indices::Chosen{}, {1, 0, 3, 2, rows});
   p.Add(ops::PoolRows{x, begins, counts, 1, kKind, p.Output({Domain::kChosen, 1}, c.cols)});
 }
 
 void WriteBlocks(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(3 * c.cols);
-  const IndexId begins = p.Indices({.kind = Index::Kind::kChosen}, {0, 1, 5, 3});
-  const IndexId counts = p.Indices({.kind = Index::Kind::kChosen}, {1, 3, 0, c.rows() / 2});
+  const IndexId begins = p.Indices(indices::Chosen{}, {0, 1, 5, 3});
+  const IndexId counts = p.Indices(indices::Chosen{}, {1, 3, 0, c.rows() / 2});
   p.Add(ops::PoolRows{x, begins, counts, 4, Kind::kSum, p.Output({Domain::kChosen, 1}, c.cols)});
 }
 

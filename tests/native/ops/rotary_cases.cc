@@ -10,7 +10,7 @@ void Angles(CaseProgram& p, const OpCase& c) {
   std::vector<int32_t> positions;
   for (int32_t t = 0; t < c.rows(); ++t) positions.push_back(t * c.kernel);
   ops::RotaryAngles op = {.theta = 160000, .divisor = c.groups == 1 ? 1.0f : 1.067f};
-  op.positions = p.Indices({.kind = Index::Kind::kPositions}, positions);
+  op.positions = p.Indices(indices::Positions{}, positions);
   op.out = p.Output({Domain::kTokens, 1}, c.cols);
   p.Add(op);
 }

@@ -6,7 +6,7 @@ namespace {
 
 void Write(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols);
-  const IndexId rows = p.Indices({.kind = Index::Kind::kChosen}, {c.rows() - 1, 0, 0, c.rows() / 2});
+  const IndexId rows = p.Indices(indices::Chosen{}, {c.rows() - 1, 0, 0, c.rows() / 2});
   p.Add(ops::SelectRows{x, rows, p.Output({Domain::kChosen, 1}, c.cols)});
 }
 

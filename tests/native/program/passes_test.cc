@@ -6,19 +6,20 @@
 
 #include "core/program/build.h"
 #include "core/program/plan.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
 
 class PassesTest : public ::testing::Test {
  protected:
-  Value Words() { return b_.Embed({{b_.Table("words", 10, 4, true), b_.IndexOf({.kind = Index::Kind::kIds})}}); }
+  Value Words() { return b_.Embed({{b_.Table("words", 10, 4, true), b_.IndexOf(indices::TokenIds{})}}); }
   Value Linear(Value x, int32_t out) {
     return b_.Linear(x, b_.Weights("linear" + std::to_string(program_.linears.size()), b_.cols(x), out));
   }
   Value AttendByTable(Value x, Value table) {
     const auto [key, query, unused] = b_.Split<3>(Linear(table, 12));
-    const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
+    const IndexId slots = b_.IndexOf(indices::Slots{.rows = 6, .offset = 3});
     return b_
         .Attention({.query = x,
                     .key = x,
@@ -106,7 +107,7 @@ TEST_F(PassesTest, DropRowsMovesASelectionUpToTheAttention) {
   const Value attended = b_.LayerNorm(b_.Add(Linear(context, 4), x), b_.Norm("norm", 4, 0));
   const Value down = Linear(b_.Activate(Linear(attended, 8), Activation::kGelu), 4);
   const Value hidden = b_.Add(down, attended);
-  b_.Output(kLogits, b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  b_.Output(kLogits, b_.SelectRows(hidden, indices::FirstTokens{}));
   const Program dropped = DropRows(Kept({0}));
   const std::vector<ops::SelectRows> selections = All<ops::SelectRows>(dropped);
   ASSERT_EQ(selections.size(), 2u) << Print(dropped);
@@ -120,7 +121,7 @@ TEST_F(PassesTest, DropRowsMovesASelectionUpToTheAttention) {
 TEST_F(PassesTest, DropRowsKeepsRowsThatAnotherOutputReads) {
   const Value hidden = Linear(Words(), 4);
   b_.Output({OutputKind::kHidden, 0}, hidden);
-  b_.Output(kLogits, b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  b_.Output(kLogits, b_.SelectRows(hidden, indices::FirstTokens{}));
   const Program dropped = DropRows(program_);
   EXPECT_EQ(All<ops::SelectRows>(dropped)[0].x, hidden);
 }
@@ -162,7 +163,7 @@ TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
 
 TEST_F(PassesTest, HoistMakesTablesOfDifferentLengths) {
   b_.Output(kLogits, AttendByTable(Words(), b_.Constant("table", 6, 4)));
-  b_.Output(kLastHiddenState, b_.SelectRows(Linear(b_.Constant("other", 5, 4), 4), {.kind = Index::Kind::kPositions}));
+  b_.Output(kLastHiddenState, b_.SelectRows(Linear(b_.Constant("other", 5, 4), 4), indices::Positions{}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 3u);
   EXPECT_TRUE(IsSound(hoisted.load));
@@ -170,7 +171,7 @@ TEST_F(PassesTest, HoistMakesTablesOfDifferentLengths) {
 
 TEST_F(PassesTest, HoistMakesWhatMixesRows) {
   const Value table = b_.Constant("table", 4, 4);
-  b_.Output(kLogits, b_.SelectRows(b_.MatMul(table, table), {.kind = Index::Kind::kPositions}));
+  b_.Output(kLogits, b_.SelectRows(b_.MatMul(table, table), indices::Positions{}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.ops.size(), 1u);
 }

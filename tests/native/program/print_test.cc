@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/program/build.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
@@ -9,7 +10,7 @@ TEST(PrintTest, SaysWhatEachOperationReadsAndGives) {
   Program program;
   Parameters parameters;
   Build b(program, parameters, Precision::kF16);
-  const Value words = b.Embed({{b.Table("words", 10, 4, true), b.IndexOf({.kind = Index::Kind::kIds})}});
+  const Value words = b.Embed({{b.Table("words", 10, 4, true), b.IndexOf(indices::TokenIds{})}});
   const Value mixed = b.Linear(words, b.Weights("mixed", 4, 12));
   const auto [query, key, value] = b.Split<3>(mixed);
   const Value attended = b.Attention({.query = query, .key = key, .value = value, .heads = 2}).out;

@@ -2,6 +2,7 @@
 
 #include "core/program/flops.h"
 #include "core/program/program.h"
+#include "core/program/token_indices.h"
 
 namespace peruse {
 namespace {
@@ -67,13 +68,13 @@ TEST_F(ShapesTest, OperationsOnElementsAndRows) {
   EXPECT_FALSE(Sound(ops::Normalize{New(4), 0, New(4)}));
   EXPECT_FALSE(Sound(ops::Normalize{New(4), 1e-8f, New(5)}));
   EXPECT_FALSE(Sound(ops::Activate{New(4), Activation::kGelu, New(5)}));
-  const IndexId first = NewIndex({.kind = Index::Kind::kFirst});
+  const IndexId first = NewIndex(indices::FirstTokens{});
   EXPECT_TRUE(Sound(ops::SelectRows{New(4), first, New(4, {Domain::kSequences, 1})}));
   EXPECT_FALSE(Sound(ops::SelectRows{New(4), first, New(4)}));
 }
 
 TEST_F(ShapesTest, AttentionAndConvolutions) {
-  const IndexId slots = NewIndex({.kind = Index::Kind::kSlots, .distances = {.rows = 9}});
+  const IndexId slots = NewIndex(indices::Slots{.rows = 9});
   ops::Attention attention = {.query = New(6), .key = New(6), .value = New(6), .heads = 3, .out = New(6)};
   EXPECT_TRUE(Sound(attention));
   attention.position_key = Constant(9, 6);
@@ -116,7 +117,7 @@ TEST_F(ShapesTest, FlopsAreThoseOfProducts) {
   ops::Attention attention = {.query = New(6), .key = New(6), .value = New(6), .heads = 3, .out = New(6)};
   EXPECT_EQ(flops(attention), 4 * (3 * 3 + 2 * 2) * 6);
   attention.position_key = Constant(3, 6);
-  attention.slots = NewIndex({.kind = Index::Kind::kSlots, .distances = {.rows = 3}});
+  attention.slots = NewIndex(indices::Slots{.rows = 3});
   // The longer text reaches three slots; the distances -1 to 1 of the shorter one reach slots 0, 1 and 2.
   EXPECT_EQ(flops(attention), 4 * (3 * 3 + 2 * 2) * 6 + 2 * 3 * 3 * 6 + 2 * 2 * 3 * 6);
 }
