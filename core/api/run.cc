@@ -62,7 +62,7 @@ struct TaskEntry {
   CreateFunction* create_with_schema = nullptr;  // for models that fill in a schema
 
   CreateFunction* For(const ModelConfig& config) const {
-    return config.reads_schema ? create_with_schema : config.reads_labels() ? create_with_labels : create;
+    return config.reads_schema() ? create_with_schema : config.reads_labels() ? create_with_labels : create;
   }
 };
 
@@ -127,8 +127,8 @@ Status CheckTask(std::string_view task, const ModelConfig& config) {
     return Unsupported(std::string(task) + " needs a GLiNER2, and the checkpoint is a " +
                        (name.empty() ? config.model_type : name));
   }
-  return Unsupported("the checkpoint is a " + name + ", which reads " + (config.reads_schema ? "a schema" : "labels") +
-                     ": it is not for " + std::string(task));
+  return Unsupported("the checkpoint is a " + name + ", which reads " +
+                     (config.reads_schema() ? "a schema" : "labels") + ": it is not for " + std::string(task));
 }
 
 std::string_view TaskOfClass(std::string_view architecture) {

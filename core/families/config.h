@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/status.h"
 #include "core/families/config_reader.h"
+#include "core/families/label_input.h"
 #include "core/formats/linear_spec.h"
 #include "core/ops/activation.h"
 
@@ -49,26 +51,6 @@ struct ConfigFields {
   std::string_view embedding_size = "embedding_size";  // empty means that the size always equals hidden_size
 };
 
-// How GLiNER or GLiClass builds its input from a text and labels.
-struct LabelPrompt {
-  std::string marker;         // before each label
-  std::string separator;      // after the last label
-  int32_t marker_id = -1;     // -1 means that GLiNER's markers follow the vocabulary
-  int32_t separator_id = -1;  // GLiClass
-  bool embed_marker = true;   // whether the label's vector is the marker's; otherwise that of the next token
-  int32_t max_words = 0;      // GLiNER: maximum words per window
-  int32_t max_width = 0;      // maximum words of a span; 0 means any number, found token by token
-  bool last_token = false;  // whether the vector of a word is that of its last token; otherwise that of its first token
-  bool all_tokens = false;  // a word is represented by all of its tokens (see label_tokens)
-  bool labels_first = false;    // GLiClass: whether labels precede the text
-  bool from_separator = false;  // whether the text starts at the separator; otherwise it is the whole input
-  bool whole_text = false;      // whether all tokens of the text count as words; otherwise only its first one
-  bool fill_text = false;       // zero-pads the text to the full input length before pooling, as transformers does
-  bool label_tokens = false;    // a label is represented by all of its tokens
-  bool in_text = true;  // whether the input contains labels or positions for them; otherwise labels are only vectors
-  bool only_places = false;  // the input contains only the markers of labels
-};
-
 struct LabelEncoder {
   int32_t vocab_size = 0;
   int32_t type_vocab_size = 0;
@@ -104,15 +86,15 @@ struct ModelConfig {
   // In file order, in which transformers searches. Derived from id2label if the file does not have label2id.
   std::vector<std::pair<std::string, int32_t>> label2id;
   ProblemType problem_type = ProblemType::kUnspecified;
-  LabelPrompt prompt;
+  LabelInput label_input;  // how the model receives labels; monostate if it does not read any
   std::optional<LabelEncoder> label_encoder;
   std::string ranking_activation;  // sentence-transformers' activation of a cross-encoder; may be empty
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
-  // Whether the head fills in a schema (GLiNER2); then reads_labels() is true.
-  bool reads_schema = false;
   // Whether the head compares the text with labels that the model encodes (GLiNER, GLiClass, GLiNER2).
-  bool reads_labels() const { return !prompt.marker.empty(); }
+  bool reads_labels() const { return label_input.index() != 0; }
+  // Whether the head fills in a schema (GLiNER2); then reads_labels() is true.
+  bool reads_schema() const { return std::holds_alternative<SchemaInput>(label_input); }
 };
 
 ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields);

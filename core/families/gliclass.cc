@@ -130,21 +130,24 @@ LabelHead ReadHead(ConfigReader& reader) {
   return head;
 }
 
-LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract) {
-  LabelPrompt prompt;
-  prompt.marker = "<<LABEL>>";
-  prompt.separator = "<<SEP>>";
+LabelledInput ReadInput(ConfigReader& reader, const LabelHead& head, bool extract) {
+  using Words = LabelledInput::Words;
+  LabelledInput input;
+  input.marker = "<<LABEL>>";
+  input.separator = "<<SEP>>";
+  input.labels = head.labels;
   const bool embeds =
       !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // Python treats null as false
-  prompt.embed_marker = embeds || head.labels != Labels::kRows;
-  prompt.labels_first = reader.Bool("prompt_first", false);
-  prompt.from_separator = extract;
-  prompt.whole_text = head.lstm || head.pooling != LabelHead::Pooling::kFirst;
-  prompt.fill_text = !head.lstm && head.pooling != LabelHead::Pooling::kNone;
-  prompt.label_tokens = head.average_labels;
-  prompt.in_text = head.labels != Labels::kVectors;
-  prompt.only_places = head.labels == Labels::kPlaces;
-  return prompt;
+  input.embed_marker = embeds || head.labels != Labels::kRows;
+  input.labels_first = reader.Bool("prompt_first", false);
+  input.from_separator = extract;
+  input.label_tokens = head.average_labels;
+  if (head.lstm || head.pooling == LabelHead::Pooling::kNone) {
+    input.words = Words::kAll;
+  } else if (head.pooling != LabelHead::Pooling::kFirst) {
+    input.words = Words::kPadded;
+  }
+  return input;
 }
 
 // encoder_layer_id selects the embeddings (0) or a layer's output; negative values count from the end.
@@ -160,7 +163,7 @@ Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader) {
   LabelHead head = ReadHead(reader);
   const bool extract = head.labels == Labels::kRows && reader.Bool("extract_text_features", false);
   head.words = head.lstm || extract;
-  LabelPrompt prompt = ReadPrompt(reader, head, extract);
+  LabelledInput input = ReadInput(reader, head, extract);
   const bool segments = head.labels == Labels::kRows && reader.Bool("use_segment_embeddings", false);
   PERUSE_RETURN_IF_ERROR(reader.status());
   const JsonValue encoder_config = reader.Field("encoder_config");
@@ -177,11 +180,11 @@ Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader) {
   // The embedding tables of a bi-encoder have the sizes in the configurations of its two encoders.
   if (head.labels == Labels::kRows) config.vocab_size = reader.Int("vocab_size", config.vocab_size, 1, kMaxVocabulary);
   head.inner = reader.Int("hidden_size", config.hidden_size, 1, kMaxHidden);
-  prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
-  if (prompt.marker_id < 0) prompt.marker_id = config.vocab_size;
-  prompt.separator_id = reader.Int("text_token_index", -1, -1, kMaxVocabulary);
-  if (prompt.separator_id < 0) prompt.separator_id = config.vocab_size + 1;
-  config.prompt = prompt;
+  input.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
+  if (input.marker_id < 0) input.marker_id = config.vocab_size;
+  input.separator_id = reader.Int("text_token_index", -1, -1, kMaxVocabulary);
+  if (input.separator_id < 0) input.separator_id = config.vocab_size + 1;
+  config.label_input = std::move(input);
   PERUSE_RETURN_IF_ERROR(reader.status());
   std::optional<ConfiguredFamily> labels;
   if (head.labels != Labels::kRows) {

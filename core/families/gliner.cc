@@ -42,8 +42,8 @@ class Gliner : public WrappedEncoder {
     if (b.cols(hidden) != head_.width) {
       hidden = b.Linear(hidden, b.StackedF32(b.cols(hidden)).Add("token_rep_layer.labels_projection", head_.width));
     }
-    b.Output(kLabelVectors, b.PoolRows(hidden, indices::FirstTokens{}, indices::Lengths{},
-                                       {.kind = ops::PoolRows::Kind::kMean}));
+    b.Output(kLabelVectors,
+             b.PoolRows(hidden, indices::FirstTokens{}, indices::Lengths{}, {.kind = ops::PoolRows::Kind::kMean}));
   }
 
   const std::optional<ConfiguredFamily> labels_;
@@ -92,26 +92,26 @@ Mode ReadMode(ConfigReader& reader) {
   return Mode::kMarkerV0;
 }
 
-LabelPrompt ReadPrompt(ConfigReader& reader, bool by_token) {
-  LabelPrompt prompt;
-  prompt.marker = reader.String("ent_token", "<<ENT>>");
-  prompt.separator = reader.String("sep_token", "<<SEP>>");
-  prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
-  prompt.embed_marker = reader.Bool("embed_ent_token", true);
-  prompt.max_words = reader.Int("max_len", 384, 1, kMostWords);
-  prompt.max_width = reader.Int("max_width", 12, 1, kMostWords);
-  if (by_token) prompt.max_width = 0;
-  return prompt;
+EntityInput ReadInput(ConfigReader& reader, bool by_token) {
+  EntityInput input;
+  input.marker = reader.String("ent_token", "<<ENT>>");
+  input.separator = reader.String("sep_token", "<<SEP>>");
+  input.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
+  input.embed_marker = reader.Bool("embed_ent_token", true);
+  input.max_words = reader.Int("max_len", 384, 1, kMostWords);
+  input.max_width = reader.Int("max_width", 12, 1, kMostWords);
+  if (by_token) input.max_width = 0;
+  return input;
 }
 
-void ReadWordPooling(ConfigReader& reader, EntityHead& head, LabelPrompt& prompt) {
+void ReadWordPooling(ConfigReader& reader, EntityHead& head, EntityInput& input) {
+  using Word = EntityInput::Word;
   const std::string pooling = reader.String("subtoken_pooling", "first");
-  prompt.last_token = pooling == "last";
-  prompt.all_tokens = pooling == "mean" || pooling == "max";
+  const bool all = pooling == "mean" || pooling == "max";
+  input.word = all ? Word::kAllTokens : pooling == "last" ? Word::kLastToken : Word::kFirstToken;
   if (pooling == "mean") head.pooling = EntityHead::WordPooling::kMean;
   if (pooling == "max") head.pooling = EntityHead::WordPooling::kMax;
-  RefuseIf(reader, pooling != "first" && !prompt.last_token && !prompt.all_tokens,
-           "subtoken_pooling \"" + pooling + "\"");
+  RefuseIf(reader, pooling != "first" && input.word == Word::kFirstToken, "subtoken_pooling \"" + pooling + "\"");
 }
 
 // Parses post_fusion_schema, for example "l2l-l2t-t2t".
@@ -148,21 +148,21 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
   const bool has_rnn = reader.Bool("has_rnn", true) && !head.label_vectors;
   head.layers = has_rnn ? std::max(reader.Int("num_rnn_layers", 1, -1, kMaxLayers), 0) : 0;
   if (head.layers > 0 && head.width % 2 != 0) reader.Refuse("hidden_size", "must be even");
-  LabelPrompt prompt = ReadPrompt(reader, head.mode == Mode::kTokens);
-  head.max_width = prompt.max_width;
-  ReadWordPooling(reader, head, prompt);
+  EntityInput input = ReadInput(reader, head.mode == Mode::kTokens);
+  head.max_width = input.max_width;
+  ReadWordPooling(reader, head, input);
   if (head.label_vectors) {
-    prompt.in_text = false;
+    input.in_text = false;
     ReadFusion(reader, head);
   }
   int32_t vocabulary = reader.Int("vocab_size", -1, -1, kMaxVocabulary);
   // If either size is missing, gliner adds its tokens to the tokenizer, which then determines both.
-  if (vocabulary < 0 || prompt.marker_id < 0) vocabulary = prompt.marker_id = -1;
+  if (vocabulary < 0 || input.marker_id < 0) vocabulary = input.marker_id = -1;
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadEncoder(reader, "encoder_config", "model_name"));
   ModelConfig config = encoder.config;
   config.architecture_class = "GLiNER";
-  config.prompt = prompt;
+  config.label_input = std::move(input);
   std::optional<ConfiguredFamily> labels;
   if (head.label_vectors) {
     PERUSE_ASSIGN_OR_RETURN(labels, ReadEncoder(reader, "labels_encoder_config", "labels_encoder"));

@@ -77,11 +77,7 @@ Result<ConfiguredFamily> ReadGliner2(ConfigReader& reader) {
   ModelConfig config = encoder.config;
   head.spans.width = config.hidden_size;
   config.architecture_class = "GLiNER2";
-  config.reads_schema = true;
-  config.prompt.marker = "[E]";
-  config.prompt.separator = "[SEP_TEXT]";
-  config.prompt.max_width = head.spans.max_width;
-  config.prompt.all_tokens = head.spans.pooling != EntityHead::WordPooling::kOneToken;
+  config.label_input = SchemaInput{head.spans.max_width};
   return ConfiguredFamily{std::make_unique<Gliner2>(std::move(encoder), head), std::move(config)};
 }
 

@@ -39,12 +39,11 @@ Result<std::vector<Reading>> EntityReader::Start(std::span<const std::string> la
 }
 
 Status EntityReader::ReadLabels(std::span<const std::string> labels) {
-  const LabelPrompt& prompt = model_.config().prompt;
   std::set<std::string_view> known;
   for (const std::string& label : labels) {
     const bool marked =
-        label.find(prompt.marker) != std::string::npos || label.find(prompt.separator) != std::string::npos;
-    if (marked && prompt.in_text) {
+        label.find(format().marker) != std::string::npos || label.find(format().separator) != std::string::npos;
+    if (marked && format().in_text) {
       return InvalidArgument("the label \"" + label.substr(0, 100) + "\" contains a marker of the model");
     }
     if (known.insert(label).second) labels_.push_back(label);
@@ -54,18 +53,18 @@ Status EntityReader::ReadLabels(std::span<const std::string> labels) {
 }
 
 Result<std::vector<EntityReader::Prompt>> EntityReader::MakePrompts() const {
-  const LabelPrompt& config = model_.config().prompt;
+  const EntityInput& form = format();
   text::EncodeOptions options;
   options.add_special_tokens = false;
-  const std::optional<int32_t> known = tokenizer_.TokenToId(config.marker);
+  const std::optional<int32_t> known = tokenizer_.TokenToId(form.marker);
   // gliner adds special tokens that the tokenizer lacks after its vocabulary: [FLERT], which is unused, and the two markers.
   const int32_t next = tokenizer_.vocab_size() + (tokenizer_.TokenToId("[FLERT]") ? 0 : 1);
-  const int32_t marker = config.marker_id >= 0 ? config.marker_id : known.value_or(next);
-  std::vector<int32_t> separator = {known && config.marker_id < 0 ? next : marker + 1};
-  if (const std::optional<int32_t> id = tokenizer_.TokenToId(config.separator)) {
+  const int32_t marker = form.marker_id >= 0 ? form.marker_id : known.value_or(next);
+  std::vector<int32_t> separator = {known && form.marker_id < 0 ? next : marker + 1};
+  if (const std::optional<int32_t> id = tokenizer_.TokenToId(form.separator)) {
     separator = {*id};
-  } else if (known && config.marker_id >= 0) {  // gliner then treats the separator as a word
-    const std::string_view word = config.separator;
+  } else if (known && form.marker_id >= 0) {  // gliner then treats the separator as a word
+    const std::string_view word = form.separator;
     PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> pieces, tokenizer_.EncodeWords({&word, 1}, options));
     separator = pieces[0].ids;
   }
@@ -80,7 +79,7 @@ Result<std::vector<EntityReader::Prompt>> EntityReader::MakePrompts() const {
                       (prompts.back().ids.size() + ids[label].size() + 2 > most_tokens && !prompts.back().rows.empty());
     if (full) prompts.push_back({.ids = {tokenizer_.cls_id()}, .first_label = static_cast<int32_t>(label)});
     Prompt& prompt = prompts.back();
-    prompt.rows.push_back(static_cast<int32_t>(prompt.ids.size()) + (config.embed_marker ? 0 : 1));
+    prompt.rows.push_back(static_cast<int32_t>(prompt.ids.size()) + (form.embed_marker ? 0 : 1));
     prompt.ids.push_back(marker);
     prompt.ids.insert(prompt.ids.end(), ids[label].begin(), ids[label].end());
   }
@@ -126,7 +125,7 @@ Result<EntityReader::Words> EntityReader::ReadWords(std::string_view text) const
 }
 
 size_t EntityReader::WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const {
-  const auto most_words = static_cast<size_t>(model_.config().prompt.max_words);
+  const auto most_words = static_cast<size_t>(format().max_words);
   const int64_t room = max_tokens_ - static_cast<int64_t>(prompt_tokens) - 1;
   size_t end = first;
   while (end < words.bytes.size() && end - first < most_words && words.tokens(first, end + 1) <= room) ++end;
@@ -142,8 +141,7 @@ Result<std::vector<Reading>> EntityReader::Read(size_t input, std::string_view t
     for (size_t first = 0, end = 0; end < words.bytes.size();) {
       end = WindowEnd(words, first, prompt.ids.size());
       // Adjacent windows share words, so that every span is whole in one of them, unless spans may be longer than a window.
-      const LabelPrompt& limits = model_.config().prompt;
-      const auto longest = static_cast<size_t>(std::min(limits.max_width, limits.max_words / 2));
+      const auto longest = static_cast<size_t>(std::min(format().max_width, format().max_words / 2));
       const size_t shared = std::max((end - first) / 8, longest);
       if (end < first + shared + 1 && end < words.bytes.size()) {
         return Status(StatusCode::kTextTooLong, "the labels and words of input " + std::to_string(input) +
@@ -161,7 +159,7 @@ Result<std::vector<Reading>> EntityReader::Read(size_t input, std::string_view t
 
 void EntityReader::AddWindow(Reading reading, const Words& words, const Prompt& prompt, size_t first, size_t end,
                              std::vector<Reading>* readings) const {
-  const LabelPrompt& config = model_.config().prompt;
+  const EntityInput& form = format();
   reading.first_word = static_cast<int32_t>(first);
   reading.first_label = prompt.first_label;
   text::Encoding& tokens = reading.tokens;
@@ -183,14 +181,15 @@ void EntityReader::AddWindow(Reading reading, const Words& words, const Prompt& 
     reading.head.label_vectors = reader_.vectors(static_cast<size_t>(prompt.first_label), prompt.rows.size());
   }
   for (size_t word = first; word < end; ++word) {
-    reading.head.words.push_back(behind_prompt + (config.last_token ? words.ends[word] - 1 : words.begin(word)));
-    if (config.all_tokens) reading.head.word_tokens.push_back(words.tokens(word, word + 1));
+    const bool last_token = form.word == EntityInput::Word::kLastToken;
+    reading.head.words.push_back(behind_prompt + (last_token ? words.ends[word] - 1 : words.begin(word)));
+    if (form.word == EntityInput::Word::kAllTokens) reading.head.word_tokens.push_back(words.tokens(word, word + 1));
   }
   const auto count = static_cast<int32_t>(end - first);
   const auto labels = static_cast<int32_t>(prompt.rows.size());
   for (int32_t word = 0; word < count; ++word) {
-    const int32_t last = config.max_width > 0 ? std::min(word + config.max_width, count) : labels;
-    for (int32_t second = config.max_width > 0 ? word : 0; second < last; ++second) {
+    const int32_t last = form.max_width > 0 ? std::min(word + form.max_width, count) : labels;
+    for (int32_t second = form.max_width > 0 ? word : 0; second < last; ++second) {
       if (reading.head.pair_first.size() == kMostPairs) {
         Reading part = reading;
         part.last = false;

@@ -25,6 +25,8 @@ class EntityReader {
   // found: byte ranges of the words. Errors: kTextTooLong if the labels leave no room.
   Result<std::vector<Reading>> Read(size_t input, std::string_view text, std::vector<text::Offset>* found) const;
 
+  // Whether scores are those of spans; otherwise those of each word as the first, last or inner word of an entity.
+  bool finds_spans() const { return format().max_width > 0; }
   // Without repetitions.
   const std::vector<std::string>& labels() const { return labels_; }
 
@@ -45,6 +47,7 @@ class EntityReader {
     int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
   };
 
+  const EntityInput& format() const { return *std::get_if<EntityInput>(&model_.config().label_input); }
   Status ReadLabels(std::span<const std::string> labels);
   Result<std::vector<Prompt>> MakePrompts() const;
   // For a model that encodes labels separately: returns groups of labels without tokens.

@@ -55,7 +55,7 @@ Status Inspector::Start() {
 }
 
 Status Inspector::CheckLogits() const {
-  if (model_.config().reads_schema) {
+  if (model_.config().reads_schema()) {
     return Unsupported("output_logits: a model of type " + model_.config().model_type +
                        " fills in a schema; its tasks return the scores");
   }
@@ -69,7 +69,7 @@ Status Inspector::CheckLogits() const {
 
 Status Inspector::StartWithLabels() {
   const ModelConfig& config = model_.config();
-  if (!config.reads_labels() || config.reads_schema) {
+  if (!config.reads_labels() || config.reads_schema()) {
     return Unsupported("labels: a model of type " + config.model_type + " does not read labels with the text");
   }
   if (request.inputs[0].pair) return InvalidArgument("option labels takes one text, not a pair");
@@ -89,7 +89,7 @@ Status Inspector::StartWithLabels() {
 Result<std::vector<Reading>> Inspector::ReadWithLabels(std::vector<Reading>* labels) {
   const std::string& text = request.inputs[0].text;
   std::vector<Reading> readings;
-  if (!finds_spans()) {
+  if (!compares_words()) {
     PERUSE_ASSIGN_OR_RETURN(*labels, labelled_.Start(*request.labels));
     PERUSE_ASSIGN_OR_RETURN(Reading reading, labelled_.Read(0, text, request.truncation));
     readings.push_back(std::move(reading));
@@ -110,8 +110,8 @@ Result<std::vector<Reading>> Inspector::ReadWithLabels(std::vector<Reading>* lab
 
 void Inspector::AppendLogits(const Reading& reading, std::span<const float> logits) {
   label_logits_.insert(label_logits_.end(), logits.begin(), logits.end());
-  if (!finds_spans()) return;
-  const bool of_spans = model_.config().prompt.max_width > 0;
+  if (!compares_words()) return;
+  const bool of_spans = entities_.finds_spans();
   for (size_t pair = 0; pair < reading.head.pair_first.size(); ++pair) {
     const auto first = static_cast<size_t>(reading.head.pair_first[pair]);
     const auto second = static_cast<size_t>(reading.head.pair_second[pair]);
@@ -161,7 +161,7 @@ Status Inspector::CollectTerms(int32_t tokens, std::vector<InspectedTerms>* foun
 Status Inspector::Collect(const Reading& reading, size_t text) {
   if (reading.label >= 0) {
     const std::span<const float> vector = outputs_.Get(kLabelVectors, text).values;
-    finds_spans() ? entities_.Collect(reading, vector) : labelled_.Collect(reading, vector);
+    compares_words() ? entities_.Collect(reading, vector) : labelled_.Collect(reading, vector);
     return OkStatus();
   }
   if (request.labels && request.output_logits) AppendLogits(reading, outputs_.Get(kLogits, text).values);
@@ -197,8 +197,8 @@ void Inspector::GiveLabelLogits(InspectionResult* found) const {
   const auto values = static_cast<int64_t>(label_logits_.size());
   const auto rows = static_cast<int64_t>(spans_.size());
   found->logits = {{values}, label_logits_};
-  if (!finds_spans()) return;
-  const bool of_spans = model_.config().prompt.max_width > 0;
+  if (!compares_words()) return;
+  const bool of_spans = entities_.finds_spans();
   const auto labels = static_cast<int64_t>(entities_.labels().size());
   found->logits.dims = of_spans ? std::vector{rows, labels} : std::vector{rows, labels, int64_t{3}};
   Utf8IndexConverter index(request.inputs[0].text);

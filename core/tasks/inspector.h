@@ -76,7 +76,7 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
   void AppendLogits(const Reading& reading, std::span<const float> logits);
   void GiveLabelLogits(InspectionResult* found) const;
   // Whether labels are compared with spans or words, and not with the whole text.
-  bool finds_spans() const { return model_.config().prompt.max_words > 0; }
+  bool compares_words() const { return std::holds_alternative<EntityInput>(model_.config().label_input); }
   Status CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const;
   std::vector<double> Concentrations(std::span<const float> maps, int32_t tokens) const;
 

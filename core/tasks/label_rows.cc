@@ -4,40 +4,41 @@
 
 namespace peruse {
 
-std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text) {
+std::string WithLabels(const LabelledInput& input, std::span<const std::string> labels, const std::string& text) {
   std::string before;
-  if (prompt.in_text) {
-    for (const std::string& label : labels) before += prompt.marker + (prompt.only_places ? "" : label);
-    before += prompt.separator;
+  if (input.in_text()) {
+    const bool named = input.labels == LabelHead::Labels::kRows;
+    for (const std::string& label : labels) before += input.marker + (named ? label : "");
+    before += input.separator;
   }
-  return prompt.labels_first ? before + text : text + before;
+  return input.labels_first ? before + text : text + before;
 }
 
-HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids) {
+HeadLists LabelRows(const LabelledInput& input, std::span<const int32_t> ids) {
   HeadLists head;
   const auto tokens = static_cast<int32_t>(ids.size());
-  const int32_t behind = prompt.embed_marker ? 0 : 1;
-  const auto found = std::find(ids.begin(), ids.end(), prompt.separator_id);
+  const int32_t behind = input.embed_marker ? 0 : 1;
+  const auto found = std::find(ids.begin(), ids.end(), input.separator_id);
   const auto separator = static_cast<int32_t>(found - ids.begin());
   if (separator == tokens) return head;
   head.second_segment = separator;
   for (int32_t row = 0; row < tokens; ++row) {
-    if (ids[static_cast<size_t>(row)] != prompt.marker_id) continue;
-    if (prompt.label_tokens && !head.labels.empty()) head.label_tokens.push_back(row - head.labels.back());
+    if (ids[static_cast<size_t>(row)] != input.marker_id) continue;
+    if (input.label_tokens && !head.labels.empty()) head.label_tokens.push_back(row - head.labels.back());
     head.labels.push_back(row + behind);
   }
   // If all tokens of a label represent it, the last label ends where the text begins.
-  if (prompt.label_tokens && !head.labels.empty()) {
-    head.label_tokens.push_back((prompt.from_separator ? separator : tokens) - head.labels.back());
+  if (input.label_tokens && !head.labels.empty()) {
+    head.label_tokens.push_back((input.from_separator ? separator : tokens) - head.labels.back());
   }
   for (int32_t& count : head.label_tokens) count = std::max(count, 0);
-  const int32_t first = prompt.from_separator ? separator : 0;
+  const int32_t first = input.from_separator ? separator : 0;
   head.words = {first};
   head.word_tokens = {1};
-  if (!prompt.whole_text) return head;
+  if (input.words == LabelledInput::Words::kFirst) return head;
   for (int32_t row = first + 1; row < tokens; ++row) head.words.push_back(row);
   head.word_tokens.assign(head.words.size(), 1);
-  if (!prompt.fill_text) return head;
+  if (input.words == LabelledInput::Words::kAll) return head;
   head.words.resize(ids.size(), first);
   head.word_tokens.resize(ids.size(), 0);
   return head;

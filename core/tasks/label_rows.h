@@ -11,9 +11,9 @@ namespace peruse {
 
 // Joins `text` and labels: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, or with the text first. For a bi-encoder the result
 // contains no labels, or only their markers.
-std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text);
+std::string WithLabels(const LabelledInput& input, std::span<const std::string> labels, const std::string& text);
 
-HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids);
+HeadLists LabelRows(const LabelledInput& input, std::span<const int32_t> ids);
 
 void PairTextWithLabels(size_t labels, HeadLists* head);
 

@@ -26,17 +26,17 @@ void ToOffsetsOfText(size_t first, size_t size, text::Encoding* tokens) {
 
 Result<Reading> LabelledTextReader::Read(size_t input, const std::string& text, bool truncate) const {
   constexpr int32_t kMostTokens = 1024;  // gliclass's max_length, which overrides the tokenizer's model_max_length
-  const LabelPrompt& config = model_.config().prompt;
+  const LabelledInput& format = *std::get_if<LabelledInput>(&model_.config().label_input);
   text::EncodeOptions options;
   options.truncation = text::Truncation::kOnlyFirst;
   options.max_length = std::min(model_.config().max_tokens, kMostTokens);
-  const std::string joined = WithLabels(config, labels_, text);
+  const std::string joined = WithLabels(format, labels_, text);
   PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(joined, options));
   Reading reading = {.input = input, .tokens = std::move(windows[0])};
-  ToOffsetsOfText(config.labels_first ? joined.size() - text.size() : 0, text.size(), &reading.tokens);
+  ToOffsetsOfText(format.labels_first ? joined.size() - text.size() : 0, text.size(), &reading.tokens);
   const size_t labels = labels_.size();
-  if (config.in_text) {
-    reading.head = LabelRows(config, reading.tokens.ids);
+  if (format.in_text()) {
+    reading.head = LabelRows(format, reading.tokens.ids);
   } else {
     reading.head.labels.resize(labels);
     reading.head.words = {0};

@@ -112,7 +112,7 @@ void SchemaTask::AddWords(std::span<const WordRows> rows, std::span<const text::
 // Adds one pair for each choice's word, and the spans of the text's words.
 Status SchemaTask::AddPairs(size_t input, HeadLists* head) const {
   const auto first = static_cast<int32_t>(texts_[input].first), end = static_cast<int32_t>(head->words.size());
-  const int32_t widest = model_.config().prompt.max_width;
+  const int32_t widest = std::get_if<SchemaInput>(&model_.config().label_input)->max_width;
   if (static_cast<size_t>(end - first) * static_cast<size_t>(std::min(widest, end - first)) > kMostSpans) {
     return Status(StatusCode::kTextTooLong,
                   "input " + std::to_string(input) + " has " + std::to_string(end - first) +

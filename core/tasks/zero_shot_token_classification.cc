@@ -32,7 +32,7 @@ Status ZeroShotTokenClassification::Collect(const Reading& reading, size_t text)
     return OkStatus();
   }
   const Matrix logits = outputs_.Get(kLogits, text);
-  if (model_.config().prompt.max_width > 0) {
+  if (reader_.finds_spans()) {
     CollectSpans(reading, logits);
   } else {
     CollectTokens(reading, logits);

@@ -164,10 +164,10 @@ TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t exam
 }
 
 ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request,
-                             std::vector<std::string> labels, const LabelPrompt* prompt, int32_t max_tokens)
+                             std::vector<std::string> labels, const LabelledInput* format, int32_t max_tokens)
     : tokenizer_(tokenizer),
       labels_(std::move(labels)),
-      prompt_(prompt),
+      format_(format),
       label_numbers_(NumbersOf(labels_)),
       max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
                                          : std::min(max_tokens, kUsualTokens)),
@@ -217,7 +217,7 @@ Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
   Example read;
-  if (prompt_ != nullptr) {
+  if (format_ != nullptr) {
     if (example.FindMember("pair").exists())
       return Unsupported("a model that reads labels takes one text, and it has a \"pair\"");
     PERUSE_ASSIGN_OR_RETURN(read, ReadWithLabels(*text));
@@ -238,10 +238,10 @@ Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
   options.truncation = text::Truncation::kOnlyFirst;
   options.max_length = max_length_;
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
-                          tokenizer_.Encode(WithLabels(*prompt_, labels_, std::string(text)), options));
+                          tokenizer_.Encode(WithLabels(*format_, labels_, std::string(text)), options));
   const text::Encoding& tokens = windows.front();
   Example read = {.ids = tokens.ids, .types = tokens.type_ids};
-  read.read_labels = LabelRows(*prompt_, read.ids);
+  read.read_labels = LabelRows(*format_, read.ids);
   const bool whole = read.read_labels.labels.size() == labels_.size() && !read.read_labels.words.empty();
   if (!whole && windows.size() > 1)
     return Status(StatusCode::kTextTooLong,

@@ -37,9 +37,9 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json);
 
 class ExampleReader {
  public:
-  // `labels` are the model's. `prompt` is null unless the model reads labels. Tokenizer and prompt must outlive the reader.
+  // `labels` are the model's. `format` is null unless the model reads labels. Tokenizer and format must outlive the reader.
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
-                const LabelPrompt* prompt, int32_t max_tokens);
+                const LabelledInput* format, int32_t max_tokens);
 
   // Reads one example. Question answering and pre-training append one example per window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
@@ -63,7 +63,7 @@ class ExampleReader {
 
   const text::Tokenizer& tokenizer_;
   const std::vector<std::string> labels_;
-  const LabelPrompt* const prompt_;
+  const LabelledInput* const format_;
   const std::unordered_map<std::string_view, int32_t> label_numbers_;
   const int32_t max_length_;
   Goal goal_;

@@ -58,7 +58,7 @@ Status TeachSession::OpenParts(std::string_view request) {
   max_tokens_ = limit;
   reader_ =
       std::make_unique<ExampleReader>(*tokenizer_, request_, model.id2label,
-                                      model.reads_labels() ? &model.prompt : nullptr, static_cast<int32_t>(limit));
+                                      std::get_if<LabelledInput>(&model.label_input), static_cast<int32_t>(limit));
   return OkStatus();
 }
 

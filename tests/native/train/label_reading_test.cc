@@ -30,19 +30,19 @@ std::unique_ptr<Trainee> Load(const std::string& variant) {
 class OneText {
  public:
   OneText(Trainee& trainee, Program program) : trainee_(trainee), program_(std::move(program)) {
-    const LabelPrompt& prompt = trainee.config().prompt;
+    const LabelledInput& format = *std::get_if<LabelledInput>(&trainee.config().label_input);
     const std::vector<int32_t> text = {9, 14, 23, 31}, label = {7, 12};
     std::vector<int32_t> labels;
     for (size_t i = 0; i < kLabels.size(); ++i) {
-      labels.push_back(prompt.marker_id);
+      labels.push_back(format.marker_id);
       labels.push_back(label[i]);
     }
-    labels.push_back(prompt.separator_id);
-    ids_ = prompt.labels_first ? labels : text;
-    const std::vector<int32_t>& second = prompt.labels_first ? text : labels;
+    labels.push_back(format.separator_id);
+    ids_ = format.labels_first ? labels : text;
+    const std::vector<int32_t>& second = format.labels_first ? text : labels;
     ids_.insert(ids_.end(), second.begin(), second.end());
     types_.assign(ids_.size(), 0);
-    head_ = LabelRows(prompt, ids_);
+    head_ = LabelRows(format, ids_);
     PairTextWithLabels(kLabels.size(), &head_);
     batch_.Append(static_cast<int32_t>(ids_.size()));
     step_ = std::make_unique<Step>(program_, trainee.masters().held());
@@ -53,18 +53,8 @@ class OneText {
     trainee_.masters().Hold();
     StepOptions options;
     options.backward = backward;
-    const Status begun = step_->Begin({.texts = std::span(&input, 1),
-                                       .batch = batch_,
-                                       .chosen = {},
-                                       .head = {head_.words,
-                                                head_.word_tokens,
-                                                head_.labels,
-                                                head_.label_tokens,
-                                                head_.pair_first,
-                                                head_.pair_second,
-                                                head_.second_segment,
-                                                {}}},
-                                      options);
+    const Status begun =
+        step_->Begin({.texts = std::span(&input, 1), .batch = batch_, .chosen = {}, .head = head_.inputs()}, options);
     EXPECT_TRUE(begun.ok()) << begun.message();
     step_->Forward();
     const Block logits = step_->output();
