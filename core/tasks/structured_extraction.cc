@@ -49,12 +49,14 @@ Status StructuredExtraction::Start() { return StartTexts(request.inputs, request
 Status StructuredExtraction::Found(size_t input, std::vector<FoundPart> parts) {
   if (parts.empty()) return NoText(input);
   Extraction result;
-  for (size_t i = 0; i < parts.size(); ++i) result.parts.push_back(Extract(input, schema()[i], parts[i]));
+  Utf8IndexConverter index(request.inputs[input]);
+  for (size_t i = 0; i < parts.size(); ++i) result.parts.push_back(Extract(input, schema()[i], parts[i], index));
   Give(input, std::move(result));
   return OkStatus();
 }
 
-ExtractedPart StructuredExtraction::Extract(size_t input, const SchemaPart& part, const FoundPart& found) const {
+ExtractedPart StructuredExtraction::Extract(size_t input, const SchemaPart& part, const FoundPart& found,
+                                            Utf8IndexConverter& index) const {
   ExtractedPart result = {.kind = part.kind, .name = part.name};
   if (part.kind == SchemaPart::Kind::kClassification) {
     ChooseLabels(part, found.labels, result);
@@ -65,7 +67,7 @@ ExtractedPart StructuredExtraction::Extract(size_t input, const SchemaPart& part
   for (const std::vector<FoundField>& occurrence : found.occurrences) {
     std::vector<ExtractedField> fields;
     for (size_t f = 0; f < part.fields.size(); ++f) {
-      fields.push_back(FieldOf(input, part.fields[f], occurrence[f], part.fields[f].list && !pairs));
+      fields.push_back(FieldOf(input, part.fields[f], occurrence[f], part.fields[f].list && !pairs, index));
     }
     const bool whole =
         std::all_of(fields.begin(), fields.end(), [](const auto& field) { return !field.values.empty(); });
@@ -78,8 +80,8 @@ ExtractedPart StructuredExtraction::Extract(size_t input, const SchemaPart& part
 }
 
 // The most probable spans that do not overlap (gliner2's finalize_spans).
-ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& field, const FoundField& found,
-                                             bool list) const {
+ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& field, const FoundField& found, bool list,
+                                             Utf8IndexConverter& index) const {
   ExtractedField result = {field.name, list, {}};
   if (!field.choices.empty()) {
     result.values = ChosenOf(field, found.choices, field.threshold.value_or(request.threshold));
@@ -94,7 +96,6 @@ ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& fi
     if (!list) break;
   }
   const std::string_view text = request.inputs[input];
-  Utf8IndexConverter index(text);
   for (const Span& span : kept) {
     const text::Offset bytes = BytesOf(input, span);
     if (bytes.start == bytes.end) continue;

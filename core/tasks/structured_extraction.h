@@ -50,8 +50,10 @@ class StructuredExtraction : public TaskOf<ExtractionRequest, Extraction, Schema
   Status Found(size_t input, std::vector<FoundPart> parts) override;
 
  private:
-  ExtractedPart Extract(size_t input, const SchemaPart& part, const FoundPart& found) const;
-  ExtractedField FieldOf(size_t input, const SchemaField& field, const FoundField& found, bool list) const;
+  // `index` is of the text of `input`.
+  ExtractedPart Extract(size_t input, const SchemaPart& part, const FoundPart& found, Utf8IndexConverter& index) const;
+  ExtractedField FieldOf(size_t input, const SchemaField& field, const FoundField& found, bool list,
+                         Utf8IndexConverter& index) const;
 };
 
 }  // namespace peruse
