@@ -3,6 +3,7 @@
 // queries reach.
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "core/backend/xnnpack/arena.h"
 #include "core/backend/xnnpack/gemm.h"
@@ -45,32 +46,33 @@ struct AttentionBlocks {
   float scale = 1;
 };
 
-struct Room {
-  Room(const AttentionBlocks& blocks, int64_t longest)
+// Layout of a task's scratch buffer. Parts are given by their offsets in floats.
+struct ScratchLayout {
+  ScratchLayout(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads),
         row(RoundUp(std::min(longest, blocks.BandKeys()), kSlack) + 2 * kSlack) {
     const int64_t most_keys = std::min(longest, blocks.BandKeys());
     const int64_t distances = 2 * longest - 1;
     const int64_t tile_distances = longest + kMostQueries - 1;
-    keys = PackedFloats(head_dim, most_keys);
-    values = PackedFloats(most_keys, head_dim);
-    scores = kMostQueries * row;
+    keys = Add(PackedFloats(head_dim, most_keys));
+    values = Add(PackedFloats(most_keys, head_dim));
+    scores = Add(kMostQueries * row);
     if (blocks.position_key.data != nullptr) {
-      position_keys = PackedFloats(head_dim, distances);
-      key_band = TileRows() * (row + TileRows() + TileCols());
+      position_keys = Add(PackedFloats(head_dim, distances));
+      key_band = Add(TileRows() * (row + TileRows() + TileCols()));
     }
     if (blocks.position_query.data != nullptr) {
-      position_queries = distances * head_dim + kSlack;
+      position_queries = Add(distances * head_dim + kSlack);
       // Upper bound: each group of TileRows() runs stores the keys that its distances reach from the tile. These are the tile's rows, the
       // distances of the group (tile_distances in all groups together), and alignment to panels.
-      query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
-      diagonals = tile_distances + kSlack;
+      query_band =
+          Add((tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances);
+      diagonals = Add(tile_distances + kSlack);
     }
-    if (blocks.position_bias.data != nullptr) bias_band = distances + kSlack;
-    total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) + RoundUp(position_keys, kSlack) +
-            RoundUp(key_band, kSlack) + RoundUp(position_queries, kSlack) + RoundUp(query_band, kSlack) +
-            RoundUp(diagonals, kSlack) + RoundUp(bias_band, kSlack);
+    if (blocks.position_bias.data != nullptr) bias_band = Add(distances + kSlack);
   }
+
+  int64_t Add(int64_t floats) { return std::exchange(total, total + RoundUp(floats, kSlack)); }
 
   int64_t head_dim;
   int64_t row;                   // floats between rows of scores
@@ -88,23 +90,20 @@ struct Room {
 
 class HeadTask {
  public:
-  HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const Room& sizes, float* scratch)
-      : blocks_(blocks), runs_(runs), sizes_(sizes), d_(sizes.head_dim) {
-    const auto take = [&scratch](int64_t floats) {
-      float* begin = scratch;
-      scratch += RoundUp(floats, kSlack);
-      return begin;
-    };
-    keys_ = take(sizes.keys);
-    values_ = take(sizes.values);
-    scores_ = take(sizes.scores);
-    position_keys_ = take(sizes.position_keys);
-    key_band_ = take(sizes.key_band);
-    position_queries_ = take(sizes.position_queries);
-    query_band_ = take(sizes.query_band);
-    diagonals_ = reinterpret_cast<int32_t*>(take(sizes.diagonals));
-    bias_band_ = take(sizes.bias_band);
-  }
+  HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const ScratchLayout& layout, float* scratch)
+      : blocks_(blocks),
+        runs_(runs),
+        layout_(layout),
+        d_(layout.head_dim),
+        keys_(scratch + layout.keys),
+        values_(scratch + layout.values),
+        scores_(scratch + layout.scores),
+        position_keys_(scratch + layout.position_keys),
+        key_band_(scratch + layout.key_band),
+        position_queries_(scratch + layout.position_queries),
+        query_band_(scratch + layout.query_band),
+        diagonals_(reinterpret_cast<int32_t*>(scratch + layout.diagonals)),
+        bias_band_(scratch + layout.bias_band) {}
 
   // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`.
   void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
@@ -120,7 +119,7 @@ class HeadTask {
     for (int64_t i = first; i < last; i += tile) {
       const int64_t rows = std::min(tile, last - i);
       if (bands) PackKeysAndValues(FirstKey(i), EndKey(i + rows - 1));
-      Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, key_count_, scores_, sizes_.row);
+      Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, key_count_, scores_, layout_.row);
       if (blocks_.position_key.data != nullptr) AddContentToPosition(i, rows);
       if (blocks_.position_query.data != nullptr) AddPositionToContent(i, rows);
       if (blocks_.position_bias.data != nullptr) AddBiases(i, rows);
@@ -184,7 +183,7 @@ class HeadTask {
   }
 
   void AddBiases(int64_t first, int64_t rows) {
-    for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * sizes_.row);
+    for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * layout_.row);
   }
 
   // scores[i, j] += query_i . position_key[slot(i - j)]. Multiplies a tile of queries by the position keys of all distances in the tile.
@@ -199,7 +198,7 @@ class HeadTask {
       Gemm(Query(i), blocks_.query.stride, tile, d_, position_keys_ + PanelOffset(d_, panel), end_col - panel,
            key_band_, width);
       for (int64_t t = 0; t < tile; ++t) {
-        AddBandRow(key_band_ + t * width, last_run_ - panel, i + t, scores_ + (r + t) * sizes_.row);
+        AddBandRow(key_band_ + t * width, last_run_ - panel, i + t, scores_ + (r + t) * layout_.row);
       }
     }
   }
@@ -243,7 +242,7 @@ class HeadTask {
     int64_t j = 0;
     for (; j + 4 <= length_; j += 4) AddFourKeys(rows, j, diagonals_ + (rows - 1 + j));
     for (; j < length_; ++j) {
-      for (int64_t r = 0; r < rows; ++r) scores_[r * sizes_.row + j] += Band(diagonals_[rows - 1 - r + j], j)[0];
+      for (int64_t r = 0; r < rows; ++r) scores_[r * layout_.row + j] += Band(diagonals_[rows - 1 - r + j], j)[0];
     }
   }
 
@@ -261,8 +260,8 @@ class HeadTask {
     auto pair = hn::OddEven(load(diagonals + 2), previous);
     auto older = hn::OddEven(load(diagonals + 3), load(diagonals + 2));
     float* scores = scores_ + j;
-    const float* const end = scores + rows * sizes_.row;
-    for (; scores != end; scores += sizes_.row, --diagonals) {
+    const float* const end = scores + rows * layout_.row;
+    for (; scores != end; scores += layout_.row, --diagonals) {
       const auto next = load(diagonals);
       const auto newest = hn::OddEven(previous, next);
       hn::StoreU(hn::Add(hn::LoadU(kFour, scores), hn::ConcatUpperLower(kFour, older, newest)), kFour, scores);
@@ -276,13 +275,13 @@ class HeadTask {
     float inverse[kMostQueries];
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t begin = FirstKey(first + r) - first_key_, end = EndKey(first + r) - first_key_;
-      float* scores = scores_ + r * sizes_.row;
+      float* scores = scores_ + r * layout_.row;
       inverse[r] = 1.0f / ExpInPlace(scores + begin, end - begin, blocks_.scale);
       std::fill_n(scores, begin, 0.0f);
       std::fill_n(scores + end, key_count_ - end, 0.0f);
     }
     float* out = blocks_.out.row(start_ + first) + column_;
-    Gemm(scores_, sizes_.row, rows, key_count_, values_, d_, out, blocks_.out.stride);
+    Gemm(scores_, layout_.row, rows, key_count_, values_, d_, out, blocks_.out.stride);
     for (int64_t r = 0; r < rows; ++r) {
       const Floats factor = Set(inverse[r]);
       const auto scale = [factor](Floats v) { return hn::Mul(v, factor); };
@@ -291,7 +290,7 @@ class HeadTask {
       if (blocks_.probabilities.data == nullptr) continue;
       float* probabilities = blocks_.probabilities.row(start_ * blocks_.heads + head * length_ + first + r);
       std::fill_n(probabilities, first_key_, 0.0f);
-      Map(scores_ + r * sizes_.row, probabilities + first_key_, key_count_, scale);
+      Map(scores_ + r * layout_.row, probabilities + first_key_, key_count_, scale);
       const int64_t end = first_key_ + key_count_;
       std::fill_n(probabilities + end, longest - end, 0.0f);
     }
@@ -299,7 +298,7 @@ class HeadTask {
 
   const AttentionBlocks& blocks_;
   const PositionRuns& runs_;
-  const Room& sizes_;
+  const ScratchLayout& layout_;
   const int64_t d_;
   int64_t start_ = 0;
   int64_t length_ = 0;
@@ -315,8 +314,8 @@ class HeadTask {
   float* key_band_;
   float* position_queries_;
   float* query_band_;
-  float* bias_band_;
   int32_t* diagonals_;  // for each distance: position in query_band_ of the score with key j, minus j
+  float* bias_band_;
 };
 
 bool HasPositions(const AttentionBlocks& blocks) {
@@ -330,8 +329,8 @@ int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
 }
 
 int64_t AttentionScratch(const AttentionBlocks& blocks, const RaggedBatch& batch, int32_t threads) {
-  const Room sizes(blocks, batch.longest());
-  return RunTableBytes(blocks, batch) + threads * sizes.total * static_cast<int64_t>(sizeof(float));
+  const ScratchLayout layout(blocks, batch.longest());
+  return RunTableBytes(blocks, batch) + threads * layout.total * static_cast<int64_t>(sizeof(float));
 }
 
 void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::span<const int32_t> slots,
@@ -340,7 +339,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
   PositionRuns runs;
   if (HasPositions(blocks)) runs = PositionRuns(slots, batch.longest(), reinterpret_cast<int32_t*>(scratch));
   float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
-  const Room sizes(blocks, batch.longest());
+  const ScratchLayout layout(blocks, batch.longest());
 
   // Creates several tasks per thread, so that threads finish at about the same time. If there are few heads, a task is a part of a head's
   // queries.
@@ -354,7 +353,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
     const int64_t part_rows = RoundUp((length + parts - 1) / parts, tile);
     const int64_t first = task % parts * part_rows;
     if (first >= length) return;
-    HeadTask head_task(blocks, runs, sizes, thread_scratch + thread * sizes.total);
+    HeadTask head_task(blocks, runs, layout, thread_scratch + thread * layout.total);
     head_task.Run(batch.start(sequence), length, batch.longest(), task / parts % blocks.heads, first,
                   std::min(first + part_rows, length));
   });
