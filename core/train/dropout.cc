@@ -1,8 +1,10 @@
 #include "core/train/dropout.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/backend/xnnpack/simd.h"
+#include "core/train/random_stream.h"
 
 #if defined(__wasm__)
 #include <wasm_simd128.h>
@@ -12,8 +14,6 @@ namespace peruse::train {
 namespace {
 
 namespace hn = simd::hn;
-constexpr uint32_t kFactors[] = {0xD2511F53u, 0xCD9E8D57u};
-constexpr uint32_t kKeySteps[] = {0x9E3779B9u, 0xBB67AE85u};
 
 constexpr hn::RebindToUnsigned<simd::FloatTag> kWordTag;
 using Words = hn::Vec<decltype(kWordTag)>;
@@ -33,7 +33,7 @@ Words MulHigh(Words a, Words b) {
 void PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key, uint32_t* words) {
   Words a = hn::Iota(kWordTag, counter[0]), b = SetWords(counter[1]), c = SetWords(counter[2]),
         d = SetWords(counter[3]);
-  const Words first_factor = SetWords(kFactors[0]), second_factor = SetWords(kFactors[1]);
+  const Words first_factor = SetWords(kPhiloxFactors[0]), second_factor = SetWords(kPhiloxFactors[1]);
   for (int round = 0; round < 10; ++round) {
     const Words first = hn::Mul(a, first_factor), second = hn::Mul(c, second_factor);
     const Words carried = MulHigh(a, first_factor);
@@ -41,28 +41,16 @@ void PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key, u
     c = hn::Xor(hn::Xor(carried, d), SetWords(key[1]));
     b = second;
     d = first;
-    key[0] += kKeySteps[0];
-    key[1] += kKeySteps[1];
+    key[0] += kPhiloxKeySteps[0];
+    key[1] += kPhiloxKeySteps[1];
   }
   hn::StoreInterleaved4(a, b, c, d, kWordTag, words);
 }
 
 }  // namespace
 
-std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t first = uint64_t{kFactors[0]} * counter[0];
-    const uint64_t second = uint64_t{kFactors[1]} * counter[2];
-    counter = {static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(second),
-               static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(first)};
-    key[0] += kKeySteps[0];
-    key[1] += kKeySteps[1];
-  }
-  return counter;
-}
-
 void Dropout::Apply(uint32_t place, uint32_t row_number, float* row, int64_t count) const {
-  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  const std::array<uint32_t, 2> key = PhiloxKey(seed);
   const auto below = static_cast<uint32_t>(rate * 4294967296.0);  // elements with smaller words are dropped
   const float scale = 1 / (1 - rate);
   constexpr int64_t kBlock = 4 * simd::kLanes;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
-#include "core/train/dropout.h"
+#include "core/train/random_stream.h"
 
 namespace peruse::train {
 namespace {
@@ -31,11 +32,7 @@ int32_t LabelOf(const Example& example) {
 std::vector<std::vector<size_t>> GroupsOf(std::span<const Example> examples, uint64_t seed) {
   std::vector<size_t> order(examples.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  for (size_t i = order.size(); i > 1; --i) {
-    const auto words = Philox({static_cast<uint32_t>(i), 0, 0xFFFFFFFBu, 0},
-                              {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
-    std::swap(order[i - 1], order[words[0] % i]);
-  }
+  RandomStream(seed, Purpose::kFolds).Shuffle(std::span(order), /*draw=*/0);
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return LabelOf(examples[a]) < LabelOf(examples[b]); });
   std::map<std::span<const int32_t>, size_t, Less> known;

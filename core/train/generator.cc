@@ -6,6 +6,7 @@
 
 #include "core/base/memory.h"
 #include "core/train/loss.h"
+#include "core/train/random_stream.h"
 
 namespace peruse::train {
 namespace {
@@ -111,9 +112,8 @@ Result<int64_t> Generator::Rehearse(const Part& masked, const StepOptions& optio
   return step_->bytes();
 }
 
-Result<double> Generator::Replace(const Part& masked, const StepOptions& options, double mass,
-                                  uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced) {
-  constexpr uint32_t kPlace = 0xFFFFFFFCu;
+Result<double> Generator::Replace(const Part& masked, const StepOptions& options, double mass, uint32_t first,
+                                  std::span<const int32_t> sampled, std::vector<Example>* replaced) {
   PERUSE_RETURN_IF_ERROR(Begin(masked, options));
   step_->Forward();
   const Block logits = step_->output();
@@ -121,10 +121,11 @@ Result<double> Generator::Replace(const Part& masked, const StepOptions& options
   std::vector<int32_t> drawn(sampled.begin(), sampled.end());
   if (sampled.empty()) {
     drawn.resize(labels_.size());
+    const RandomStream random(options.seed, Purpose::kReplacedTokens);
     masters().workers().For(logits.rows, [&](int32_t, int64_t row) {
-      const auto words = Philox({static_cast<uint32_t>(row), first, options.number, kPlace},
-                                {static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32)});
-      drawn[static_cast<size_t>(row)] = Sample(logits.row(row), logits.cols, words[0] / 4294967296.0);
+      const auto index = static_cast<size_t>(row);
+      const uint32_t word = random.At(index, first, options.number)[0];
+      drawn[index] = Sample(logits.row(row), logits.cols, RandomStream::Unit(word));
     });
   }
   size_t word = 0;

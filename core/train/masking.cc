@@ -3,23 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/dropout.h"
+#include "core/train/random_stream.h"
 
 namespace peruse::train {
 
 Example Masked(const Example& text, const MaskRecipe& recipe, uint64_t seed, uint32_t draw, uint32_t number) {
-  constexpr uint32_t kPlace = 0xFFFFFFFDu;  // differs from the counters of dropout and of shuffling
-  constexpr double kUnit = 1 / 4294967296.0;
+  const RandomStream random(seed, Purpose::kMaskedTokens);
   Example masked = {.ids = text.ids, .types = text.types, .chosen = text.chosen};
   std::vector<int32_t>& places = masked.chosen;
   const auto wanted = static_cast<size_t>(std::lround(recipe.share * static_cast<float>(places.size())));
   const size_t count = std::min(places.size(), std::max<size_t>(1, wanted));
   for (size_t i = 0; i < count; ++i) {
-    const auto words = Philox({static_cast<uint32_t>(i), number, draw, kPlace},
-                              {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+    const RandomStream::Words words = random.At(i, number, draw);
     std::swap(places[i], places[i + words[0] % (places.size() - i)]);
     int32_t& id = masked.ids[static_cast<size_t>(places[i])];
-    const double fate = words[1] * kUnit;
+    const double fate = RandomStream::Unit(words[1]);
     if (fate < double{recipe.masked}) {
       id = recipe.mask_id;
     } else if (fate < double{recipe.masked} + double{recipe.random}) {

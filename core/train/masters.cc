@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/formats/quantize.h"
+#include "core/train/random_stream.h"
 #include "core/weights/float_reader.h"
 
 namespace peruse::train {
@@ -128,7 +129,7 @@ void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
 }
 
 void Masters::Initialise(uint64_t seed, float deviation) {
-  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  const RandomStream random(seed, Purpose::kTensor);
   for (size_t number = 0; number < masters_.size(); ++number) {
     Master& master = masters_[number];
     if (!master.fresh) continue;
@@ -144,10 +145,9 @@ void Masters::Initialise(uint64_t seed, float deviation) {
     // Like peft's kaiming_uniform_(a = sqrt(5)): uniform within 1 / sqrt(in).
     const float reach = a ? 1 / std::sqrt(static_cast<float>(master.shape[1])) : 0;
     for (int64_t i = 0; i < master.size; ++i) {
-      const auto words = Philox({static_cast<uint32_t>(i), static_cast<uint32_t>(number), 0xFFFFFFFFu, 0}, key);
-      const double one = (words[0] + 0.5) / 4294967296.0, two = (words[1] + 0.5) / 4294967296.0;
-      const double normal = std::sqrt(-2 * std::log(one)) * std::cos(2 * M_PI * two);  // Box-Muller transform
-      master.values[i] = a ? reach * static_cast<float>(2 * one - 1) : deviation * static_cast<float>(normal);
+      const RandomStream::Words words = random.At(static_cast<size_t>(i), number);
+      master.values[i] = a ? reach * static_cast<float>(2 * RandomStream::OpenUnit(words[0]) - 1)
+                           : deviation * static_cast<float>(RandomStream::Normal(words));
     }
   }
 }

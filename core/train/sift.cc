@@ -1,10 +1,10 @@
 #include "core/train/sift.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/train/loss.h"
+#include "core/train/random_stream.h"
 
 namespace peruse::train {
 namespace {
@@ -26,11 +26,9 @@ Block Like(const Block& block, std::vector<float>& values) {
 void Sift::Draw(uint64_t seed, int64_t tokens) {
   ++drawn_;
   perturbation_.resize(static_cast<size_t>(tokens * program_.width));
-  const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  const RandomStream random(seed, Purpose::kPerturbation);
   for (size_t i = 0; i < perturbation_.size(); ++i) {
-    const auto words = Philox({static_cast<uint32_t>(i), drawn_, 0xFFFFFFFDu, 0}, key);
-    const double one = (words[0] + 0.5) / 4294967296.0, two = (words[1] + 0.5) / 4294967296.0;
-    const auto normal = static_cast<float>(std::sqrt(-2 * std::log(one)) * std::cos(2 * M_PI * two));
+    const auto normal = static_cast<float>(RandomStream::Normal(random.At(i, drawn_)));
     perturbation_[i] = kDeviation * std::clamp(normal, -2.0f, 2.0f);
   }
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/train/random_stream.h"
+
 namespace peruse::train {
 namespace {
 
@@ -16,9 +18,7 @@ CrossEntropyOptions CrossEntropyOf(const TeachOptions& options) {
 }  // namespace
 
 Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator)
-    : trainee_(trainee),
-      options_(std::move(options)),
-      objective_(Objective::Create(goal, CrossEntropyOf(options_))) {
+    : trainee_(trainee), options_(std::move(options)), objective_(Objective::Create(goal, CrossEntropyOf(options_))) {
   if (objective_->traits().masks) pretraining_ = std::make_unique<Pretraining>(options_, trainee, generator);
 }
 
@@ -141,12 +141,8 @@ int64_t Teacher::Columns() const {
 }
 
 void Teacher::Shuffle() {
-  const auto epoch = static_cast<uint32_t>(progress_.epoch);
-  for (size_t i = order_.size(); i > 1; --i) {
-    const auto words = Philox({static_cast<uint32_t>(i), epoch, 0xFFFFFFFEu, 0},
-                              {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)});
-    std::swap(order_[i - 1], order_[words[0] % i]);
-  }
+  const auto epoch = static_cast<size_t>(progress_.epoch);
+  RandomStream(options_.seed, Purpose::kOrder).Shuffle(std::span(order_), epoch);
 }
 
 Result<Teacher::Progress> Teacher::Advance() {

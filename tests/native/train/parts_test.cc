@@ -9,6 +9,7 @@
 #include "core/train/folds.h"
 #include "core/train/logistic.h"
 #include "core/train/loss.h"
+#include "core/train/random_stream.h"
 #include "core/train/workers.h"
 #include "tests/native/train/threads_here.h"
 
