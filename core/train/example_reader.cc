@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <set>
 #include <utility>
 
-#include "core/api/option_reader.h"
 #include "core/base/utf8.h"
 #include "core/tasks/label_rows.h"
 
@@ -16,204 +13,88 @@ namespace {
 constexpr int32_t kUsualTokens = 512;
 constexpr int32_t kStride = 128;  // tokens that consecutive windows of a long context share
 
-constexpr size_t kMostLabels = 4096;
-
-constexpr std::string_view kTasks[] = {
-    "text-classification", "zero-shot-classification", "token-classification", "question-answering",
-    "masked-lm",           "replaced-token-detection"};
-constexpr Head kHeads[] = {Head::kSequenceClassification,
-                           Head::kSequenceClassification,
-                           Head::kTokenClassification,
-                           Head::kQuestionAnswering,
-                           Head::kMaskedLm,
-                           Head::kReplacedTokenDetection};
-constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
-constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
-constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
-
-// Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256;
-// docs/internals/teaching.md measures that for 128.
-constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
-constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
-float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }
-
-// Minimum number of updates, reached by more epochs: with few updates, fine-tuning on small data fails (Mosbach et al., 2021).
-constexpr int64_t kEnoughUpdates = 150;
-constexpr int64_t kFewestEpochs = 3;
-constexpr int32_t kMostValidations = 20;  // approximate; used if the request does not set the number of epochs
-
-Status CheckRange(const char* option, float value, float least, float most) {
-  if (value >= least && value <= most) return OkStatus();
-  char numbers[96];
-  std::snprintf(numbers, sizeof(numbers), "%g, which is not from %g to %g", double{value}, double{least}, double{most});
-  return InvalidArgument("option " + std::string(option) + " is " + numbers);
-}
-
-Status ReadFloats(JsonValue list, const char* what, std::vector<float>* values) {
-  for (JsonValue item : list) {
-    const std::optional<double> number = item.GetDouble();
-    if (!number || !std::isfinite(*number)) return InvalidArgument(std::string(what) + " must be a list of numbers");
-    values->push_back(static_cast<float>(*number));
-  }
-  return OkStatus();
-}
-
 std::unordered_map<std::string_view, int32_t> NumbersOf(const std::vector<std::string>& labels) {
   std::unordered_map<std::string_view, int32_t> numbers;
   for (size_t i = 0; i < labels.size(); ++i) numbers.emplace(labels[i], static_cast<int32_t>(i));
   return numbers;
 }
 
-}  // namespace
+// A text, or two, with a label.
+class TextReader : public ExampleReader {
+ public:
+  using ExampleReader::ExampleReader;
 
-Result<TeachRequest> ReadTeachRequest(std::string_view json) {
-  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, "the request to teach"));
-  OptionReader reader(document.root());
-  TeachRequest request;
-  TeachOptions& options = request.options;
-  int32_t task = -1, problem = 0, seed = 42;
-  std::vector<std::string> labels;
-  reader.Read("task", kTasks, &task);
-  reader.Read("problem_type", kProblems, &problem);
-  reader.Read("labels", &labels);
-  reader.Read("method", kMethods, &options.method);
-  request.chooses_method = !reader.Member("method").exists();
-  options.adamw.learning_rate = -1;
-  options.epochs = 0;
-  reader.Read("layers", 1, &options.layers);
-  reader.Read("lora_rank", 1, &options.lora_rank);
-  reader.Read("lora_alpha", &options.lora_alpha);
-  reader.Read("lora_targets", &options.lora_targets);
-  reader.Read("freeze_words", &options.freeze_words);
-  reader.Read("epochs", 1, &options.epochs);
-  reader.Read("learning_rate", &options.adamw.learning_rate);
-  reader.Read("batch_size", 1, &options.batch_size);
-  reader.Read("batch_tokens", 1, &options.batch_tokens);
-  reader.Read("weight_decay", &options.adamw.weight_decay);
-  reader.Read("warmup", &options.adamw.warmup);
-  reader.Read("clip", &options.adamw.clip);
-  reader.Read("layer_decay", &options.adamw.layer_decay);
-  reader.Read("dropout", &options.dropout);
-  reader.Read("attention_dropout", &options.attention_dropout);
-  reader.Read("label_smoothing", &options.cross_entropy.smoothing);
-  reader.Read("sift", &options.sift);
-  reader.Read("mask_share", &options.masking.share);
-  options.detection_weight = 0;
-  reader.Read("detection_weight", &options.detection_weight);
-  reader.Read("validation_split", &request.validation_split);
-  reader.Read("patience", 0, &options.patience);
-  reader.Read("max_length", 1, &request.max_length);
-  reader.Read("seed", 0, &seed);
-  reader.Read("threads", 1, &options.threads);
-  reader.Read("explains", &request.explains);
-  PERUSE_RETURN_IF_ERROR(reader.status());
-  PERUSE_RETURN_IF_ERROR(ReadFloats(reader.Member("class_weights"), "option class_weights", &options.class_weights));
-  if (task < 0) return InvalidArgument("the request to teach names no task");
-  if (reader.Member("learning_rate").IsNumber()) {
-    PERUSE_RETURN_IF_ERROR(CheckRange("learning_rate", options.adamw.learning_rate, 0, 1));
+ protected:
+  virtual Status ReadLabel(JsonValue label, Example* read) = 0;
+  virtual Status ReadProbabilities(JsonValue probabilities, Example* read) = 0;
+  // Reads a probability for each label, and returns their sum.
+  Result<float> ReadTargets(JsonValue probabilities, Example* read) const;
+
+ private:
+  Status ReadObject(JsonValue example, std::vector<Example>* examples) override;
+  Result<Example> ReadWithLabels(std::string_view text);
+};
+
+class RegressionReader : public TextReader {
+ public:
+  explicit RegressionReader(Context context) : TextReader(Goal::kRegression, std::move(context)) {}
+
+ private:
+  Status ReadLabel(JsonValue label, Example* read) override;
+  Status ReadProbabilities(JsonValue, Example*) override {
+    return InvalidArgument("it has \"probabilities\", and the task is regression");
   }
-  PERUSE_RETURN_IF_ERROR(CheckRange("weight_decay", options.adamw.weight_decay, 0, 1));
-  PERUSE_RETURN_IF_ERROR(CheckRange("warmup", options.adamw.warmup, 0, 1));
-  PERUSE_RETURN_IF_ERROR(CheckRange("layer_decay", options.adamw.layer_decay, 0, 1));
-  PERUSE_RETURN_IF_ERROR(CheckRange("dropout", options.dropout, 0, 0.99f));
-  PERUSE_RETURN_IF_ERROR(CheckRange("attention_dropout", options.attention_dropout, 0, 0.99f));
-  PERUSE_RETURN_IF_ERROR(CheckRange("label_smoothing", options.cross_entropy.smoothing, 0, 1));
-  PERUSE_RETURN_IF_ERROR(CheckRange("validation_split", request.validation_split, 0, 0.9f));
-  PERUSE_RETURN_IF_ERROR(CheckRange("sift", options.sift, 0, 100));
-  PERUSE_RETURN_IF_ERROR(CheckRange("mask_share", options.masking.share, 0.01f, 0.9f));
-  PERUSE_RETURN_IF_ERROR(CheckRange("detection_weight", options.detection_weight, 0, 1000));
-  PERUSE_RETURN_IF_ERROR(CheckRange("threads", static_cast<float>(options.threads), 1, 16));
-  options.seed = static_cast<uint64_t>(seed);
-  request.task = kTasks[task];
-  request.head = kHeads[task];
-  request.problem = kProblemTypes[problem];
-  request.labels = labels;
-  if (request.head == Head::kTokenClassification && !labels.empty()) {
-    request.labels = {"O"};
-    for (const std::string& label : labels) {
-      request.labels.push_back("B-" + label);
-      request.labels.push_back("I-" + label);
-    }
+};
+
+class MultiLabelReader : public TextReader {
+ public:
+  explicit MultiLabelReader(Context context) : TextReader(Goal::kMultiLabel, std::move(context)) {}
+
+ private:
+  Status ReadLabel(JsonValue label, Example* read) override;
+  Status ReadProbabilities(JsonValue probabilities, Example* read) override {
+    return ReadTargets(probabilities, read).status();
   }
-  if (labels.size() > kMostLabels) {
-    return Unsupported(std::to_string(labels.size()) + " labels are to be taught; at most " +
-                       std::to_string(kMostLabels) + " can be");
-  }
-  std::set<std::string_view> known;
-  for (const std::string& label : labels) {
-    if (!known.insert(label).second) return InvalidArgument("option labels names \"" + label + "\" twice");
-  }
-  return request;
-}
+};
 
-TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t examples) const {
-  TeachOptions filled = options;
-  filled.method = method;
-  const auto number = static_cast<size_t>(method);
-  float& rate = filled.adamw.learning_rate;
-  if (rate < 0) {
-    const float factor = method == Method::kHead ? 1 : RateFactor(width);
-    rate = std::min(kRates[number] * factor, kHighestRates[number]);
-  }
-  if (filled.epochs > 0) return filled;
-  const int64_t updates = std::max<int64_t>(1, (examples + filled.batch_size - 1) / filled.batch_size);
-  filled.epochs = static_cast<int32_t>(std::max((kEnoughUpdates + updates - 1) / updates, kFewestEpochs));
-  // Validates less often, because successive states differ little.
-  filled.validate_every = std::max(1, filled.epochs / kMostValidations);
-  return filled;
-}
+// The goal becomes kSoftLabels with the first example that has probabilities.
+class OneLabelReader : public TextReader {
+ public:
+  explicit OneLabelReader(Context context) : TextReader(Goal::kSingleLabel, std::move(context)) {}
 
-ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request,
-                             std::vector<std::string> labels, const LabelledInput* format, int32_t max_tokens)
-    : tokenizer_(tokenizer),
-      labels_(std::move(labels)),
-      format_(format),
-      label_numbers_(NumbersOf(labels_)),
-      max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
-                                         : std::min(max_tokens, kUsualTokens)),
-      goal_(request.head == Head::kMaskedLm                 ? Goal::kMaskedWords
-            : request.head == Head::kReplacedTokenDetection ? Goal::kReplaced
-            : request.head == Head::kTokenClassification    ? Goal::kTokens
-            : request.head == Head::kQuestionAnswering      ? Goal::kSpan
-            : request.problem == ProblemType::kMultiLabel   ? Goal::kMultiLabel
-            : request.problem == ProblemType::kRegression   ? Goal::kRegression
-                                                            : Goal::kSingleLabel) {}
+ private:
+  Status ReadLabel(JsonValue label, Example* read) override;
+  Status ReadProbabilities(JsonValue probabilities, Example* read) override;
 
-Status ExampleReader::Read(JsonValue example, std::vector<Example>* examples) {
-  if (!example.IsObject()) return InvalidArgument("it is not an object");
-  if (goal_ == Goal::kMaskedWords || goal_ == Goal::kReplaced) return ReadLine(example, examples);
-  if (goal_ == Goal::kTokens) return ReadEntities(example, examples);
-  if (goal_ == Goal::kSpan) return ReadAnswer(example, examples);
-  return ReadText(example, examples);
-}
+  bool hard_labels_ = false;
+};
 
-Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonValue& pair) {
-  text::EncodeOptions options;
-  options.truncation = text::Truncation::kLongestFirst;
-  options.max_length = max_length_;
-  const std::optional<std::string_view> second = pair.GetString();
-  if (pair.exists() && !second) return InvalidArgument("its \"pair\" is not a string");
-  auto windows = second ? tokenizer_.EncodePair(text, *second, options) : tokenizer_.Encode(text, options);
-  PERUSE_RETURN_IF_ERROR(windows.status());
-  text::Encoding& first = windows->front();
-  if (windows->size() > 1) ++cut_;
-  if (first.is_blank[0] && first.is_blank[1]) {
-    return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
-  }
-  return std::move(first);
-}
+// A line of plain text. The part beyond max_length becomes another example.
+class LineReader : public ExampleReader {
+ public:
+  LineReader(Goal goal, Context context) : ExampleReader(goal, std::move(context)) {}
 
-Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
-  const auto found = label_numbers_.find(name);
-  if (found != label_numbers_.end()) return found->second;
-  constexpr size_t kNamed = 20;
-  std::string known;
-  for (size_t i = 0; i < std::min(labels_.size(), kNamed); ++i) known += (i == 0 ? "" : ", ") + labels_[i];
-  if (labels_.size() > kNamed) known += " and " + std::to_string(labels_.size() - kNamed) + " more";
-  return InvalidArgument("its label \"" + std::string(name) + "\" is none of these: " + known);
-}
+ private:
+  Status ReadObject(JsonValue example, std::vector<Example>* examples) override;
+};
 
-Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples) {
+class EntitiesReader : public ExampleReader {
+ public:
+  explicit EntitiesReader(Context context) : ExampleReader(Goal::kTokens, std::move(context)) {}
+
+ private:
+  Status ReadObject(JsonValue example, std::vector<Example>* examples) override;
+};
+
+class AnswerReader : public ExampleReader {
+ public:
+  explicit AnswerReader(Context context) : ExampleReader(Goal::kSpan, std::move(context)) {}
+
+ private:
+  Status ReadObject(JsonValue example, std::vector<Example>* examples) override;
+};
+
+Status TextReader::ReadObject(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
   Example read;
@@ -225,13 +106,15 @@ Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples
     PERUSE_ASSIGN_OR_RETURN(const text::Encoding encoding, Encode(*text, example.FindMember("pair")));
     read = {.ids = encoding.ids, .types = encoding.type_ids};
   }
-  PERUSE_RETURN_IF_ERROR(ReadLabel(example, &read));
+  const JsonValue probabilities = example.FindMember("probabilities");
+  PERUSE_RETURN_IF_ERROR(probabilities.exists() ? ReadProbabilities(probabilities, &read)
+                                                : ReadLabel(example.FindMember("label"), &read));
   examples->push_back(std::move(read));
   return OkStatus();
 }
 
 // Reads a text together with all labels, in the form that the zero-shot-classification task uses.
-Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
+Result<Example> TextReader::ReadWithLabels(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
   text::EncodeOptions options;
@@ -252,8 +135,70 @@ Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
   return read;
 }
 
-// Reads a line of plain text. The part beyond max_length becomes another example.
-Status ExampleReader::ReadLine(JsonValue example, std::vector<Example>* examples) {
+Result<float> TextReader::ReadTargets(JsonValue probabilities, Example* read) const {
+  PERUSE_RETURN_IF_ERROR(ReadFloats(probabilities, "its \"probabilities\"", &read->targets));
+  if (read->targets.size() != labels_.size()) {
+    return InvalidArgument("it has " + std::to_string(read->targets.size()) + " probabilities for " +
+                           std::to_string(labels_.size()) + " labels");
+  }
+  float sum = 0;
+  for (const float p : read->targets) {
+    if (p < 0 || p > 1) return InvalidArgument("its \"probabilities\" are not all between 0 and 1");
+    sum += p;
+  }
+  return sum;
+}
+
+Status RegressionReader::ReadLabel(JsonValue label, Example* read) {
+  if (const std::optional<double> number = label.GetDouble()) {
+    read->targets = {static_cast<float>(*number)};
+  } else if (!label.IsArray()) {
+    return InvalidArgument("its \"label\" is not a number, which regression needs");
+  } else {
+    PERUSE_RETURN_IF_ERROR(ReadFloats(label, "its \"label\"", &read->targets));
+  }
+  if (read->targets.size() == labels_.size()) return OkStatus();
+  return InvalidArgument("its \"label\" has " + std::to_string(read->targets.size()) + " numbers; the model gives " +
+                         std::to_string(labels_.size()));
+}
+
+Status MultiLabelReader::ReadLabel(JsonValue label, Example* read) {
+  if (!label.IsArray()) return InvalidArgument("its \"label\" is not a list of labels");
+  read->targets.assign(labels_.size(), 0);
+  for (JsonValue item : label) {
+    if (!item.GetString()) return InvalidArgument("its \"label\" is not a list of labels");
+    PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*item.GetString()));
+    read->targets[static_cast<size_t>(number)] = 1;
+  }
+  return OkStatus();
+}
+
+Status OneLabelReader::ReadLabel(JsonValue label, Example* read) {
+  const std::optional<std::string_view> name = label.GetString();
+  if (!name) return InvalidArgument("its \"label\" is not the name of a label");
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*name));
+  if (goal_ == Goal::kSoftLabels) {
+    read->targets.assign(labels_.size(), 0);
+    read->targets[static_cast<size_t>(number)] = 1;
+  } else {
+    read->labels = {number};
+    hard_labels_ = true;
+  }
+  return OkStatus();
+}
+
+Status OneLabelReader::ReadProbabilities(JsonValue probabilities, Example* read) {
+  PERUSE_ASSIGN_OR_RETURN(const float sum, ReadTargets(probabilities, read));
+  if (std::fabs(sum - 1) > 1e-3f) return InvalidArgument("its \"probabilities\" do not add up to 1");
+  if (hard_labels_)
+    return InvalidArgument(
+        "it has \"probabilities\", and an example before it a \"label\" alone; give the first of them probabilities "
+        "too");
+  goal_ = Goal::kSoftLabels;
+  return OkStatus();
+}
+
+Status LineReader::ReadObject(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
   text::EncodeOptions options;
@@ -273,68 +218,7 @@ Status ExampleReader::ReadLine(JsonValue example, std::vector<Example>* examples
   return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
 }
 
-Status ExampleReader::ReadLabel(JsonValue example, Example* read) {
-  const JsonValue label = example.FindMember("label");
-  const JsonValue probabilities = example.FindMember("probabilities");
-  if (probabilities.exists()) return ReadProbabilities(probabilities, read);
-  if (goal_ == Goal::kRegression) {
-    if (const std::optional<double> number = label.GetDouble()) {
-      read->targets = {static_cast<float>(*number)};
-    } else if (!label.IsArray()) {
-      return InvalidArgument("its \"label\" is not a number, which regression needs");
-    } else {
-      PERUSE_RETURN_IF_ERROR(ReadFloats(label, "its \"label\"", &read->targets));
-    }
-    if (read->targets.size() == labels_.size()) return OkStatus();
-    return InvalidArgument("its \"label\" has " + std::to_string(read->targets.size()) + " numbers; the model gives " +
-                           std::to_string(labels_.size()));
-  }
-  if (goal_ == Goal::kMultiLabel) {
-    if (!label.IsArray()) return InvalidArgument("its \"label\" is not a list of labels");
-    read->targets.assign(labels_.size(), 0);
-    for (JsonValue item : label) {
-      if (!item.GetString()) return InvalidArgument("its \"label\" is not a list of labels");
-      PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*item.GetString()));
-      read->targets[static_cast<size_t>(number)] = 1;
-    }
-    return OkStatus();
-  }
-  const std::optional<std::string_view> name = label.GetString();
-  if (!name) return InvalidArgument("its \"label\" is not the name of a label");
-  PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*name));
-  if (goal_ == Goal::kSoftLabels) {
-    read->targets.assign(labels_.size(), 0);
-    read->targets[static_cast<size_t>(number)] = 1;
-  } else {
-    read->labels = {number};
-    hard_labels_ = true;
-  }
-  return OkStatus();
-}
-
-Status ExampleReader::ReadProbabilities(JsonValue probabilities, Example* read) {
-  if (goal_ == Goal::kRegression) return InvalidArgument("it has \"probabilities\", and the task is regression");
-  PERUSE_RETURN_IF_ERROR(ReadFloats(probabilities, "its \"probabilities\"", &read->targets));
-  if (read->targets.size() != labels_.size()) {
-    return InvalidArgument("it has " + std::to_string(read->targets.size()) + " probabilities for " +
-                           std::to_string(labels_.size()) + " labels");
-  }
-  float sum = 0;
-  for (const float p : read->targets) {
-    if (p < 0 || p > 1) return InvalidArgument("its \"probabilities\" are not all between 0 and 1");
-    sum += p;
-  }
-  if (goal_ == Goal::kMultiLabel) return OkStatus();
-  if (std::fabs(sum - 1) > 1e-3f) return InvalidArgument("its \"probabilities\" do not add up to 1");
-  if (hard_labels_)
-    return InvalidArgument(
-        "it has \"probabilities\", and an example before it a \"label\" alone; give the first of them probabilities "
-        "too");
-  goal_ = Goal::kSoftLabels;
-  return OkStatus();
-}
-
-Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* examples) {
+Status EntitiesReader::ReadObject(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   const JsonValue entities = example.FindMember("entities");
   if (!text) return InvalidArgument("it lacks the string \"text\"");
@@ -380,7 +264,7 @@ Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* exam
   return OkStatus();
 }
 
-Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* examples) {
+Status AnswerReader::ReadObject(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> question = example.FindMember("question").GetString();
   const std::optional<std::string_view> context = example.FindMember("context").GetString();
   const JsonValue answer = example.FindMember("answer");
@@ -429,6 +313,72 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
     return Status(StatusCode::kEmptyText, "its context has no text: it is empty or only white space");
   }
   return OkStatus();
+}
+
+}  // namespace
+
+Status ReadFloats(JsonValue list, const char* what, std::vector<float>* values) {
+  for (JsonValue item : list) {
+    const std::optional<double> number = item.GetDouble();
+    if (!number || !std::isfinite(*number)) return InvalidArgument(std::string(what) + " must be a list of numbers");
+    values->push_back(static_cast<float>(*number));
+  }
+  return OkStatus();
+}
+
+ExampleReader::ExampleReader(Goal goal, Context context)
+    : tokenizer_(context.tokenizer),
+      labels_(std::move(context.labels)),
+      format_(context.format),
+      label_numbers_(NumbersOf(labels_)),
+      max_length_(context.max_length),
+      goal_(goal) {}
+
+std::unique_ptr<ExampleReader> ExampleReader::Create(const text::Tokenizer& tokenizer, const TeachRequest& request,
+                                                     std::vector<std::string> labels, const LabelledInput* format,
+                                                     int32_t max_tokens) {
+  const int32_t max_length = std::min(request.max_length > 0 ? request.max_length : kUsualTokens, max_tokens);
+  Context context = {tokenizer, std::move(labels), format, max_length};
+  if (request.head == Head::kMaskedLm) return std::make_unique<LineReader>(Goal::kMaskedWords, std::move(context));
+  if (request.head == Head::kReplacedTokenDetection) {
+    return std::make_unique<LineReader>(Goal::kReplaced, std::move(context));
+  }
+  if (request.head == Head::kTokenClassification) return std::make_unique<EntitiesReader>(std::move(context));
+  if (request.head == Head::kQuestionAnswering) return std::make_unique<AnswerReader>(std::move(context));
+  if (request.problem == ProblemType::kMultiLabel) return std::make_unique<MultiLabelReader>(std::move(context));
+  if (request.problem == ProblemType::kRegression) return std::make_unique<RegressionReader>(std::move(context));
+  return std::make_unique<OneLabelReader>(std::move(context));
+}
+
+Status ExampleReader::Read(JsonValue example, std::vector<Example>* examples) {
+  if (!example.IsObject()) return InvalidArgument("it is not an object");
+  return ReadObject(example, examples);
+}
+
+Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonValue& pair) {
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kLongestFirst;
+  options.max_length = max_length_;
+  const std::optional<std::string_view> second = pair.GetString();
+  if (pair.exists() && !second) return InvalidArgument("its \"pair\" is not a string");
+  auto windows = second ? tokenizer_.EncodePair(text, *second, options) : tokenizer_.Encode(text, options);
+  PERUSE_RETURN_IF_ERROR(windows.status());
+  text::Encoding& first = windows->front();
+  if (windows->size() > 1) ++cut_;
+  if (first.is_blank[0] && first.is_blank[1]) {
+    return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
+  }
+  return std::move(first);
+}
+
+Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
+  const auto found = label_numbers_.find(name);
+  if (found != label_numbers_.end()) return found->second;
+  constexpr size_t kNamed = 20;
+  std::string known;
+  for (size_t i = 0; i < std::min(labels_.size(), kNamed); ++i) known += (i == 0 ? "" : ", ") + labels_[i];
+  if (labels_.size() > kNamed) known += " and " + std::to_string(labels_.size() - kNamed) + " more";
+  return InvalidArgument("its label \"" + std::string(name) + "\" is none of these: " + known);
 }
 
 }  // namespace peruse::train

@@ -56,9 +56,8 @@ Status TeachSession::OpenParts(std::string_view request) {
   if (tokenizer_limit && *tokenizer_limit > 0) limit = std::min(limit, *tokenizer_limit);
   if (sentence_ && sentence_->max_seq_length) limit = std::min<int64_t>(limit, *sentence_->max_seq_length);
   max_tokens_ = limit;
-  reader_ =
-      std::make_unique<ExampleReader>(*tokenizer_, request_, model.id2label,
-                                      std::get_if<LabelledInput>(&model.label_input), static_cast<int32_t>(limit));
+  reader_ = ExampleReader::Create(*tokenizer_, request_, model.id2label, std::get_if<LabelledInput>(&model.label_input),
+                                  static_cast<int32_t>(limit));
   return OkStatus();
 }
 
