@@ -231,7 +231,7 @@ Status AddedTokens::NormalizeInto(std::string_view text, size_t begin, size_t en
     std::swap(list->text, piece);
   } else {
     list->text.Append(piece, 0, piece.size());
-    if (list->text.failed) return list->text.Failure();
+    if (list->text.failed()) return list->text.Failure();
   }
   const std::string_view normalized = std::string_view(list->text.text).substr(base);
   if (normalized_.is_empty) {
@@ -261,7 +261,7 @@ Status AddedTokens::Extract(std::string_view text, const Normalizer* normalizer,
       return list->text.Failure();
     list->Add(base, list->text.size(), entries_[static_cast<size_t>(match.entry)].id);
   }
-  return list->complete() ? OkStatus() : NoMemory();
+  return list->text.failure;
 }
 
 const AddedTokens::Entry* AddedTokens::FindEntry(int32_t id) const {

@@ -17,8 +17,7 @@ namespace peruse::text {
 struct AlignedText {
   std::string text;             // valid UTF-8
   std::vector<Offset> origins;  // per byte of `text`: its range in the original
-  bool failed = false;          // an append failed, and the contents are invalid
-  Status refusal;               // the reason, unless memory ran out
+  Status failure;               // why an append failed; the contents are then invalid
   size_t limit = SIZE_MAX;      // maximum length in bytes
 
   size_t size() const { return text.size(); }
@@ -26,15 +25,17 @@ struct AlignedText {
   void Clear() {
     text.clear();
     origins.clear();
-    failed = false;
-    refusal = OkStatus();
+    failure = OkStatus();
   }
-  bool Refuse(Status why) {
-    refusal = std::move(why);
-    failed = true;
+  bool failed() const { return !failure.ok(); }
+  bool Fail(Status why) {
+    failure = std::move(why);
     return false;
   }
-  Status Failure() const { return refusal.ok() ? OutOfMemory("no memory to read a text") : refusal; }
+  bool FailForMemory() { return Fail(NoMemory()); }
+  // Returns why a function that changes the text returned false.
+  Status Failure() const { return failed() ? failure : NoMemory(); }
+  static Status NoMemory() { return OutOfMemory("no memory to read a text"); }
 
   void Append(char32_t c, Offset origin) {
     constexpr size_t kLongest = 4;
@@ -61,13 +62,13 @@ struct AlignedText {
   // Reserves memory for `bytes` more bytes, or marks the text as failed. Append also reserves; reserving the total beforehand avoids
   // copies.
   bool Grow(size_t bytes) {
-    if (bytes <= origins.capacity() - origins.size()) return !failed;
+    if (failed()) return false;
+    if (bytes <= origins.capacity() - origins.size()) return true;
     if (bytes > limit - std::min(limit, origins.size())) {
-      return Refuse(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
+      return Fail(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
     }
     // Grows the text first: the check above only reads the capacity of `origins`.
-    failed = failed || !TryGrow(&text, bytes) || !TryGrow(&origins, bytes);
-    return !failed;
+    return (TryGrow(&text, bytes) && TryGrow(&origins, bytes)) || FailForMemory();
   }
   void Append(const AlignedText& other, size_t begin, size_t end) {
     if (!Grow(end - begin)) return;
@@ -137,7 +138,7 @@ template <typename Change>
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (const Change& change : changes) editor.Apply(change.c, change.change);
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 }  // namespace peruse::text

@@ -12,7 +12,7 @@ bool IsRemovedByCleaning(char32_t c) { return CharClasses(c) & kControlClass; }
 template <typename Step>
 void Rewrite(AlignedText* text, AlignedText* scratch, const Step& step) {
   scratch->Clear();
-  scratch->failed = text->failed;
+  scratch->failure = text->failure;
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (size_t position = 0; position < text->size();) step(&editor, DecodeUtf8(text->text, &position));
   std::swap(*text, *scratch);
@@ -73,13 +73,13 @@ bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
       scratch->Truncate(before);
       run.Clear();
       run.Append(*text, i, end);
-      if (run.failed || !NormalizeStepwise(&run, &run_scratch)) return false;
+      if (run.failed() || !NormalizeStepwise(&run, &run_scratch)) return false;
       scratch->Append(run, 0, run.size());
     }
     i = end;
   }
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) const {
@@ -89,7 +89,7 @@ bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) 
     if (!UnicodeNormalizer(UnicodeForm::kNfd).Normalize(text, scratch)) return false;
     RemoveNonspacingMarks(text, scratch);
   }
-  if (text->failed) return false;
+  if (text->failed()) return false;
   return !options_.lowercase || LowercaseNormalizer().Normalize(text, scratch);
 }
 

@@ -30,7 +30,7 @@ bool BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
     }
     list->Add(word, piece.end);
   }
-  return list->complete();
+  return !list->text.failed();
 }
 
 }  // namespace peruse::text

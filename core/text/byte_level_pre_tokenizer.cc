@@ -67,7 +67,7 @@ bool ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) con
       prefixed.Clear();
       prefixed.Append(U' ', from->origins[begin]);
       prefixed.Append(*from, begin, end);
-      if (prefixed.failed) return false;
+      if (prefixed.failed()) return false;
       from = &prefixed;
       begin = 0;
       end = prefixed.size();
@@ -83,7 +83,7 @@ bool ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) con
     }
   }
   std::swap(*list, *scratch);
-  return list->complete();
+  return !list->text.failed();
 }
 
 }  // namespace peruse::text

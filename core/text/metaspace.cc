@@ -53,7 +53,7 @@ bool Metaspace::PreTokenize(PieceList* list, PieceList* scratch) const {
     AddPieces(base, scratch);
   }
   std::swap(*list, *scratch);
-  return list->complete();
+  return !list->text.failed();
 }
 
 }  // namespace peruse::text

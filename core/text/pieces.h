@@ -15,20 +15,18 @@ struct Piece {
 };
 
 struct PieceList {
-  AlignedText text;
+  AlignedText text;  // its failure is that of the list, too
   std::vector<Piece> pieces;
-  bool failed = false;  // memory ran out, and the list is invalid
 
   void Clear() {
     text.Clear();
     pieces.clear();
-    failed = false;
   }
-  bool complete() const { return !failed && !text.failed; }
   std::string_view View(const Piece& piece) const { return text.view(piece.begin, piece.end); }
   void Add(size_t begin, size_t end, int32_t token_id = -1) {
-    if (begin == end || failed) return;
-    failed = !TryPushBack(&pieces, {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), token_id});
+    if (begin == end || text.failed()) return;
+    const Piece piece = {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), token_id};
+    if (!TryPushBack(&pieces, piece)) text.FailForMemory();
   }
 };
 

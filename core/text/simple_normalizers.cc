@@ -35,7 +35,7 @@ bool FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
       editor.Drop(1);
   }
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 }  // namespace
@@ -80,20 +80,20 @@ bool NmtNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
 
 bool ReplaceNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   PatternMatches matches(pattern_, text->text);
-  if (!matches.Next()) return matches.status().ok() || text->Refuse(matches.status());
+  if (!matches.Next()) return matches.status().ok() || text->Fail(matches.status());
   scratch->Clear();
   scratch->Grow(text->size());
   AlignedEditor editor(*text, 0, text->size(), scratch);
   do {
-    if (scratch->failed) return text->Refuse(scratch->Failure());
+    if (scratch->failed()) return text->Fail(scratch->Failure());
     editor.CopyTo(matches.begin());
     while (editor.cursor() < matches.end()) editor.Drop(1);
     for (size_t position = 0; position < content_.size();) editor.Insert(DecodeUtf8(content_, &position));
   } while (matches.Next());
-  if (!matches.status().ok()) return text->Refuse(matches.status());
+  if (!matches.status().ok()) return text->Fail(matches.status());
   editor.CopyTo(text->size());
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 bool PrependNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
@@ -104,7 +104,7 @@ bool PrependNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const
   for (size_t position = 0; position < prefix_.size();) scratch->Append(DecodeUtf8(prefix_, &position), origin);
   scratch->Append(*text, 0, text->size());
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 bool ByteLevelNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
@@ -114,7 +114,7 @@ bool ByteLevelNormalizer::Normalize(AlignedText* text, AlignedText* scratch) con
     scratch->Append(StandIn(static_cast<unsigned char>(text->text[i])), text->origins[i]);
   }
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 }  // namespace peruse::text

@@ -28,7 +28,7 @@ bool SplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
                          segments->Add(begin + matches.begin(), begin + matches.end(), !invert_);
                          from = matches.end();
                        }
-                       if (!matches.status().ok()) segments->refusal = matches.status();
+                       if (!matches.status().ok()) segments->failure = matches.status();
                        if (begin + from < end) segments->Add(begin + from, end, invert_);
                      });
 }

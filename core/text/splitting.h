@@ -18,11 +18,12 @@ struct Segment {
 
 struct Segments {
   std::vector<Segment> list;
-  bool failed = false;  // memory ran out while segments were collected
-  Status refusal;       // why the search failed
+  Status failure;  // why the search failed
 
   void Clear() { list.clear(); }
-  void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }
+  void Add(size_t begin, size_t end, bool is_match) {
+    if (!TryPushBack(&list, {begin, end, is_match})) failure = OutOfMemory("no memory to split a text");
+  }
 };
 
 void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, PieceList* list);
@@ -41,11 +42,10 @@ template <typename Find>
     }
     segments.Clear();
     find(list->text.text, piece.begin, piece.end, &segments);
-    if (!segments.refusal.ok()) return list->text.Refuse(segments.refusal);
-    if (segments.failed) return false;
+    if (!segments.failure.ok()) return list->text.Fail(segments.failure);
     AddSegments(segments.list, behavior, list);
   }
-  return list->complete();
+  return !list->text.failed();
 }
 
 // Splits [begin, end) into segments. Each character for which is_delimiter returns true is a separate delimiter.

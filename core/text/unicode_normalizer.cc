@@ -119,7 +119,7 @@ bool LowercaseNormalizer::Normalize(AlignedText* text, AlignedText* scratch) con
     if (lower.second != 0) editor.Insert(lower.second);
   }
   std::swap(*text, *scratch);
-  return !text->failed;
+  return !text->failed();
 }
 
 }  // namespace peruse::text
