@@ -56,5 +56,6 @@ set(PERUSE_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initi
 function(peruse_vector_code)
   if(EMSCRIPTEN AND PERUSE_RELAXED)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mrelaxed-simd)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # headers are compiled without relaxed SIMD
   endif()
 endfunction()

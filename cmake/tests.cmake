@@ -8,7 +8,6 @@ endif()
 set(peruse_vector_tests ${peruse_test_files})
 list(FILTER peruse_vector_tests INCLUDE REGEX "/backend/xnnpack/")
 peruse_vector_code(${peruse_vector_tests} tests/tools/int8_bits.cc)
-set_source_files_properties(${peruse_vector_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
 
