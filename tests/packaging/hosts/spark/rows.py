@@ -27,7 +27,7 @@ def kill_first(started):
 def main():
     source, target, *command = sys.argv[1:]
     started = Path(target + ".started")
-    killer = threading.Thread(target=kill_first, args=(started,))
+    killer = threading.Thread(target=kill_first, args=(started,), daemon=True)
     killer.start()
     conf = SparkConf().setMaster("local[2,4]").set("spark.ui.enabled", "false").set("spark.driver.host", "127.0.0.1")
     with SparkContext(conf=conf) as spark:
