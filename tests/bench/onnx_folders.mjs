@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Compares Peruse with transformers.js (onnxruntime-web, WebAssembly, one thread) in Chromium, on the same folders with 8-bit ONNX files:
-// bytes to download, time to the first answer, time per text, memory, and the largest difference to the file's results with float activations.
+// bytes to download, time and processor time to the first answer, time per text, memory, and the largest difference to the file's results with
+// float activations. Processor time hardly depends on what else the machine does.
 //   node tests/bench/onnx_folders.mjs [--rounds 3] [--only minilm-embedder,...] [--json file] [--peer checkout --peer-python python]
 // With --peer, transformers.js's own scripts make the ONNX files (export/run_peer_scripts.py says which checkout and Python).
 // Needs web/bundle (npm run build:ts), npm's registry, and a Python with torch, transformers, onnx and onnxruntime (PERUSE_BENCH_PYTHON, or
@@ -132,6 +133,12 @@ async function peakBytes(session) {
   return Math.max(...peaks);
 }
 
+/** Processor time of all renderers so far, in seconds. */
+async function processorSeconds(session) {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  return processInfo.filter(({ type }) => type === 'renderer').reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+}
+
 async function measure(subject, name, { texts, results }) {
   const server = await serve();
   const browser = await chromium.launch({
@@ -144,14 +151,16 @@ async function measure(subject, name, { texts, results }) {
     page.setDefaultTimeout(600_000);
     await page.goto(server.url);
     await page.waitForFunction(() => window.ready);
+    const before = await processorSeconds(session);
     const first = await page.evaluate(([...given]) => window.start(...given), [subject, kTasks[name], name, texts[0]]);
+    const processor = (await processorSeconds(session)) - before;
     const download = { ...server.sent };
     await page.evaluate((some) => window.time(some), texts.slice(0, 3));
     const perText = await page.evaluate((all) => window.time(all), texts);
     const raw = await page.evaluate((all) => window.raw(all), texts);
     const difference = Math.max(...raw.flatMap((row, i) => row.map((value, k) => Math.abs(value - results[i][k]))));
     if (raw.some((row, i) => row.length !== results[i].length)) throw new Error(`${subject} gives other sizes for ${name}`);
-    return { first, perText, difference, memory: await peakBytes(session), ...download };
+    return { first, processor, perText, difference, memory: await peakBytes(session), ...download };
   } finally {
     await browser.close();
     server.close();
@@ -190,7 +199,7 @@ for (const name of names) {
     const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
     console.log(
       `| ${name} | ${subject === 'peer' ? `transformers.js ${kTransformersJs}` : 'Peruse'} | ${megabytes(row.model)} | ${megabytes(row.scripts)} | ` +
-        `${(row.first / 1000).toFixed(2)} | ${row.perText.toFixed(1)} | ${megabytes(row.memory)} | ${row.difference.toPrecision(2)} |`,
+        `${(row.first / 1000).toFixed(2)} | ${row.processor.toFixed(2)} | ${row.perText.toFixed(1)} | ${megabytes(row.memory)} | ${row.difference.toPrecision(2)} |`,
     );
   }
 }
