@@ -2,20 +2,12 @@
 // A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
 // Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
+import type { Claim } from './claim.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
 import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
-
-export interface Claim extends Stored {
-  /** The columns of the stored matrix that belong to the parameter; undefined means all. */
-  columns?: { first: number; count: number };
-  /** Whether the parameter's shape is [n, 1]. */
-  asColumn?: boolean;
-  /** Whether the parameter is [rows, heads * size], stored as [heads, rows, size]. */
-  byHeads?: boolean;
-}
 
 export interface Claims {
   parameters: Map<string, Claim>;

@@ -1,6 +1,7 @@
 import type { IntegerParameters, OnnxRequest } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
-import type { Claim, Claims } from './claims.js';
+import type { Claim } from './claim.js';
+import type { Claims } from './claims.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { type StoredType, shapeOf } from './values.js';
 

@@ -1,6 +1,6 @@
 // Tables of position keys and queries, into which onnxslim and onnxruntime's optimiser fold DeBERTa's relative embeddings and their
 // projections. Each layer multiplies its queries by one [heads, rows, head size], and its keys by the other.
-import type { Claim } from './claims.js';
+import type { Claim } from './claim.js';
 import type { Constants } from './constants.js';
 import type { Node } from './graph.js';
 import { moduleOf } from './modules.js';

@@ -1,5 +1,5 @@
 // Converts stored parameters to floats, or to rows of int8 with a scale each.
-import type { Claim } from './claims.js';
+import type { Claim } from './claim.js';
 import type { Coding } from './constants.js';
 import { kTypes, sizeOf, type Tensor } from './tensor.js';
 
