@@ -255,7 +255,7 @@ export const kSuites = [
     why: 'shaders change rarely, and it needs drivers that nothing else uses',
     builds: [],
     reads: ['core/backend/webgpu/', 'tests/bench/gpu_stats', 'tests/node/gpu/', 'tools/setup/mesa'],
-    processor: 40,
+    processor: 70,
     command: ['node', 'tests/bench/gpu_stats.mjs'],
   },
   {
