@@ -14,20 +14,9 @@ const { publishedModels } = (await import('../../tools/setup/published_models.mj
 const models = publishedModels();
 const kGoldens = fileURLToPath(new URL('../fixtures/published/paraphrase.json', import.meta.url));
 
-/** What the package does not contain: the model's published configuration. */
-const kConfig = {
-  architectures: ['BertModel'],
-  model_type: 'bert',
-  vocab_size: 30522,
-  hidden_size: 384,
-  num_hidden_layers: 3,
-  num_attention_heads: 12,
-  intermediate_size: 1536,
-  hidden_act: 'gelu',
-  max_position_embeddings: 512,
-  type_vocab_size: 2,
-  layer_norm_eps: 1e-12,
-};
+/** What the package does not contain: the published configuration. */
+const kConfigFile = fileURLToPath(new URL('../fixtures/published/paraphrase_config.json', import.meta.url));
+const kConfig = JSON.parse(await readFile(kConfigFile, 'utf8')) as { hidden_size: number; vocab_size: number };
 
 interface Golden {
   ids: number[];
@@ -47,7 +36,7 @@ describe.skipIf(models === undefined)('paraphrase-MiniLM-L3-v2 as ONNX', () => {
     const source = join(root, 'source');
     await mkdir(join(source, 'onnx'), { recursive: true });
     await copyFile(models!.paraphrase, join(source, 'onnx/model.onnx'));
-    await writeFile(join(source, 'config.json'), JSON.stringify(kConfig));
+    await copyFile(kConfigFile, join(source, 'config.json'));
     await writeFile(join(source, 'tokenizer.json'), tinyTokenizer(kConfig.vocab_size));
   });
   afterAll(() => rm(root, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ const kDrivers = {
   'mesa-vulkan-drivers': 'e2d4a843b8c55ed17c1e8856805f67b553b013b6ce5f15faeec4db7d4d38ff90',
   'mesa-drm-shim': '0c42b1487521f09a0fbfe155c5758a419d9372336d0998e46ffb3adfe609a736',
 };
-/** What the drivers need. Debian's current versions, whose signatures apt checks: they don't affect what is measured. */
+/** Libraries that the drivers load. They do not affect what is measured, so these are Debian's current versions; apt checks their signatures. */
 const kLibraries = ['libc6', 'libdisplay-info2', 'libdrm2', 'libgcc-s1', 'libstdc++6'];
 
 const kFolder = 'usr/lib/x86_64-linux-gnu';

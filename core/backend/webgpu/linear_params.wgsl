@@ -56,7 +56,7 @@ fn store(to: vec4u, y: vec4f) {
 
 // out[rows, group, columns] = activation(sums), then plus or times other.
 fn put(rows: vec4u, columns: vec4u, group: u32, sums: array<vec4f, 4>) {
-  var y = sums;
+  var y = sums;  // rotates, because an index that is not a literal would keep the array in memory
   if (params.activation != 0u) {
     for (var i = 0u; i < 4u; i++) {
       let first = activate(y[0], params.activation);

@@ -1,5 +1,5 @@
 // Published embedders with real weights, and intents to sort by them.
-import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { publishedModels } from '../../../tools/setup/published_models.mjs';
 import { convertCheckpoint } from '../../../web/dist/quantize/convert.js';
@@ -7,20 +7,8 @@ import { unpack } from './labelled_sets.mjs';
 
 const kExamples = 10; // for each intent
 
-/** paraphrase-MiniLM-L3-v2 is published as one ONNX file; its tokenizer is that of all-MiniLM-L6-v2. */
-const kParaphrase = {
-  architectures: ['BertModel'],
-  model_type: 'bert',
-  vocab_size: 30522,
-  hidden_size: 384,
-  num_hidden_layers: 3,
-  num_attention_heads: 12,
-  intermediate_size: 1536,
-  hidden_act: 'gelu',
-  max_position_embeddings: 512,
-  type_vocab_size: 2,
-  layer_norm_eps: 1e-12,
-};
+/** paraphrase-MiniLM-L3-v2 is published as one ONNX file. This is its configuration; its tokenizer is that of all-MiniLM-L6-v2. */
+const kParaphraseConfig = new URL('../../fixtures/published/paraphrase_config.json', import.meta.url);
 
 /** Returns folders with float32 weights by name; empty unless tools/setup/published_models.mjs has installed them. */
 export async function publishedEmbedders(temporary) {
@@ -29,7 +17,7 @@ export async function publishedEmbedders(temporary) {
   const source = join(temporary, 'source');
   mkdirSync(join(source, 'onnx'), { recursive: true });
   copyFileSync(published.paraphrase, join(source, 'onnx/model.onnx'));
-  writeFileSync(join(source, 'config.json'), JSON.stringify(kParaphrase));
+  copyFileSync(kParaphraseConfig, join(source, 'config.json'));
   cpSync(join(published.minilm, 'tokenizer.json'), join(source, 'tokenizer.json'));
   const target = join(temporary, 'paraphrase-MiniLM-L3-v2');
   await convertCheckpoint(source, target);
