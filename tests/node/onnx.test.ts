@@ -36,12 +36,12 @@ async function opened(content: Uint8Array | Files, modelType = 'bert', name = 'm
       return { found: true, where: file, size: bytes.length, chunks, close: async () => {} } as const;
     },
   };
-  const weights = await openOnnx({ folder, name, modelType, signal: new AbortController().signal, report: () => {} });
+  const weights = await openOnnx({ folder, name, modelType, tied: true, signal: new AbortController().signal, report: () => {} });
   const parts: Uint8Array[] = [];
   for await (const chunk of weights.chunks()) parts.push(chunk.slice());
   const bytes = new Uint8Array(Buffer.concat(parts));
   expect(bytes.length).toBe(weights.size);
-  return { bytes, conflicts: weights.conflicts };
+  return { bytes, conflicts: weights.conflicts, changes: weights.changes };
 }
 
 function tensorsOf(file: Uint8Array): Map<string, { shape: number[]; values: Float32Array }> {
@@ -116,6 +116,7 @@ describe('parameters', () => {
       folder: { open: async () => file },
       name: 'm',
       modelType: 'bert',
+      tied: true,
       signal: new AbortController().signal,
       report: () => {},
     };
@@ -215,7 +216,7 @@ describe('answers', () => {
           return { found: true, where, size: bytes.length, transfers, chunks, close: async () => {} } as const;
         },
       };
-      const request = { folder, name: 'model.onnx', modelType: 'bert', signal: new AbortController().signal, report: () => {} };
+      const request = { folder, name: 'model.onnx', modelType: 'bert', tied: true, signal: new AbortController().signal, report: () => {} };
       const parts: Uint8Array[] = [];
       for await (const chunk of (await openOnnx(request)).chunks()) parts.push(chunk.slice());
       return { opens, weights: Buffer.concat(parts) };

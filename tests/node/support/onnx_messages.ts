@@ -106,3 +106,13 @@ export function hostileFiles(): [what: string, content: Uint8Array, message: Reg
     ['a factor of a product', modelOf(nodeOf('Gemm', ['x', 'w', ''], attribute('transA', 1)), tensorOf('w', [2, 2], 16)), /transA/],
   ];
 }
+
+/** A node of a module, for example of "cls.predictions.decoder". */
+export const nodeOfModule = (op: string, module: string, inputs: string[], output: string) =>
+  field(
+    1,
+    message(...inputs.map((one) => field(1, one)), field(2, output), field(3, `/${module.replaceAll('.', '/')}/${op}`), field(4, op)),
+  );
+
+export const floatsOf = (name: string, dims: number[], values: Float32Array<ArrayBuffer>) =>
+  field(5, message(...dims.map((dim) => field(1, dim)), field(2, 1), field(8, name), field(9, new Uint8Array(values.buffer))));

@@ -4,7 +4,7 @@ import { ByteReporter } from '../progress.js';
 import { StaticFolder } from '../sources/folder_static.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
-import type { ImportOnnx, OnnxPart, ParameterInfo } from '../sources/onnx_part.js';
+import type { ConfigChanges, ImportOnnx, OnnxPart, ParameterInfo } from '../sources/onnx_part.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { ModelFolder } from '../sources/source.js';
 import type { Engine } from './engine.js';
@@ -45,11 +45,11 @@ export async function openOnnxFeed(
     bytes += more;
     reporter.add(more);
   };
-  const integers = (all: readonly ParameterInfo[]) => integerParameters(engine.newReader(name), config, all);
-  const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
   const fields = parseObject(configName, config);
-  const modelType = textOf(fields.model_type);
-  const weights = await openOnnx({ folder: job.folder, name, modelType, encoded, signal: job.signal, report });
+  const integers = (all: readonly ParameterInfo[], changes: ConfigChanges) =>
+    integerParameters(engine.newReader(name), changed(config, fields, changes), all);
+  const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
+  const weights = await openOnnx({ folder: job.folder, name, ...onnxModel(fields), encoded, signal: job.signal, report });
   const feed = async (target: Engine) => {
     try {
       for await (const chunk of weights.chunks()) await target.feedWeights(chunk);
@@ -59,12 +59,17 @@ export async function openOnnxFeed(
     reporter.finish();
     return bytes;
   };
-  return { config: weights.hasPositionTables ? withPositionTables(fields) : config, feed };
+  return { config: changed(config, fields, weights.changes), feed };
 }
 
-/** Adds Peruse's own field for DeBERTa's tables of position keys and queries to config.json. */
-export function withPositionTables(config: Record<string, unknown>): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ ...config, peruse_position_tables: true }));
+/** Returns what the reader needs to know of config.json. */
+export function onnxModel(config: Record<string, unknown>): { modelType: string; tied: boolean } {
+  return { modelType: textOf(config.model_type), tied: config.tie_word_embeddings !== false };
+}
+
+/** Returns config.json with changed fields, or `content` itself if none changes. */
+export function changed(content: Uint8Array, config: Record<string, unknown>, changes: ConfigChanges): Uint8Array {
+  return Object.keys(changes).length === 0 ? content : new TextEncoder().encode(JSON.stringify({ ...config, ...changes }));
 }
 
 /** Wraps a folder, so that static embeddings in it are read as a sentence-transformers folder (StaticFolder). */

@@ -2,23 +2,14 @@
 // A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
 // Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
-import type { Claim } from './claim.js';
+import type { OnnxRequest } from '../sources/onnx_part.js';
+import type { Claim, Claims } from './claim.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
 import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
-
-export interface Claims {
-  parameters: Map<string, Claim>;
-  /** Further constants for a parameter, which must have equal bytes. */
-  copies: { name: string; first: Tensor; second: Tensor }[];
-  /** Parameters that are zeros, because tools remove additions of zeros. */
-  zeros: Map<string, number[]>;
-  conflicts: string[];
-  /** Whether DeBERTa's relative embeddings are replaced by tables of position keys and queries. */
-  hasPositionTables: boolean;
-}
+import { claimTied } from './tied.js';
 
 export const kOnnxTypes: readonly string[] = [
   'bert',
@@ -38,7 +29,7 @@ export const kOnnxTypes: readonly string[] = [
 const kPacked =
   /^(QAttention|QEmbedLayerNormalization|MultiHeadAttention|PackedAttention|PackedMultiHeadAttention|GroupQueryAttention|QOrdered\w+|DynamicQuantizeMatMul|MatMulIntegerToFloat)$/;
 
-export function claimParameters(graph: Graph, modelType: string): Claims {
+export function claimParameters(graph: Graph, { modelType, tied }: Pick<OnnxRequest, 'modelType' | 'tied'>): Claims {
   if (!kOnnxTypes.includes(modelType)) {
     throw new PeruseError('unsupported', `ONNX files of models of type "${modelType.slice(0, 40)}" are not read; use model.safetensors`);
   }
@@ -49,14 +40,16 @@ export function claimParameters(graph: Graph, modelType: string): Claims {
       `node ${name} (${op}) packs weights in a way that isn't read; use model.onnx or model_quantized.onnx`,
     );
   }
-  return new Claiming(graph, modelType).run();
+  const claims = new Claiming(graph, modelType).run();
+  if (tied) claimTied(claims);
+  return claims;
 }
 
 const kBiasAdders = new Set(['Add', 'BiasGelu', 'FastGelu', 'SkipLayerNormalization']);
 
 class Claiming {
   private readonly constants_: Constants;
-  private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [], hasPositionTables: false };
+  private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [], changes: {} };
   private readonly conflicting_ = new Set<string>();
   /** Names of linear layers with weights, from which tools may have removed a bias of zeros. */
   private readonly linears_ = new Map<string, number>();
@@ -149,7 +142,7 @@ class Claiming {
     const [first, second] = [before.tensor, claim.tensor];
     const alike = first.type === second.type && String(before.shape) === String(claim.shape) && before.transposed === claim.transposed;
     if (alike && (!first.bytes || !second.bytes || equalBytes(first.bytes, second.bytes))) {
-      if (!first.bytes || !second.bytes) this.claims_.copies.push({ name, first, second });
+      if (!first.bytes || !second.bytes) this.claims_.copies.push({ name, first, second, turned: false });
       return;
     }
     this.claims_.parameters.delete(name);
@@ -366,7 +359,7 @@ class Claiming {
     for (const name of this.claims_.parameters.keys()) if (name.endsWith('encoder.rel_embeddings.weight')) return;
     for (const [name, table] of positionTables(this.constants_)) {
       this.claim(name, table);
-      this.claims_.hasPositionTables = true;
+      this.claims_.changes.peruse_position_tables = true;
     }
   }
 

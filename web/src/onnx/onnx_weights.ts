@@ -5,7 +5,9 @@ import { PeruseError, throwIfAborted } from '../errors.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import type { ModelFile } from '../sources/source.js';
 import { ByteStream } from './byte_stream.js';
-import { type Claims, claimParameters } from './claims.js';
+import type { Claims } from './claim.js';
+import { claimParameters } from './claims.js';
+import { CopyCheck } from './copies.js';
 import { readGraph } from './graph.js';
 import { type Layout, lastPlace, layOut, type Output } from './outputs.js';
 import { Pass } from './pass.js';
@@ -21,7 +23,7 @@ export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
     size: layout.header.length + layout.bodyBytes,
     quantized: layout.outputs.some(({ dtype }) => dtype === 'I8' || dtype === 'U8'),
     conflicts: claims.conflicts,
-    hasPositionTables: claims.hasPositionTables,
+    changes: claims.changes,
     chunks: () => chunksOf(request, claims, layout, kept),
   };
 }
@@ -33,7 +35,7 @@ async function readClaims(request: OnnxRequest): Promise<{ claims: Claims; kept:
   const stream = new ByteStream(kept ? keeping(chunks, kept) : chunks, request.name);
   try {
     await refuseOthers(stream);
-    const claims = claimParameters(await readGraph(stream), request.modelType);
+    const claims = claimParameters(await readGraph(stream), request);
     return { claims, kept };
   } finally {
     await stream.close();
@@ -96,14 +98,17 @@ async function* chunksOf(
     if (place) files.set(place.file, [...(files.get(place.file) ?? []), output]);
     else yield* wholeBytes(output.claim, output.dtype, (tensor) => tensor.bytes!);
   }
-  for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, claims.copies, kept);
+  const copies = new CopyCheck(claims.copies);
+  for (const { place } of copies.tensors) if (place) files.set(place.file, files.get(place.file) ?? []);
+  for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, copies, kept);
+  await named(request.name, async () => copies.finish());
 }
 
 async function* chunksOfFile(
   request: OnnxRequest,
   external: string | undefined,
   outputs: readonly Output[],
-  copies: Claims['copies'],
+  copies: CopyCheck,
   kept: readonly Blob[] | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { name, signal } = request;

@@ -1,7 +1,6 @@
 import type { IntegerParameters, OnnxRequest } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
-import type { Claim } from './claim.js';
-import type { Claims } from './claims.js';
+import type { Claim, Claims } from './claim.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { type StoredType, shapeOf } from './values.js';
 
@@ -27,10 +26,13 @@ const kGroup = 32;
 
 export function layOut(claims: Claims, encoded: OnnxRequest['encoded']): Layout {
   const parameters = [...claims.parameters];
-  const integers = encoded?.([
-    ...[...claims.zeros].map(([name, shape]) => ({ name, dtype: 'F32', shape })),
-    ...parameters.map(([name, claim]) => ({ name, dtype: 'F32', shape: shapeOf(claim) })),
-  ]);
+  const integers = encoded?.(
+    [
+      ...[...claims.zeros].map(([name, shape]) => ({ name, dtype: 'F32', shape })),
+      ...parameters.map(([name, claim]) => ({ name, dtype: 'F32', shape: shapeOf(claim) })),
+    ],
+    claims.changes,
+  );
   const all = parameters.map(([name, claim]) => outputOf(name, claim, integers?.get(name)));
   const shared = sharedNames(all);
   const outputs = all.filter(({ name }) => !Object.hasOwn(shared, name)).sort(compareOutputs);

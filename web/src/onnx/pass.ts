@@ -2,7 +2,7 @@
 // together, so about one parameter is in memory.
 import { PeruseError } from '../errors.js';
 import type { ByteStream } from './byte_stream.js';
-import type { Claims } from './claims.js';
+import type { CopyCheck } from './copies.js';
 import type { Output } from './outputs.js';
 import type { Tensor } from './tensor.js';
 import { RowFitter, wholeBytes } from './values.js';
@@ -13,7 +13,6 @@ const kBatchElements = 1 << 18;
 export class Pass {
   private readonly held_ = new Map<Tensor, Uint8Array>();
   private heldBytes_ = 0;
-  private readonly hashes_ = new Map<Tensor, number>();
   /** Parameters that are not complete yet, in the order of the file. */
   private readonly waiting_: Output[];
 
@@ -22,32 +21,42 @@ export class Pass {
     private readonly stream_: ByteStream,
     private readonly file_: string | undefined,
     outputs: readonly Output[],
-    private readonly copies_: Claims['copies'],
+    private readonly copies_: CopyCheck,
   ) {
     this.waiting_ = [...outputs];
   }
 
   async *run(): AsyncGenerator<Uint8Array> {
-    const copies = this.copies_.flatMap(({ first, second }) => [first, second]);
-    const needed = new Set([...this.waiting_.flatMap(({ members }) => members), ...copies].filter((tensor) => this.isHere(tensor)));
+    const needed = new Set([...this.waiting_.flatMap(({ members }) => members), ...this.copies_.tensors].filter((one) => this.isHere(one)));
     for (const tensor of [...needed].sort((a, b) => a.place!.offset - b.place!.offset)) {
       await this.reach(tensor);
       const [next, ...others] = this.waiting_;
-      const alone = !copies.includes(tensor) && !others.some(({ members }) => members.includes(tensor));
-      if (alone && next?.claim.tensor === tensor && this.canStream(next)) {
-        yield* next.dtype === 'I8' ? this.integerRows(next) : this.stream_.pass(tensor.place!.length);
+      const isOfOthers = others.some(({ members }) => members.includes(tensor));
+      if (!isOfOthers && !next?.members.includes(tensor)) {
+        for await (const _ of this.pass(tensor));
+        continue;
+      }
+      if (!isOfOthers && next?.claim.tensor === tensor && this.canStream(next)) {
+        yield* next.dtype === 'I8' ? this.integerRows(next) : this.pass(tensor);
         this.waiting_.shift();
         continue;
       }
       const bytes = await this.stream_.take(tensor.place!.length);
-      if (copies.includes(tensor)) this.hashes_.set(tensor, hashOf(bytes));
+      this.copies_.hashOf(tensor)?.push(bytes);
       this.hold(tensor, bytes);
       yield* this.giveReady();
       this.releaseUnneeded();
     }
     const [left] = this.waiting_;
     if (left) throw new PeruseError('unsupported', `the tensors of ${left.name} are in two files, which is not read`);
-    this.compareCopies();
+  }
+
+  private async *pass(tensor: Tensor): AsyncGenerator<Uint8Array> {
+    const hash = this.copies_.hashOf(tensor);
+    for await (const part of this.stream_.pass(tensor.place!.length)) {
+      hash?.push(part);
+      yield part;
+    }
   }
 
   private isHere({ place }: Tensor): boolean {
@@ -100,25 +109,14 @@ export class Pass {
   private async *integerRows({ claim }: Output): AsyncGenerator<Uint8Array> {
     const fitter = new RowFitter(claim, (tensor) => this.bytesOf(tensor)!);
     const { rows, width } = fitter;
+    const hash = this.copies_.hashOf(claim.tensor);
     const batch = Math.max(1, Math.floor(kBatchElements / Math.max(1, width)));
     for (let row = 0; row < rows; row += batch) {
       const count = Math.min(batch, rows - row);
-      yield fitter.fit(row, await this.stream_.take(count * width));
+      const codes = await this.stream_.take(count * width);
+      hash?.push(codes);
+      yield fitter.fit(row, codes);
     }
     yield new Uint8Array(fitter.scales.buffer);
   }
-
-  private compareCopies(): void {
-    for (const { name, first, second } of this.copies_) {
-      if (!this.isHere(first) || !this.isHere(second) || this.hashes_.get(first) === this.hashes_.get(second)) continue;
-      throw new PeruseError('unsupported', `two tensors claim ${name}: ${first.name} and ${second.name}`);
-    }
-  }
-}
-
-/** FNV-1a of 32 bits: detects weights that are not equal. */
-function hashOf(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
 }

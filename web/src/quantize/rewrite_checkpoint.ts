@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
-import { explainOnnx, withPositionTables, withStatic } from '../engine/feed_onnx.js';
+import { changed, explainOnnx, onnxModel, withStatic } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
@@ -160,11 +160,10 @@ class Job {
     prefix: string,
     config: Record<string, unknown>,
   ): Promise<boolean> {
-    const modelType = textOf(config.model_type);
-    const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name) : undefined;
-    const opened = await openOnnx({ folder, name, modelType, encoded, signal, report: () => {} });
+    const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name, config) : undefined;
+    const opened = await openOnnx({ folder, name, ...onnxModel(config), encoded, signal, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
-    if (opened.hasPositionTables) this.config_ = withPositionTables(config);
+    this.config_ = changed(this.config_, config, opened.changes);
     await refuseIncomplete(name, this.config_, opened);
     this.report_.file = prefix + name;
     const { size, quantized } = opened;
@@ -172,10 +171,10 @@ class Job {
     return quantized;
   }
 
-  private async integers(name: string): Promise<OnnxRequest['encoded']> {
+  private async integers(name: string, config: Record<string, unknown>): Promise<OnnxRequest['encoded']> {
     const module = await readerModule();
-    return (tensors) => {
-      const all = integerParameters(new WeightsReader(module, name), this.config_, tensors);
+    return (tensors, changes) => {
+      const all = integerParameters(new WeightsReader(module, name), changed(this.config_, config, changes), tensors);
       // Words of 4 bits are made of floats.
       return this.how_.dtype === 'q4' ? new Map([...all].filter(([, kind]) => kind === 'rows')) : all;
     };

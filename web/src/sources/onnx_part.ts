@@ -15,11 +15,24 @@ export interface OnnxRequest {
   /** The file within the folder, for example "onnx/model.onnx". */
   name: string;
   modelType: string;
-  /** Returns the parameters that stay integers if the file has them so, by name. Without it, all are converted to floats. */
-  encoded?: ((tensors: readonly ParameterInfo[]) => IntegerParameters) | undefined;
+  /** `tie_word_embeddings`: whether the decoder of a masked LM is the matrix of the token embeddings. */
+  tied: boolean;
+  /**
+   * Returns the parameters that stay integers if the file has them so, by name. `changes` are those of OpenedOnnx. Without the function, all
+   * parameters are converted to floats.
+   */
+  encoded?: ((tensors: readonly ParameterInfo[], changes: ConfigChanges) => IntegerParameters) | undefined;
   signal: AbortSignal;
   /** Receives the number of each byte range read, from the file and its external data. */
   report(bytes: number): void;
+}
+
+/** Fields of config.json that the weights need to be different. */
+export interface ConfigChanges {
+  /** The file has DeBERTa's position keys and queries instead of rel_embeddings. */
+  peruse_position_tables?: true;
+  /** The file stores the token embeddings and the decoder of a masked LM differently, for example with other integers. */
+  tie_word_embeddings?: false;
 }
 
 /** The weights as bytes of a safetensors file. */
@@ -28,8 +41,7 @@ export interface OpenedOnnx {
   /** Whether some weights are integers with scales. */
   quantized: boolean;
   conflicts: readonly string[];
-  /** Whether config.json needs `peruse_position_tables`: the file has DeBERTa's position keys and queries instead of rel_embeddings. */
-  hasPositionTables: boolean;
+  changes: ConfigChanges;
   chunks(): AsyncIterable<Uint8Array>;
 }
 

@@ -1,0 +1,92 @@
+// Masked LMs in ONNX files that store the token embeddings and the decoder they are tied to as two matrices.
+import { describe, expect, test } from 'vitest';
+import type { PeruseError } from '../../web/dist/index_node.js';
+import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
+import { floatsOf, message, modelOf, nodeOfModule, tensorOf } from './support/onnx_messages.js';
+import { splitSafetensors } from './support/tiny.js';
+
+const kWords = 'bert.embeddings.word_embeddings.weight';
+const kDecoder = 'cls.predictions.decoder.weight';
+
+async function opened(bytes: Uint8Array, { modelType = 'bert', tied = true } = {}) {
+  const chunks = async function* () {
+    for (let at = 0; at < bytes.length; at += 999) yield bytes.subarray(at, at + 999);
+  };
+  const file = { found: true, where: 'model.onnx', size: bytes.length, chunks, close: async () => {} } as const;
+  const request = {
+    folder: { open: async () => file },
+    name: 'model.onnx',
+    modelType,
+    tied,
+    signal: new AbortController().signal,
+    report: () => {},
+  };
+  const weights = await openOnnx(request);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of weights.chunks()) parts.push(chunk.slice());
+  const { __metadata__: _, ...header } = splitSafetensors(new Uint8Array(Buffer.concat(parts))).header;
+  return { names: Object.keys(header).sort(), changes: weights.changes, conflicts: weights.conflicts };
+}
+
+/** Token embeddings, and a decoder with their transpose, in which `change` adds to one value. */
+function maskedLm(rows: number, width: number, { change = 0, decoder = 'cls.predictions.decoder' } = {}): Uint8Array {
+  const table = Float32Array.from({ length: rows * width }, (_, i) => Math.sin(i));
+  const turned = Float32Array.from({ length: rows * width }, (_, i) => table[(i % rows) * width + Math.floor(i / rows)]!);
+  turned[rows + 1]! += change;
+  return modelOf(
+    nodeOfModule('Gather', 'bert.embeddings.word_embeddings', [kWords, 'ids'], 'x'),
+    nodeOfModule('MatMul', decoder, ['x', 'onnx::MatMul_9'], 'y'),
+    floatsOf(kWords, [rows, width], table),
+    floatsOf('onnx::MatMul_9', [width, rows], turned),
+  );
+}
+
+const refusal = (bytes: Uint8Array, how = {}) =>
+  opened(bytes, how).then(
+    () => 'is read',
+    (error: PeruseError) => [error.code, error.message],
+  );
+
+describe('two float matrices', () => {
+  // Those of 120 KB stay in the file, and only hashes of them are compared.
+  test.each([
+    [5, 3],
+    [300, 100],
+  ])('[%i, %i]: equal ones are one parameter, others are refused', async (rows, width) => {
+    expect(await opened(maskedLm(rows, width))).toEqual({ names: [kWords], changes: {}, conflicts: [] });
+    expect(await refusal(maskedLm(rows, width, { change: 1e-6 }))).toEqual([
+      'unsupported',
+      `model.onnx: two tensors claim ${kWords}: ${kWords} and onnx::MatMul_9.`,
+    ]);
+  });
+
+  test('are two parameters if config.json does not tie them', async () => {
+    const both = { names: [kWords, kDecoder], changes: {}, conflicts: [] };
+    expect(await opened(maskedLm(5, 3, { change: 1 }), { tied: false })).toEqual(both);
+  });
+});
+
+function withIntegerDecoder(decoder: string): Uint8Array {
+  return message(
+    modelOf(
+      nodeOfModule('Gather', 'bert.embeddings.word_embeddings', [kWords, 'ids'], 'x'),
+      nodeOfModule('MatMulInteger', decoder, ['x', 'd_quantized'], 'y'),
+      floatsOf(kWords, [5, 3], new Float32Array(15)),
+      tensorOf('d_scale', [5], 20),
+      tensorOf('d_quantized', [3, 5], 15, 3),
+    ),
+  );
+}
+
+describe('a float table and a decoder of integers', () => {
+  test('are two parameters, and config.json no longer ties them', async () => {
+    const found = await opened(withIntegerDecoder('cls.predictions.decoder'));
+    expect(found).toEqual({ names: [kWords, kDecoder], changes: { tie_word_embeddings: false }, conflicts: [] });
+  });
+
+  test("are refused in DeBERTa's original head, which has no decoder of its own", async () => {
+    const found = await opened(withIntegerDecoder('lm_predictions.lm_head'), { modelType: 'deberta-v2' });
+    expect(found.conflicts).toEqual([`two tensors claim ${kWords}: ${kWords} and d_quantized`]);
+    expect(found.names).not.toContain(kWords);
+  });
+});
