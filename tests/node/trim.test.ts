@@ -152,6 +152,8 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   await mkdir(join(source, 'extra'));
   await writeFile(join(source, 'extra/prompts.txt'), 'x');
   await writeFile(join(source, 'adapter_config.json'), '{}');
+  await writeFile(join(source, 'adapter_model.safetensors'), 'weights of an adapter');
+  await writeFile(join(source, 'tf_model.h5'), 'the same weights for TensorFlow');
   await writeFile(join(source, 'README.md'), '# The model\n');
   const texts = [
     'A good film.',
@@ -173,9 +175,11 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   expect(report.difference!.meanCosine).toBeGreaterThan(0.98);
   expect(report.difference!.otherLabels).toBeLessThan(3);
   const written = await readdir(folder, { recursive: true });
-  for (const name of ['extra/prompts.txt', 'adapter_config.json', 'config.json', 'tokenizer.json', 'model.safetensors', 'README.md']) {
-    expect(written).toContain(name);
-  }
+  const adapter = ['adapter_config.json', 'adapter_model.safetensors'];
+  expect(written).toEqual(
+    expect.arrayContaining(['extra/prompts.txt', ...adapter, 'config.json', 'tokenizer.json', 'model.safetensors', 'README.md']),
+  );
+  expect(written).not.toContain('tf_model.h5');
   const card = await readFile(join(folder, 'README.md'), 'utf8');
   expect(card).toMatch(/^# The model\n\n## What was changed\n/);
   expect(card).toContain(`${report.trimmed!.piecesAfter} of 8000 pieces`);
@@ -207,4 +211,9 @@ test('the commands trim and shrink', async () => {
   expect((await stat(join(smaller, 'model.safetensors'))).size).toBeLessThan((await stat(join(small, 'model.safetensors'))).size);
   expect((await peruse(['shrink', kSentiment, newFolder(), '--dtype', 'q5'])).err).toContain('--dtype is q8, q4 or keep, not q5');
   expect((await peruse(['trim', kSentiment, newFolder(), '--texts', join(root, 'none.txt')])).code).toBe(1);
+  const empty = join(root, 'empty.txt');
+  await writeFile(empty, '\n\n');
+  for (const command of ['trim', 'shrink']) {
+    expect((await peruse([command, kSentiment, newFolder(), '--texts', empty])).err).toContain('Trimming needs texts');
+  }
 });

@@ -14,7 +14,11 @@ export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'te
   const texts = await textsOf(text(values, 'texts'));
   const heldOut = await textsOf(text(values, 'held-out'));
   const scripts = text(values, 'keep-scripts');
-  return { ...(texts && { texts }), ...(heldOut && { heldOut }), ...(scripts !== undefined && { keepScripts: scripts.split(',') }) };
+  return {
+    ...(texts && { texts }),
+    ...(heldOut && { heldOut }),
+    ...(scripts !== undefined && { keepScripts: scripts.split(',').map((name) => name.trim()) }),
+  };
 }
 
 export async function textsOf(path: string | undefined): Promise<string[] | undefined> {

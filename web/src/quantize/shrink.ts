@@ -66,7 +66,7 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
   const wish = weightsWish({ ...options, dtype: 'auto' });
   const texts = [...(options.texts ?? [])];
   const given = { ...options, texts };
-  const plan = texts.length > 0 || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
+  const plan = options.texts !== undefined || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
   const written = await rewriteCheckpoint(source, folder, options, dtype === 'keep' ? undefined : dtype, wish, plan?.trim);
   const trimmed = await plan?.compare(folder);
   const spec = await resolveSource(source, options, platform().paths);
@@ -86,8 +86,8 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
   return report;
 }
 
-/** Weights in any format, which the result replaces. */
-const kWeights = /\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onnx_data(_\d+)?$|\.index\.json$/;
+/** Weights in any format, which the result replaces. Adapters stay. */
+const kWeights = /(?<!(^|\/)adapter_model)\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onnx_data(_\d+)?$|\.index\.json$/;
 
 /** Copies files of the source folder that the result lacks. Symbolic links and hidden files are left out. */
 async function copyOthers(from: string, to: string, dropped: readonly string[]): Promise<void> {
