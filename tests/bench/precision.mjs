@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // What dtype q8 or q4 costs: drift of logits and of task metrics against fp32, as the tables of docs/internals/precision.md.
 //   node tests/bench/precision.mjs [--dtype q8] [--data FOLDER | --rows FILE] [--texts 1000] [--questions 500] [--variant simd]
-//     [--only random,demo,embedders]
+//     [--only random,demo,embedders,tuned] [--tuned FOLDER]
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
 // folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and published embedders
 // on sentences and intents, if tools/setup/published_models.mjs has installed them. With --rows, a file of tools/train/dev_rows.py, only the demo
-// models are scored, on the parts for choosing.
+// models are scored, on the parts for choosing. --tuned is the folder that tests/bench/export/tune_minilm.py has written.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,8 @@ const { values: options } = parseArgs({
     texts: { type: 'string', default: '1000' },
     questions: { type: 'string', default: '500' },
     variant: { type: 'string', default: 'simd' },
-    only: { type: 'string', default: 'random,demo,embedders' },
+    only: { type: 'string', default: 'random,demo,embedders,tuned' },
+    tuned: { type: 'string' },
   },
 });
 
@@ -201,9 +202,9 @@ function labelsOf(words, found) {
 }
 
 /** `all` is [{ words, types, begins }], as entitySentences makes them. */
-async function tagger(set, all) {
+async function tagger(set, all, [name, folder] = ['peruse-tagger-convbert-tiny', demoModel('peruse-tagger-convbert-tiny')]) {
   const rows = some(all, Number(options.texts));
-  const results = await inBoth('token-classification', demoModel('peruse-tagger-convbert-tiny'), async (tag) => {
+  const results = await inBoth('token-classification', folder, async (tag) => {
     const found = [];
     const scores = [];
     for (const { words: all } of rows) {
@@ -223,7 +224,7 @@ async function tagger(set, all) {
   const metric = `F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${changed} of ${labels[0].length} words' labels differ)`;
   // Scores as for the reader, of the sentences in which both found the same entities.
   const scores = results.map((result) => same.map((i) => result.scores[i]));
-  report('peruse-tagger-convbert-tiny', `${rows.length} sentences of ${set} (scores)`, drift(scores), metric, results);
+  report(name, `${rows.length} sentences of ${set} (scores)`, drift(scores), metric, results);
 }
 
 /** How many messages lose all their details. `rows` is [{ text, slots: [[first character, one past the last]] }]. */
@@ -302,6 +303,24 @@ async function intentsBy(name, folder, set) {
   report(name, over, drift(results.map(({ similarities }) => similarities)), metric, results);
 }
 
+/** A fine-tuned classifier. `all` is [text, label][]. */
+async function classifier(name, set, all) {
+  const rows = some(all, Number(options.texts));
+  const results = await inBoth('text-classification', join(options.tuned, set), async (classify) => {
+    const answers = await classify(
+      rows.map(([text]) => text),
+      { ...kRaw, truncation: true },
+    );
+    const labels = answers.map((scores) => scores.reduce((a, b) => (b.score > a.score ? b : a)).label);
+    return { logits: answers.map(byLabel), labels, right: labels.filter((label, i) => label === rows[i][1]).length };
+  });
+  const [exact, rough] = results;
+  const percent = ({ right }) => ((100 * right) / rows.length).toFixed(2);
+  const changed = exact.labels.filter((label, i) => label !== rough.labels[i]).length;
+  const metric = `accuracy ${percent(exact)} -> ${percent(rough)} % (${changed} labels differ)`;
+  report(name, `${rows.length} of ${set}`, drift(results.map(({ logits }) => logits)), metric, results);
+}
+
 const has = (part) => options.only.split(',').includes(part);
 console.log(
   `| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> ${options.dtype} | weights, MB |\n|---|---|---|---|---|---|`,
@@ -333,4 +352,14 @@ if (options.data !== undefined && has('embedders')) {
   } finally {
     rmSync(temporary, { recursive: true });
   }
+}
+if (options.data !== undefined && options.tuned !== undefined && has('tuned')) {
+  const name = 'all-MiniLM-L6-v2, fine-tuned';
+  for (const set of ['banking77', 'clinc150']) await classifier(name, set, intents(options.data, set).texts);
+  await classifier(
+    name,
+    'rt-polarity',
+    testOpinions('rt-polarity').map(({ label, text }) => [text, String(label)]),
+  );
+  for (const set of ['wikigold', 'wnut17']) await tagger(set, entitySentences(options.data, set), [name, join(options.tuned, 'entities')]);
 }

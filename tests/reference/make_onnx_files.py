@@ -17,6 +17,7 @@ import onnxruntime
 import onnxslim
 import torch
 import transformers
+from onnx_exporters import export_by_optimum, export_sentences, optimise_as_optimum
 from onnx_floats import results_of
 from onnxruntime.quantization import QuantFormat, QuantType, matmul_bnb4_quantizer, matmul_nbits_quantizer, quantize_dynamic
 
@@ -97,6 +98,26 @@ def external(source, target):
     onnx.save_model(onnx.load(str(source)), str(target), save_as_external_data=True, location=target.name + "_data", size_threshold=256)
 
 
+def optimised_variants(model, folder):
+    """What optimum writes, and what its optimiser and then the quantisers make of it."""
+    source, plain = Path(model.config.name_or_path), folder / "optimum.onnx"
+    size = model.config.vocab_size
+    yield "optimum", lambda: export_by_optimum(source, size, type(model).__name__, plain)
+    embeds = type(model).__name__.endswith("Model")
+    if embeds:
+        for mode in ("mean", "cls"):
+            yield f"sentence_{mode}", lambda mode=mode: export_sentences(source, size, folder / f"sentence_{mode}.onnx", mode)
+    for level in ("O2", "O3", "O4"):
+        yield level, lambda level=level: optimise_as_optimum(plain, folder / f"model_{level}.onnx", model.config, level)
+    names = ["optimum", "model_O2", "model_O3", *(["sentence_mean"] if embeds else [])]
+    for file in (folder / f"{name}.onnx" for name in names):
+        name = file.stem
+        yield f"{name}_quantized", lambda file=file: quantize8(file, file.with_stem(f"{file.stem}_quantized"), QuantType.QInt8)
+        yield f"{name}_q4", lambda file=file: quantize4(file, file.with_stem(f"{file.stem}_q4"))
+        yield f"{name}_q4f16", lambda file=file: to_half(file.with_stem(f"{file.stem}_q4"), file.with_stem(f"{file.stem}_q4f16"))
+        yield f"{name}_bnb4", lambda file=file: quantize_bnb4(file, file.with_stem(f"{file.stem}_bnb4"))
+
+
 def variants(model, inputs, folder):
     plain = folder / "model.onnx"
     slimmed = folder / "slim.onnx"
@@ -126,13 +147,16 @@ def variants(model, inputs, folder):
         yield name, lambda level=level, name=name: optimise(plain, folder / f"{name}.onnx", getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}"))
     yield "dynamo_fp16", lambda: to_half(folder / "dynamo_slim.onnx", folder / "dynamo_fp16.onnx")
     yield "dynamo_quantized", lambda: quantize8(folder / "dynamo_slim.onnx", folder / "dynamo_quantized.onnx", unsigned())
+    yield "opset11", lambda: export(model, inputs, folder / "opset11.onnx", opset=11)
+    yield "opset11_quantized", lambda: quantize8(folder / "opset11.onnx", folder / "opset11_quantized.onnx", QuantType.QInt8)
     yield "opset14_quantized", lambda: quantize8(folder / "opset14.onnx", folder / "opset14_quantized.onnx", QuantType.QInt8, False, False)
+    yield from optimised_variants(model, folder)
 
 
 def computed(path):
     """The file that onnxruntime runs for `path`: it rejects some graphs that the float16 converter writes, whose weights are the same."""
-    others = {"model_fp16.onnx": "slim.onnx", "model_q4f16.onnx": "model_q4.onnx", "dynamo_fp16.onnx": "dynamo_slim.onnx"}
-    return path.with_name(others.get(path.name, path.name))
+    others = {"model_fp16.onnx": "slim.onnx", "dynamo_fp16.onnx": "dynamo_slim.onnx", "model_O4.onnx": "model_O3.onnx"}
+    return path.with_name(others.get(path.name, path.name.replace("_q4f16", "_q4")))
 
 
 def main():
