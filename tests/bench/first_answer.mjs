@@ -28,6 +28,7 @@ const kTypes = {
   '.wasm': 'application/wasm',
 };
 const kIsolation = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
+const kQueued = 20; // milliseconds of the line's time that a connection may have queued, so that the line is never idle between two writes
 const kChunk = 8192; // bytes of a file that are sent before other files have their turn
 
 function certificate() {
@@ -94,7 +95,7 @@ class SlowConnection extends Duplex {
     this.line_.freeAt = Math.max(this.line_.freeAt, now) + data.length / this.line_.bytesPerMs;
     const wait = this.line_.freeAt - now;
     this.sent_ = Promise.all([this.sent_, sleep(wait + this.half_)]).then(() => this.socket_.destroyed || this.socket_.write(data));
-    setTimeout(done, wait);
+    setTimeout(done, wait - kQueued);
   }
 
   _final(done) {
