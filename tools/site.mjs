@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { constants, gzipSync } from 'node:zlib';
 import { buildDemoPackage } from './demo_package.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
@@ -22,15 +23,16 @@ const kBundles = ['', '-worker', '-extras', '-gpu', '-onnx', '-redact', '-teach'
 
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
- * that exist. `models`: a folder; by default quantised copies. `pages`: options of writePages.
+ * that exist. `models`: a folder; by default quantised copies. `packed`: adds compressed weights, because most hosts send weights as they
+ * are. `pages`: options of writePages.
  */
-export async function buildSite({ folder = siteFolder, variants = kVariants, models, pages } = {}) {
+export async function buildSite({ folder = siteFolder, variants = kVariants, models, packed = false, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
   const site = `${folder}.${process.pid}`;
   const earlier = `${site}.earlier`;
   mkdirSync(site, { recursive: true });
   try {
-    await writeSite(site, models ?? join(await buildDemoPackage(), 'models'), variants, pages);
+    await writeSite(site, models ?? join(await buildDemoPackage(), 'models'), variants, packed, pages);
     if (existsSync(folder)) renameSync(folder, earlier);
     renameSync(site, folder);
   } finally {
@@ -39,7 +41,7 @@ export async function buildSite({ folder = siteFolder, variants = kVariants, mod
   return folder;
 }
 
-async function writeSite(site, models, variants, pages) {
+async function writeSite(site, models, variants, packed, pages) {
   const { writePages } = await import('./site_pages.mjs'); // Needs packages, which a fresh clone lacks before the set-up.
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(site, file));
@@ -54,8 +56,20 @@ async function writeSite(site, models, variants, pages) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
   await bundleScripts(site);
-  writePages(site, pages);
+  writePages(site, { ...pages, packed: packed ? packWeights(join(site, 'models')) : {} });
   putPackage(variants, site);
+}
+
+/** Writes model.safetensors.gzip next to every model.safetensors. Returns the bytes of the latter by folder. */
+function packWeights(models) {
+  const sizes = {};
+  for (const name of readdirSync(models)) {
+    const weights = readFileSync(join(models, name, 'model.safetensors'));
+    // Not .gz: some servers announce such a file as compressed in transfer, and browsers then decompress it themselves.
+    writeFileSync(join(models, name, 'model.safetensors.gzip'), gzipSync(weights, { level: constants.Z_BEST_COMPRESSION }));
+    sizes[name] = weights.length;
+  }
+  return sizes;
 }
 
 /**
@@ -125,7 +139,9 @@ function siteFiles(site) {
     .sort();
   const hash = createHash('sha256');
   for (const file of files) if (statSync(join(site, file)).isFile()) hash.update(file).update(readFileSync(join(site, file)));
-  const later = files.filter((file) => !kAtOnce.test(file) && /^(models|peruse)\/.*\.(js|json|safetensors|wasm)$/.test(file));
+  const isPacked = (file) => files.includes(`${file}.gzip`);
+  const isNeeded = (file) => /^(models|peruse)\/.*\.(js|json|safetensors|gzip|wasm)$/.test(file) && !isPacked(file);
+  const later = files.filter((file) => !kAtOnce.test(file) && isNeeded(file));
   const placeOf = (file) => kNext.findIndex((name) => name.test(file)) >>> 0; // -1 becomes the last
   const inUse = later.sort((a, b) => placeOf(a) - placeOf(b));
   return {
@@ -138,5 +154,5 @@ function siteFiles(site) {
 
 await runAsProgram(import.meta.url, async () => {
   const options = { url: { type: 'string' }, source: { type: 'string' }, published: { type: 'boolean' } };
-  console.log(await buildSite({ pages: parseArgs({ options }).values }));
+  console.log(await buildSite({ packed: true, pages: parseArgs({ options }).values }));
 });

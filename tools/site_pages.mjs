@@ -18,15 +18,17 @@ const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': 
 
 /**
  * `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm.
+ * `packed`: bytes of the weights before compression, by model folder, if the site has them compressed.
  * `docs`: 'pages' (default) writes the documentation, 'link' only links to docs/, 'none' does neither.
  */
-export function writePages(site, { url, source, published, docs = 'pages' } = {}) {
+export function writePages(site, { url, source, published, packed = {}, docs = 'pages' } = {}) {
   const models = join(site, 'models');
   const figures = {
     ...Object.fromEntries(Object.entries(kFigures).map(([name, place]) => [name, String(Math.round(figureOf(...place)))])),
     ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
+    packed: JSON.stringify(packed).replaceAll('"', '&quot;'),
     icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
     links: linksOf(source, published, docs !== 'none'),
   };

@@ -127,8 +127,7 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
 const kOwnMark = '<meta name="application-name" content="Peruse"';
 
 /** Returns an engine or model from the cache if it belongs to this version of the site. Waits for a file that is being stored. */
-async function fromCache(request: Request): Promise<Response | undefined> {
-  const address = addressOf(new URL(request.url));
+async function fromCache(address: string): Promise<Response | undefined> {
   const site = await known?.catch(() => undefined);
   if (site?.inUse.has(address) !== true) return undefined;
   const cache = await caches.open(kCache);
@@ -138,19 +137,19 @@ async function fromCache(request: Request): Promise<Response | undefined> {
   return version === site.version ? cache.match(address) : undefined;
 }
 
-async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
+async function networkFirst(event: FetchEvent, request: Request, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
   let end = () => {};
   const download = new Promise<void>((done) => {
     end = done;
   });
-  giveWay(addressOf(new URL(event.request.url)), download);
+  const address = addressOf(new URL(request.url));
+  giveWay(address, download);
   try {
-    const response = await fetch(event.request);
-    void tell(event.request.url, at, Number(response.headers.get('content-length') ?? 0));
+    const response = await fetch(request);
+    void tell(request.url, at, Number(response.headers.get('content-length') ?? 0));
     // Cancelled transfers and a full disk leave the cache unchanged.
     const copy = response.clone();
-    const address = addressOf(new URL(event.request.url));
     event.waitUntil(
       isOurs(address, copy.clone())
         .then(async (is) => {
@@ -164,10 +163,20 @@ async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
     return response;
   } catch (error) {
     end();
-    const stored = await cache.match(addressOf(new URL(event.request.url)), { ignoreSearch: true });
+    const stored = await cache.match(address, { ignoreSearch: true });
     if (stored) return stored;
     throw error;
   }
+}
+
+/** Answers with the file; if the site has it compressed (`<name>.gzip`), with that one, decompressed. */
+async function answer(event: FetchEvent, at: number): Promise<Response> {
+  const address = addressOf(new URL(event.request.url));
+  const site = await known?.catch(() => undefined);
+  if (site?.inUse.has(`${address}.gzip`) !== true) return (await fromCache(address)) ?? networkFirst(event, event.request, at);
+  const packed = new Request(`${address}.gzip`, { signal: event.request.signal });
+  const response = (await fromCache(packed.url)) ?? (await networkFirst(event, packed, at));
+  return response.ok && response.body ? new Response(response.body.pipeThrough(new DecompressionStream('gzip'))) : response;
 }
 
 worker.addEventListener('install', (event) => {
@@ -188,9 +197,8 @@ worker.addEventListener('message', (event) => {
 worker.addEventListener('fetch', (event) => {
   const at = Date.now();
   if (event.request.method === 'GET' && new URL(event.request.url).origin === location.origin) {
-    const { request } = event;
-    const answer = fromCache(request).then((kept) => kept ?? networkFirst(event, at));
-    event.respondWith(decidesIsolation(request) ? answer.then((response) => isolated(response, 'require-corp')) : answer);
+    const response = answer(event, at);
+    event.respondWith(decidesIsolation(event.request) ? response.then((one) => isolated(one, 'require-corp')) : response);
   } else {
     void tell(event.request.url, at, 0);
   }

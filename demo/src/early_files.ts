@@ -19,11 +19,19 @@ declare global {
   var peruseHasStarted: boolean | undefined;
 }
 
+/** Bytes of the weights before compression, by model folder, of the models whose weights the site has compressed (tools/site.mjs). */
+const kPacked = JSON.parse(document.documentElement.dataset.packed || '{}') as Record<string, number>;
+
 /** Requests the weights with low priority, so that the engine arrives first. */
 export function request(folder: string): ModelRequest {
   const controller = new AbortController();
   const { signal } = controller;
-  const get = (name: string) => fetch(folder + name, { priority: name.endsWith('.safetensors') ? 'low' : 'auto', signal });
+  const bytes = kPacked[/[^/]+(?=\/$)/.exec(folder)?.[0] ?? ''];
+  const get = async (name: string) => {
+    if (!name.endsWith('.safetensors')) return fetch(folder + name, { signal });
+    if (bytes === undefined) return fetch(folder + name, { priority: 'low', signal });
+    return unpacked(await fetch(`${folder}${name}.gzip`, { priority: 'low', signal }), bytes);
+  };
   const responses = new Map(kFiles.map((name) => [folder + name, get(name)]));
   for (const response of responses.values()) response.catch(() => {}); // earlyFiles() handles the failure.
   return { folder, responses, abort: () => controller.abort() };
@@ -79,6 +87,12 @@ function takeFirst(folder: string): ModelRequest | undefined {
   if (first?.folder === folder) return first;
   first?.abort();
   return undefined;
+}
+
+/** The response with its body decompressed, which has so many bytes. */
+function unpacked(response: Response, bytes: number): Response {
+  if (!response.ok || !response.body) return response;
+  return new Response(response.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'content-length': String(bytes) } });
 }
 
 /** A copy of the response without content-length if the body was compressed: the header has the compressed length. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test, vi } from 'vitest';
 
 /** A path instead of an import, because the file needs the types of service workers. */
@@ -8,7 +9,7 @@ const kPage = '<meta name="application-name" content="Peruse" />';
 const kFiles = JSON.stringify({
   version: '1',
   page: ['./', 'app/main.js', 'style.css'],
-  inUse: ['models/a/config.json', 'models/b/config.json', 'peruse/x.wasm'],
+  inUse: ['models/a/config.json', 'models/b/config.json', 'models/b/weights.gzip', 'peruse/x.wasm'],
 });
 
 const stored = new Map<string, Response>();
@@ -46,6 +47,7 @@ const site = (address: string) => {
   if (/\.wasm$/.test(address)) return file('wasm', 'application/wasm');
   if (/\.json/.test(address)) return file('{}', 'application/json');
   if (/\.js/.test(address)) return file('code', 'text/javascript');
+  if (/\.gzip$/.test(address)) return new Response(gzipSync('weights'), { headers: { 'content-type': 'application/octet-stream' } });
   return file(kPage, 'text/html');
 };
 
@@ -80,6 +82,18 @@ test('keeps the files of the site, each once, whatever stands after a question m
   ])
     await ask(path);
   expect([...stored.keys()].sort()).toEqual([kSite, `${kSite}app/main.js`, `${kSite}models/a/config.json`, `${kSite}peruse/x.wasm`].sort());
+});
+
+test('answers with a compressed file, decompressed, where the site has one, and stores it compressed', async () => {
+  const asked: string[] = [];
+  server = (address) => {
+    asked.push(address.slice(kSite.length));
+    return site(address);
+  };
+  await ask('./');
+  for (let time = 0; time < 2; time++) expect(await (await ask('models/b/weights')).text()).toBe('weights');
+  expect(asked.filter((address) => address.startsWith('models/'))).toEqual(['models/b/weights.gzip']);
+  expect(await stored.get(keyOf('models/b/weights.gzip'))?.clone().text()).not.toBe('weights');
 });
 
 test('does not keep what a portal answers in their place, and goes on with what it has', async () => {

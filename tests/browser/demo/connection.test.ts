@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-const kTagger = /peruse-tagger.*safetensors$/;
-const kSorter = /peruse-zero-shot.*safetensors$/;
-const kReader = /peruse-reader.*safetensors$/;
+const kTagger = /peruse-tagger.*safetensors\.gzip$/;
+const kSorter = /peruse-zero-shot.*safetensors\.gzip$/;
+const kReader = /peruse-reader.*safetensors\.gzip$/;
 
 /** Holds the requests for matching addresses until release(). */
 function holding(address: RegExp) {

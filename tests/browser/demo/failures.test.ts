@@ -68,7 +68,7 @@ it('an empty question', async () => {
 });
 
 it('a model that cannot be reached', async () => {
-  const stop = await intercept('model.safetensors', (route) => route.abort('connectionreset'));
+  const stop = await intercept('model.safetensors.gzip', (route) => route.abort('connectionreset'));
   const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('network');
@@ -87,7 +87,7 @@ it('a model that is not there', async () => {
 });
 
 it('a model that arrives damaged', async () => {
-  const stop = await intercept('model.safetensors', async (route) => {
+  const stop = await intercept('model.safetensors.gzip', async (route) => {
     const body = await (await route.fetch()).body();
     await route.fulfill({ body: body.subarray(0, body.length / 2) });
   });
@@ -100,7 +100,7 @@ it('a model that arrives damaged', async () => {
 
 it('cancelling while the model loads', async () => {
   const held: (() => void)[] = [];
-  const stop = await intercept('model.safetensors', async (route) => {
+  const stop = await intercept('model.safetensors.gzip', async (route) => {
     await new Promise<void>((release) => held.push(release));
     await route.continue().catch(() => {}); // The page may have given up the request.
   });

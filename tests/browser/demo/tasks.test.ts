@@ -30,7 +30,7 @@ describe('the redaction tab', () => {
     const hold = (route: Route) => held.then(() => route.continue());
     const { page } = await tabs.open({
       before: async (context) => {
-        await context.route('**/model.safetensors', hold);
+        await context.route('**/model.safetensors.gzip', hold);
       },
     });
     const redact = page.locator('#redact');
