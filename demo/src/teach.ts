@@ -212,7 +212,7 @@ class TeachTab {
   private async showLearnt(taught: Taught<'text-classification'>, examples: TextExample[], milliseconds: number): Promise<void> {
     const { report } = taught;
     const { accuracy } = report;
-    const judged = accuracy ? `Taught without them, ${share(accuracy.accuracy, report.examples)} get their label.` : '';
+    const judged = accuracy ? `Tested on lines that it had not seen, it got ${share(accuracy.accuracy, report.examples)} right.` : '';
     this.headline_.replaceChildren(
       make('strong', '', 'Learnt'),
       ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}`,
