@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
+import { describe as describeModel, PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
 import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
@@ -173,6 +173,21 @@ describe('answers', () => {
     expect((await logits(both)).file).toBe('model.safetensors');
     expect((await logits({ ...both, 'model.safetensors': tail }, { dtype: 'q8' })).file).toBe('onnx/model_quantized.onnx');
     expect((await logits(both, { dtype: 'q8', weights: 'safetensors' })).file).toBe('model.safetensors');
+  });
+
+  test('auto prefers safetensors of families whose ONNX files are not read, and describe() lists no ONNX file', async () => {
+    const { files } = await readTiny('albert-sequence');
+    const both: Files = { ...files, 'onnx/model_quantized.onnx': new Uint8Array(1000) };
+    expect(await logits(both, { dtype: 'q8' })).toMatchObject({ file: 'model.safetensors', dtype: 'q8' });
+    const found = await describeModel(both);
+    expect(found.downloads.map(({ dtype, weights }) => `${weights} ${dtype}`)).toEqual(
+      ['fp32', 'fp16', 'q8', 'q4'].map((dtype) => `safetensors ${dtype}`),
+    );
+    const { 'model.safetensors': _, ...only } = both;
+    const { downloads, refused } = await describeModel(only);
+    expect(downloads).toEqual([]);
+    const message = 'ONNX files of models of type "albert" are not read; use model.safetensors';
+    expect(refused['text-classification']).toEqual({ code: 'unsupported', message });
   });
 
   test('subfolder and model_file_name', async () => {

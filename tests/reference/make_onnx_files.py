@@ -111,7 +111,7 @@ def optimised_variants(model, folder):
         yield level, lambda level=level: optimise_as_optimum(plain, folder / f"model_{level}.onnx", model.config, level)
     names = ["optimum", "model_O2", "model_O3", *(["sentence_mean"] if embeds else [])]
     for file in (folder / f"{name}.onnx" for name in names):
-        name = file.stem
+        name = file.stem.removeprefix("model_")
         yield f"{name}_quantized", lambda file=file: quantize8(file, file.with_stem(f"{file.stem}_quantized"), QuantType.QInt8)
         yield f"{name}_q4", lambda file=file: quantize4(file, file.with_stem(f"{file.stem}_q4"))
         yield f"{name}_q4f16", lambda file=file: to_half(file.with_stem(f"{file.stem}_q4"), file.with_stem(f"{file.stem}_q4f16"))

@@ -76,14 +76,17 @@ def four_bit_weights(path):
 
 
 def steps_for(files):
-    steps = {"model", "slim"} | {file.removeprefix("model_") for file in files}
-    if "q4f16" in steps:
-        steps.add("q4")
+    """The variants to write: those of the files, and those that they are made of."""
+    steps = {"model", "slim"}
     for file in files:
-        if file.startswith("dynamo_"):
-            steps |= {"dynamo", "dynamo_slim"}
-        if file.startswith("opset14_"):
-            steps.add("opset14")
+        parts = file.removeprefix("model_").split("_")
+        steps |= {"_".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        if parts[0] in ("O2", "O3", "O4"):
+            steps.add("optimum")
+        if parts[0] == "dynamo":
+            steps.add("dynamo_slim")
+        if parts[-1] == "q4f16":
+            steps.add("_".join([*parts[:-1], "q4"]))
     return steps
 
 

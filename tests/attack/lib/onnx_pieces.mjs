@@ -6,7 +6,7 @@ const kNode = 1; // of a graph
 const kTensor = 5; // of a graph
 const kInput = 1; // of a node
 const kName = 8; // of a tensor
-const kMostTensor = 16 << 10; // bytes
+const kMostTensor = 5 << 10; // bytes
 const kSuffixes = /_(quantized|scale|zero_point|scales|zero_points|Q4|Bnb4|absmax)$/; // of the tensors of one quantised weight
 
 const kRead = new WeakMap();

@@ -17,7 +17,7 @@ import {
   shardsOf,
 } from '../sources/model_files.js';
 import { type Job, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
-import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
+import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName, refusedType } from '../sources/onnx_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
@@ -209,6 +209,7 @@ class Description {
     const configBytes = config.found && config.size > 0 ? config.size : this.config_.content.length;
     const refused: DescriptionReport['refused'] = {};
     const runs: EngineTask[] = [];
+    const isRead = this.unreadOnnx() === undefined;
     for (const task of tasks) {
       throwIfAborted(this.job_.signal);
       const why = await this.refusal(task, small !== undefined, checkpoint);
@@ -231,8 +232,13 @@ class Description {
       const loaded = copy ? new Files().add({ found: true, size: copy.size, cached: true }) : files;
       downloads.push(await of(dtype, 'safetensors', found.name, loaded));
     }
-    for (const { dtype, file, files } of onnx) downloads.push(await of(dtype, 'onnx', file, files));
+    for (const { dtype, file, files } of isRead ? onnx : []) downloads.push(await of(dtype, 'onnx', file, files));
     return { config: this.parsed_, downloads, refused };
+  }
+
+  /** Returns why the model's ONNX files cannot be loaded. */
+  private unreadOnnx(): string | undefined {
+    return refusedType(textOf(this.parsed_.model_type));
   }
 
   private dtypesOf({ only, copies }: Checkpoint): ('fp32' | 'fp16' | QuantizedForm)[] {
@@ -246,6 +252,8 @@ class Description {
     // If files are missing, the engine can check a model for every task except GLiNER's.
     const refused = this.lack_ !== undefined && task.glinerConfig ? undefined : await this.engineRefusal(task, checkpoint);
     if (refused) return { ...refused, message: refused.message + this.ownCode(refused) };
+    const unread = checkpoint ? undefined : this.unreadOnnx();
+    if (unread) return { code: 'unsupported', message: unread };
     if (this.lack_ !== undefined) return { code: 'not_found', message: this.lack_ };
     if (!hasTokenizer) {
       const names = kVocabularies.map((files) => files.join(' with ')).join(', ');

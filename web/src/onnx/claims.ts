@@ -2,6 +2,7 @@
 // A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
 // Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
+import { refusedType } from '../sources/onnx_files.js';
 import type { OnnxRequest } from '../sources/onnx_part.js';
 import type { Claim, Claims } from './claim.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
@@ -11,28 +12,13 @@ import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { claimTied } from './tied.js';
 
-export const kOnnxTypes: readonly string[] = [
-  'bert',
-  'camembert',
-  'convbert',
-  'deberta',
-  'deberta-v2',
-  'distilbert',
-  'electra',
-  'modernbert',
-  'mpnet',
-  'roberta',
-  'xlm-roberta',
-];
-
 /** Operators that store weights in a format of their own, which is not supported. */
 const kPacked =
   /^(QAttention|QEmbedLayerNormalization|MultiHeadAttention|PackedAttention|PackedMultiHeadAttention|GroupQueryAttention|QOrdered\w+|DynamicQuantizeMatMul|MatMulIntegerToFloat)$/;
 
 export function claimParameters(graph: Graph, { modelType, tied }: Pick<OnnxRequest, 'modelType' | 'tied'>): Claims {
-  if (!kOnnxTypes.includes(modelType)) {
-    throw new PeruseError('unsupported', `ONNX files of models of type "${modelType.slice(0, 40)}" are not read; use model.safetensors`);
-  }
+  const refusal = refusedType(modelType);
+  if (refusal) throw new PeruseError('unsupported', refusal);
   for (const { op, name, domain } of graph.nodes) {
     if (!kPacked.test(op) && domain !== 'com.microsoft.nchwc') continue;
     throw new PeruseError(
