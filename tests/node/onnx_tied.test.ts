@@ -1,9 +1,15 @@
 // Masked LMs in ONNX files that store the token embeddings and the decoder they are tied to as two matrices.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PeruseError } from '../../web/dist/index_node.js';
+import { type PeruseError, pipeline } from '../../web/dist/index_node.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
+import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
+import { onnxRepository, readExpected } from './support/onnx_files.js';
 import { floatsOf, message, modelOf, nodeOfModule, tensorOf } from './support/onnx_messages.js';
-import { splitSafetensors } from './support/tiny.js';
+import { type Files, splitSafetensors, tinyText } from './support/tiny.js';
 
 const kWords = 'bert.embeddings.word_embeddings.weight';
 const kDecoder = 'cls.predictions.decoder.weight';
@@ -88,5 +94,45 @@ describe('a float table and a decoder of integers', () => {
     const found = await opened(withIntegerDecoder('lm_predictions.lm_head'), { modelType: 'deberta-v2' });
     expect(found.conflicts).toEqual([`two tensors claim ${kWords}: ${kWords} and d_quantized`]);
     expect(found.names).not.toContain(kWords);
+  });
+});
+
+/** Logits of every token. Their results with float activations are those of onnxruntime (onnx_files.test.ts). */
+async function logitsOf(source: Files | string, dtype: 'auto' | 'fp32' | 'q8'): Promise<number[]> {
+  const { ids } = await readExpected();
+  const fill = await pipeline('fill-mask', source, { worker: false, dtype });
+  try {
+    return [...(await fill.inspect(tinyText(ids), { output_logits: true })).logits!.data];
+  } finally {
+    await fill.dispose();
+  }
+}
+
+describe('an 8-bit file', () => {
+  test('is converted with both matrices, and shrunk', async () => {
+    const model = await onnxRepository('bert-masked-lm/model_quantized.onnx', 'model_quantized.onnx');
+    const direct = await logitsOf(model, 'q8');
+    const root = await mkdtemp(join(tmpdir(), 'peruse-tied-'));
+    try {
+      const source = join(root, 'source');
+      await mkdir(join(source, 'onnx'), { recursive: true });
+      for (const [name, content] of Object.entries(model)) await writeFile(join(source, name), content);
+      const converted = join(root, 'converted');
+      await convertCheckpoint(source, converted, { dtype: 'q8' });
+      expect(JSON.parse(await readFile(join(converted, 'config.json'), 'utf8'))).toMatchObject({ tie_word_embeddings: false });
+      const { header } = splitSafetensors(new Uint8Array(await readFile(join(converted, 'model.safetensors'))));
+      expect([header[kWords]?.dtype, header[kDecoder]?.dtype]).toEqual(['I8', 'I8']);
+      expect(await logitsOf(converted, 'auto')).toEqual(direct);
+      const text = tinyText([5, 6, 7, 8, 9, 10, 11]);
+      for (const dtype of ['q8', 'q4', 'keep'] as const) {
+        const small = join(root, dtype);
+        const { difference } = await shrinkCheckpoint(source, small, { dtype, compare: [text] });
+        expect(difference!.leastCosine).toBeGreaterThan(dtype === 'q4' ? 0.95 : 0.999);
+        const logits = await logitsOf(small, 'auto');
+        if (dtype !== 'q4') expect(logits).toEqual(direct);
+      }
+    } finally {
+      await rm(root, { recursive: true });
+    }
   });
 });

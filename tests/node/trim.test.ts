@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
@@ -118,6 +118,26 @@ test('a script keeps all of its pieces', async () => {
   expect(few.changed).toBeGreaterThan(10);
 });
 
+test('pieces that the post-processor inserts are kept, and tokenizer_config.json names kept tokens only', async () => {
+  const files = await toyModel('WordPiece', 7);
+  const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json']));
+  const [piece] = Object.entries(vocabularyOf(tokenizer)).find(([, id]) => id === 40)!;
+  const single = [{ SpecialToken: { id: piece, type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }];
+  const special = { [piece]: { id: piece, ids: [40], tokens: [piece] } };
+  const pair = [...single, { Sequence: { id: 'B', type_id: 1 } }];
+  tokenizer.post_processor = { type: 'TemplateProcessing', single, pair, special_tokens: special };
+  const config = { added_tokens_decoder: { 0: { content: '<pad>' }, 41: { content: 'x' } } };
+  const model = { ...files, 'tokenizer.json': JSON.stringify(tokenizer), 'tokenizer_config.json': JSON.stringify(config) };
+  const folder = newFolder();
+  const bytes = Object.fromEntries(
+    Object.entries(model).map(([name, content]) => [name, typeof content === 'string' ? encoder.encode(content) : content]),
+  );
+  await trimCheckpoint(bytes, folder, { keepScripts: ['Greek'], heldOut: [] });
+  const written = await json(folder, 'tokenizer.json');
+  expect(written.post_processor.special_tokens[piece].ids).toEqual([vocabularyOf(written)[piece]]);
+  expect((await json(folder, 'tokenizer_config.json')).added_tokens_decoder).toEqual({ 0: { content: '<pad>' } });
+});
+
 test('what is unclear is refused', async () => {
   const files = await toyModel('BPE', 6);
   const refuses = async (model: Files, options: object, error: object) =>
@@ -147,13 +167,16 @@ test('what is unclear is refused', async () => {
 
 test('shrink writes a folder ready to host, measures the difference, and loses no file', async () => {
   const source = newFolder();
-  const { mkdir, cp } = await import('node:fs/promises');
+  const { cp } = await import('node:fs/promises');
   await cp(kSentiment, source, { recursive: true });
   await mkdir(join(source, 'extra'));
   await writeFile(join(source, 'extra/prompts.txt'), 'x');
   await writeFile(join(source, 'adapter_config.json'), '{}');
   await writeFile(join(source, 'adapter_model.safetensors'), 'weights of an adapter');
   await writeFile(join(source, 'tf_model.h5'), 'the same weights for TensorFlow');
+  await writeFile(join(source, 'notes.json'), '<p>'); // any file is copied, whatever it holds
+  await writeFile(join(root, 'secret.txt'), 'x');
+  await symlink(join(root, 'secret.txt'), join(source, 'link.txt'));
   await writeFile(join(source, 'README.md'), '# The model\n');
   const texts = [
     'A good film.',
@@ -167,8 +190,8 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
     'No.',
     'A fine cast.',
   ];
-  const folder = newFolder();
-  const report = await shrinkCheckpoint(source, folder, { texts, compare: texts });
+  const folder = `./${relative('.', newFolder())}`;
+  const report = await shrinkCheckpoint(`./${relative('.', source)}/`, folder, { texts, compare: texts });
   expect(report.bytesAfter).toBeLessThan(0.5 * report.bytesBefore);
   expect(report.trimmed!.piecesAfter).toBeLessThan(1000);
   expect(report.difference).toMatchObject({ texts: 10 });
@@ -179,7 +202,10 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   expect(written).toEqual(
     expect.arrayContaining(['extra/prompts.txt', ...adapter, 'config.json', 'tokenizer.json', 'model.safetensors', 'README.md']),
   );
+  expect(written).toContain('notes.json');
   expect(written).not.toContain('tf_model.h5');
+  expect(written).not.toContain('link.txt');
+  expect(await json(folder, 'config.json')).toMatchObject({ vocab_size: report.trimmed!.piecesAfter });
   const card = await readFile(join(folder, 'README.md'), 'utf8');
   expect(card).toMatch(/^# The model\n\n## What was changed\n/);
   expect(card).toContain(`${report.trimmed!.piecesAfter} of 8000 pieces`);
@@ -195,6 +221,21 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   const again = await pipeline('text-classification', smaller);
   expect(again.info.dtype).toBe('q4');
   await again.dispose();
+});
+
+test("shrink follows the links of the hub's cache", async () => {
+  const model = newFolder();
+  const snapshot = join(model, 'snapshots/0123');
+  await mkdir(snapshot, { recursive: true });
+  await mkdir(join(model, 'blobs'));
+  const names = (await readdir(kSentiment)).filter((name) => !name.startsWith('.'));
+  for (const name of [...names, 'prompts.txt']) {
+    await writeFile(join(model, 'blobs', `hash-of-${name}`), name === 'prompts.txt' ? 'x' : await readFile(join(kSentiment, name)));
+    await symlink(join('../../blobs', `hash-of-${name}`), join(snapshot, name));
+  }
+  const folder = newFolder();
+  await shrinkCheckpoint(snapshot, folder);
+  expect(await readdir(folder)).toContain('prompts.txt');
 });
 
 test('the commands trim and shrink', async () => {

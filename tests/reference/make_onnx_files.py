@@ -67,7 +67,7 @@ def has_conv(path):
 
 def quantize8(source, target, weight_type, per_channel=True, reduce_range=True):
     quantize_dynamic(str(source), str(target), weight_type=weight_type, per_channel=per_channel, reduce_range=reduce_range,
-                     extra_options={"EnableSubgraph": True, "MatMulConstBOnly": True})
+                     extra_options={"EnableSubgraph": True, "MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT})
 
 
 def quantize4(source, target, block=32, symmetric=True, bits=4, **options):

@@ -51,6 +51,15 @@ CASES = {
     "roberta-choice": ["dynamo_quantized"],
     "xlm-roberta-token": ["model_quantized"],
     "xlm-roberta-question": ["q8_blocks"],
+    # The tied matrix twice: two integer types, and 4 bits next to floats.
+    "bert-masked-lm": ["model_quantized", "q4_gather", "dynamo_slim"],
+    # Files of optimum and sentence-transformers, their optimised ones, and an old opset.
+    "deberta-v2-bare": ["sentence_cls"],
+    "distilbert-token": ["optimum_q4f16"],
+    "modernbert-bare": ["sentence_mean_quantized"],
+    "electra-sequence": ["model_O3_bnb4"],
+    "electra-token": ["opset11_quantized"],
+    "roberta-sequence": ["model_O2_q4", "model_O4"],
 }
 
 

@@ -2,7 +2,7 @@
 // name is replaced, and a link in its path throws.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PeruseError, show } from '../errors.js';
 import { makeFolder } from './make_folder_node.js';
@@ -13,10 +13,10 @@ export function checkFolderName(folder: unknown): string {
   throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
 }
 
-export async function writeWhole(folder: string, name: string, content: Uint8Array | string): Promise<void> {
+export async function writeWhole(folder: string, name: string, content: Uint8Array | string | AsyncIterable<Uint8Array>): Promise<void> {
   const file = await NewFile.open(folder, name);
   try {
-    await file.handle.writeFile(content);
+    await writeFile(file.handle, content);
     await file.keep();
   } catch (error) {
     await file.drop();

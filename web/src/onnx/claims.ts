@@ -10,7 +10,7 @@ import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
-import { claimTied } from './tied.js';
+import { claimTied, tiedTable } from './tied.js';
 
 /** Operators that store weights in a format of their own, which is not supported. */
 const kPacked =
@@ -89,7 +89,7 @@ class Claiming {
         this.claimTable(this.constants_.find(node.inputs[0]), node, named('weight'));
         return;
       case 'GatherBlockQuantized':
-        this.claim(named('weight'), this.blockTable(node));
+        this.claimTable(this.blockTable(node), node, named('weight'));
         return;
       case 'LayerNormalization':
         this.claimVectors(node, 1, named('weight'), named('bias'));
@@ -225,7 +225,7 @@ class Claiming {
 
   private claimTable(stored: Stored | undefined, node: Node, name: string | undefined): void {
     if (stored?.shape.length !== 2 || stored.transposed || (node.numbers.get('axis')?.[0] ?? 0) !== 0) return;
-    this.claim(name ?? ownName(stored.tensor.name), stored);
+    this.claim(name ?? tiedTable(ownName(stored.tensor.name), this.graph_.tensors.keys()), stored);
   }
 
   private blockTable(node: Node): Stored | undefined {
@@ -349,13 +349,28 @@ class Claiming {
     }
   }
 
-  /** Drops weights of a second call of a module, whose names contain <module>_1. */
+  /**
+   * Drops weights of a second call of a module, whose names contain <module>_1. They must be those of the first call; next to integers of
+   * 8 bits they may be floats. Integers of 4 bits are too far from those floats.
+   */
   private dropSecondCalls(): void {
-    for (const name of [...this.claims_.parameters.keys()]) {
+    for (const [name, { tensor, coding }] of [...this.claims_.parameters]) {
       const [, module, part] = /^(.*\.\w+_proj)_\d+\.(weight|bias)$/.exec(name) ?? [];
-      if (module === undefined || !this.claims_.parameters.has(`${module}.${part}`)) continue;
+      const own = `${module}.${part}`;
+      const first = this.claims_.parameters.get(own);
+      if (module === undefined || first === undefined) continue;
       this.claims_.parameters.delete(name);
       this.linears_.delete(name.slice(0, name.lastIndexOf('.')));
+      if (first.tensor === tensor) continue;
+      if (coding.kind === first.coding.kind && tensor.type === first.tensor.type) {
+        this.claims_.copies.push({ name: own, first: first.tensor, second: tensor, turned: false });
+        if ('scale' in coding && 'scale' in first.coding && coding.scale !== first.coding.scale) {
+          this.claims_.copies.push({ name: own, first: first.coding.scale, second: coding.scale, turned: false });
+        }
+      } else if (first.coding.kind !== 'integers') {
+        this.claims_.parameters.delete(own);
+        this.claims_.conflicts.push(`two tensors claim ${own}: ${first.tensor.name} and ${tensor.name}`);
+      }
     }
   }
 

@@ -8,8 +8,9 @@ export function moduleOf(node: Node): string | undefined {
 }
 
 function ofPath(name: string): string | undefined {
-  if (!name.startsWith('/')) return undefined;
-  const parts = name.slice(1).split('/');
+  const path = name.replace(/^fused (?=\/)/, ''); // written by onnxruntime's optimiser
+  if (!path.startsWith('/')) return undefined;
+  const parts = path.slice(1).split('/');
   parts.pop();
   return parts.length > 0 ? parts.join('.') : undefined;
 }

@@ -8,6 +8,19 @@ const kDecoder = /(^|\.)(cls\.predictions\.decoder|lm_head\.decoder|generator_lm
 const kAlwaysTied = /(^|\.)lm_predictions\.lm_head\.weight$/;
 
 /**
+ * Returns the name of a table of token embeddings whose own name is that of the decoder: torch's newer exporter names a tied matrix once.
+ * `names` are those of the file's tensors.
+ */
+export function tiedTable(own: string | undefined, names: Iterable<string>): string | undefined {
+  if (own === undefined || !kDecoder.test(own)) return own;
+  for (const name of names) {
+    const [, prefix, norm] = /^((?:.*\.)?embeddings\.)(LayerNorm|norm)\.weight$/.exec(name) ?? [];
+    if (norm) return `${prefix}${norm === 'norm' ? 'tok' : 'word'}_embeddings.weight`;
+  }
+  return undefined;
+}
+
+/**
  * Decides which of two matrices the decoder multiplies by. Two float matrices must be equal. If a tool stored them differently (integers of
  * another scale, or 4 bits next to floats), each is used in its place, as in the file's own graph.
  */

@@ -1,6 +1,7 @@
 // peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, type Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { writeWhole } from '../cache/write_file_node.js';
 import { describe } from '../describe.js';
 import { PeruseError, show } from '../errors.js';
@@ -89,22 +90,29 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
 /** Weights in any format, which the result replaces. Adapters stay. */
 const kWeights = /(?<!(^|\/)adapter_model)\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onnx_data(_\d+)?$|\.index\.json$/;
 
-/** Copies files of the source folder that the result lacks. Symbolic links and hidden files are left out. */
+/** Copies files of the source folder that the result lacks. Hidden files are left out. */
 async function copyOthers(from: string, to: string, dropped: readonly string[]): Promise<void> {
   const own = new Set(await filesIn(to));
-  const source = await openFolder({ kind: 'folder', name: from, path: from }, platform().files);
   for (const name of await filesIn(from)) {
     if (own.has(name) || kWeights.test(name) || dropped.includes(name) || /(^|\/)\./.test(name)) continue;
-    const content = await read(source, name);
-    if (content) await writeWhole(to, name, content);
+    await writeWhole(to, name, createReadStream(join(from, name)));
   }
 }
 
+/**
+ * Returns the paths of regular files, with '/' between their parts. Symbolic links are left out, because they may point outside of the folder.
+ * In the hub's cache all files of a model are links to its folder blobs/, and count as files.
+ */
 async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length).replaceAll('\\', '/').replace(/^\//, ''));
+  const blobs = join(await realpath(folder), '../../blobs') + sep;
+  const isFile = async (entry: Dirent, path: string) =>
+    entry.isFile() || (entry.isSymbolicLink() && (await realpath(path).catch(() => '')).startsWith(blobs));
+  const names: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (await isFile(entry, path)) names.push(relative(folder, path).replaceAll(sep, '/'));
+  }
+  return names;
 }
 
 async function read(folder: ModelFolder, name: string): Promise<Uint8Array | undefined> {

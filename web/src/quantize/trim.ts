@@ -166,7 +166,8 @@ function withIds(value: unknown, rows: number, to: ReadonlyMap<number, number>):
 function withDecoder(config: Record<string, unknown>, to: ReadonlyMap<number, number>): Record<string, unknown> {
   const { added_tokens_decoder: decoder } = config;
   if (!isObject(decoder)) return config;
-  return { ...config, added_tokens_decoder: Object.fromEntries(Object.entries(decoder).map(([id, token]) => [to.get(Number(id)), token])) };
+  const kept = Object.entries(decoder).flatMap(([id, token]) => (to.has(Number(id)) ? [[to.get(Number(id)), token]] : []));
+  return { ...config, added_tokens_decoder: Object.fromEntries(kept) };
 }
 
 function toBytes(json: unknown): Uint8Array {

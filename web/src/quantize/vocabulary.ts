@@ -47,7 +47,7 @@ export class Vocabulary {
   }
 
   keep({ used, characters, scripts, named }: Wishes): number[] {
-    const kept = new Set<number>([...used, ...named, ...added(this.json_).map(({ id }) => id)]);
+    const kept = new Set<number>([...used, ...named, ...added(this.json_).map(({ id }) => id), ...this.insertedIds()]);
     const isOfScripts = scriptTest(scripts);
     for (const [piece, id] of this.ids) {
       const text = this.textOf(piece);
@@ -89,6 +89,18 @@ export class Vocabulary {
       padding,
       model,
     };
+  }
+
+  /** Ids that the post-processor and the padding insert. */
+  private insertedIds(): number[] {
+    const ids: number[] = [];
+    const record = (id: number) => {
+      ids.push(id);
+      return id;
+    };
+    renumbered(this.json_.post_processor, { get: record });
+    if (isObject(this.json_.padding)) ids.push(numberOf(this.json_.padding.pad_id));
+    return ids;
   }
 
   private isKept({ left, right }: Merge, to: { has(id: number): boolean }): boolean {
@@ -175,7 +187,7 @@ function mergesOf(model: Json): Merge[] {
 }
 
 /** Ids in a post-processor: [token, id] pairs, and `ids` of special tokens. */
-function renumbered(value: unknown, to: ReadonlyMap<number, number>): unknown {
+function renumbered(value: unknown, to: { get(id: number): number | undefined }): unknown {
   if (Array.isArray(value)) {
     const isPair = value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'number';
     return isPair ? [value[0], to.get(value[1])] : value.map((one) => renumbered(one, to));
