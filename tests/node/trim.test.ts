@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
@@ -118,6 +118,13 @@ test('a script keeps all of its pieces', async () => {
   expect(few.changed).toBeGreaterThan(10);
 });
 
+test('with scripts, punctuation and currency signs are kept, too', async () => {
+  const heldOut = ['It costs £5 – “cheap”, isn’t it?', 'A film for €4.'];
+  const { changed, piecesAfter } = await trimCheckpoint(kSentiment, newFolder(), { keepScripts: ['Latin'], heldOut });
+  expect(changed).toBe(0);
+  expect(piecesAfter).toBeLessThan(8000);
+});
+
 test('pieces that the post-processor inserts are kept, and tokenizer_config.json names kept tokens only', async () => {
   const files = await toyModel('WordPiece', 7);
   const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json']));
@@ -209,6 +216,7 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   const card = await readFile(join(folder, 'README.md'), 'utf8');
   expect(card).toMatch(/^# The model\n\n## What was changed\n/);
   expect(card).toContain(`${report.trimmed!.piecesAfter} of 8000 pieces`);
+  expect(card).toContain(`- Made of ${basename(source)}, file model.safetensors, by`);
   const classify = await pipeline('text-classification', folder);
   expect(classify.info.dtype).toBe('q8');
   await classify.dispose();
@@ -250,10 +258,12 @@ test('the commands trim and shrink', async () => {
   const smaller = newFolder();
   expect((await peruse(['shrink', kSentiment, smaller, '--dtype', 'q4'])).code).toBe(0);
   expect((await stat(join(smaller, 'model.safetensors'))).size).toBeLessThan((await stat(join(small, 'model.safetensors'))).size);
+  expect((await peruse(['shrink', kSentiment, newFolder(), '--dtype', 'keep'])).lines[0]).toMatchObject({ quantized: 0 });
   expect((await peruse(['shrink', kSentiment, newFolder(), '--dtype', 'q5'])).err).toContain('--dtype is q8, q4 or keep, not q5');
   expect((await peruse(['trim', kSentiment, newFolder(), '--texts', join(root, 'none.txt')])).code).toBe(1);
   const empty = join(root, 'empty.txt');
   await writeFile(empty, '\n\n');
+  expect((await peruse(['shrink', kSentiment, newFolder(), '--compare', empty])).err).toContain('compare has no texts');
   for (const command of ['trim', 'shrink']) {
     expect((await peruse([command, kSentiment, newFolder(), '--texts', empty])).err).toContain('Trimming needs texts');
   }

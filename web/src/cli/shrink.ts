@@ -21,7 +21,7 @@ export const shrink: Command = {
     const dtype = text(values, 'dtype') ?? 'q8';
     if (dtype !== 'q8' && dtype !== 'q4' && dtype !== 'keep') throw new UsageError(`--dtype is q8, q4 or keep, not ${dtype}`);
     const compare = await textsOf(text(values, 'compare'));
-    const { dtype: __, ...files } = weightsOptions(values);
+    const { dtype: __, ...files } = weightsOptions({ ...values, dtype: undefined });
     const more = { ...(await trimOptions(values)), ...files, dtype, ...(compare && { compare }) } as const;
     await withRewriting((model, folder, options) => shrinkCheckpoint(model, folder, { ...options, ...more }), positionals, values, io);
   },

@@ -1,7 +1,7 @@
 // peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
 import { createReadStream, type Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { writeWhole } from '../cache/write_file_node.js';
 import { describe } from '../describe.js';
 import { PeruseError, show } from '../errors.js';
@@ -67,13 +67,15 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
   const wish = weightsWish({ ...options, dtype: 'auto' });
   const texts = [...(options.texts ?? [])];
   const given = { ...options, texts };
+  const asked = options.compare && [...options.compare];
+  if (asked?.length === 0) throw new PeruseError('invalid_argument', 'compare has no texts.');
   const plan = options.texts !== undefined || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
   const written = await rewriteCheckpoint(source, folder, options, dtype === 'keep' ? undefined : dtype, wish, plan?.trim);
   const trimmed = await plan?.compare(folder);
   const spec = await resolveSource(source, options, platform().paths);
   if (spec.kind === 'folder') await copyOthers(spec.path, folder, trimmed?.dropped ?? []);
   const heldOut = options.heldOut ? [...options.heldOut] : texts.filter((_, i) => i % 10 === 9);
-  const compared = [...(options.compare ?? heldOut.slice(0, kMostCompared))];
+  const compared = asked ?? heldOut.slice(0, kMostCompared);
   const difference = compared.length > 0 ? await differenceOf(source, folder, compared, options) : undefined;
   const report: ShrinkReport = {
     file: written.file,
@@ -162,19 +164,24 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
 async function writeCard(spec: SourceSpec, folder: string, report: ShrinkReport, options: ShrinkOptions): Promise<void> {
   const source = await openFolder(spec, platform().files);
   const original = await read(source, kCard).catch(() => undefined);
-  const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${spec.name}`;
+  const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${publicName(spec)}`;
   await writeWhole(folder, kCard, `${card}\n\n${section(spec, report, options)}`);
 }
 
+/** The name of a folder on disk without its path, because the card is published. */
+function publicName({ kind, name }: SourceSpec): string {
+  return kind === 'folder' ? basename(name) : name;
+}
+
 function section(
-  { name }: SourceSpec,
+  spec: SourceSpec,
   { file, bytesBefore, bytesAfter, quantized, trimmed, difference }: ShrinkReport,
   options: ShrinkOptions,
 ): string {
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   const scripts = options.keepScripts ?? [];
   const lines = [
-    `Made of ${name}${options.revision === undefined ? '' : ` (revision ${options.revision})`}, file ${file}, by \`peruse shrink\`.`,
+    `Made of ${publicName(spec)}${options.revision === undefined ? '' : ` (revision ${options.revision})`}, file ${file}, by \`peruse shrink\`.`,
     `Weights: ${megabytes(bytesAfter)} (before: ${megabytes(bytesBefore)}).`,
     ...(quantized > 0
       ? [

@@ -201,7 +201,10 @@ function renumbered(value: unknown, to: { get(id: number): number | undefined })
   );
 }
 
-/** Whether all letters of a text are of the scripts; texts of ASCII without letters belong to every script. */
+/** Characters without a script that texts of every script may use: ASCII, Latin-1, punctuation and currencies. */
+const kCommon = /^[\x21-\x7e\xa1-\xbf\xd7\xf7\u2010-\u205e\u20a0-\u20cf]+$/;
+
+/** Whether all letters of a text are of the scripts; common characters without letters belong to every script. */
 function scriptTest(scripts: readonly string[]): (text: string) => boolean {
   if (scripts.length === 0) return () => false;
   const names = scripts.map((name) => {
@@ -214,7 +217,7 @@ function scriptTest(scripts: readonly string[]): (text: string) => boolean {
     throw new PeruseError('invalid_argument', `There is no Unicode script ${show(name)}. Names are 'Latin', 'Cyrillic', 'Han' and so on.`);
   });
   const fits = new RegExp(`^(?:[${names.join('')}\\p{M}]|[^\\p{L}])*$`, 'u');
-  return (text) => (/\p{L}/u.test(text) ? fits.test(text) : /^[\x21-\x7e]+$/.test(text));
+  return (text) => (/\p{L}/u.test(text) ? fits.test(text) : kCommon.test(text));
 }
 
 /** The characters that represent bytes in byte-level tokenizers. */
