@@ -17,14 +17,16 @@ import { namedBase } from './sources/named_base.js';
 import { openFolder } from './sources/open_folder.js';
 import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
+import type { CallContext } from './tasks/definition.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
-import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
-import type { RedactContext, RedactFinders } from './tasks/redact.js';
 import {
   definitionOf,
   kAliases,
   kTaskNames,
   kTasks,
+  type ModelFreeCall,
+  type ModelFreeOptions,
+  type ModelFreeTask,
   type ResolvedTask,
   type Task,
   type TaskCall,
@@ -59,8 +61,8 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Returns a redactor with patterns and finders, without a model: `pipeline('redact', null, { patterns: true })`. */
-export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor>;
+/** Returns a call that needs no model: `pipeline('redact', null, { patterns: true })` redacts with patterns and finders. */
+export async function pipeline(task: ModelFreeTask, source: null, settings: ModelFreeOptions): Promise<ModelFreeCall>;
 /**
  * Loads a model.
  *
@@ -73,14 +75,11 @@ export async function pipeline<T extends TaskOrAlias>(
   source: Source,
   settings?: PipelineOptionsOf<T>,
 ): Promise<Pipeline<ResolvedTask<T>>>;
-export async function pipeline(
-  task: TaskOrAlias,
-  source: Source | null,
-  settings: AnyPipelineOptions = {},
-): Promise<Pipeline | PatternRedactor> {
+export async function pipeline(task: TaskOrAlias, source: Source | null, settings: AnyPipelineOptions = {}): Promise<unknown> {
   try {
     const options = checkPipelineOptions(resolveTask(task), settings);
-    if (task === 'redact' && source === null) return patternRedactor(options, platform().patterns);
+    const { withoutModel } = definitionOf(resolveTask(task));
+    if (withoutModel && source === null) return withoutModel(options, platform().patterns);
     return await loadNamed(task, source as Source, options);
   } catch (error) {
     throw asArgumentError(error);
@@ -260,7 +259,7 @@ function assemble(model: LoadedFrom, host: Host, info: PipelineInfo, onDispose: 
     },
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
-  const createCall = kTasks[task].call as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
+  const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
   const call = createCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
     defaults,
     loadPatterns: platform().patterns,

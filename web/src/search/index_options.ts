@@ -1,5 +1,6 @@
 import { PeruseError, show } from '../errors.js';
 import { checkedOptions } from '../tasks/call.js';
+import { isRanker } from '../tasks/ranker.js';
 import type { TextRankingCall } from '../tasks/text_ranking.js';
 import type { EmbedOptions, Metadata, SearchFilter, SearchOptions, SemanticIndexOptions, TextId } from './search_types.js';
 
@@ -19,7 +20,7 @@ export function settingsOf(options: SearchOptions): SearchSettings {
   checkCount('top_k', top_k);
   if (rerank_top !== undefined) checkCount('rerank_top', rerank_top);
   if (typeof keywords !== 'boolean') throw new PeruseError('invalid_argument', `keywords must be true or false, not ${show(keywords)}.`);
-  if (rerank !== undefined && (typeof rerank !== 'function' || (rerank as { task?: string }).task !== 'text-ranking')) {
+  if (rerank !== undefined && !isRanker(rerank)) {
     throw new PeruseError('invalid_argument', `rerank must be a pipeline for text-ranking, not ${show(rerank)}.`);
   }
   if (filter !== undefined && (filter === null || !['object', 'function'].includes(typeof filter))) {

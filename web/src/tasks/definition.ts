@@ -1,4 +1,6 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
+import type { FindDetails } from './pattern_names.js';
+import type { PipelineTokenizer } from './tokenizer_calls.js';
 
 /** The part of a task that loads and describes models need: plain data, which is sent to workers. */
 export interface EngineTask {
@@ -39,10 +41,20 @@ export type OwnLoadOption =
   | 'labels_encoder'
   | 'patterns';
 
+/** Parts of a pipeline that a call may use in addition to the engine. */
+export interface CallContext {
+  /** The options of pipeline(). */
+  defaults?: object;
+  loadPatterns?: () => Promise<FindDetails>;
+  tokenizer?: PipelineTokenizer;
+}
+
 export interface TaskDefinition {
   readonly engine: EngineTask | ((options: { labels?: unknown }) => EngineTask);
   /** Creates the call of a pipeline, which sends requests to its engine. */
   readonly call: (...given: never[]) => unknown;
+  /** Creates a call without a model, for `pipeline(task, null, options)`. */
+  readonly withoutModel?: (options: object, loadPatterns: () => Promise<FindDetails>) => unknown;
   /** An example model, for the error message if the caller named no model. It is never loaded. */
   readonly example?: string;
   readonly loadOptions?: readonly OwnLoadOption[];

@@ -13,8 +13,9 @@ import {
   taskOptions,
 } from './call.js';
 import { kChecksums } from './checksums.js';
+import type { CallContext } from './definition.js';
 import { isPersonType, recased } from './letter_case.js';
-import { type FindDetails, kPatternNames, type PatternFinder, type PatternName } from './pattern_names.js';
+import { kPatternNames, type PatternFinder, type PatternName } from './pattern_names.js';
 import { Placeholders, type Restoration, restoreAll, sameWords } from './placeholders.js';
 import { calling, type Detail, detailsOf, merged, type RedactionRule, type Selection } from './private_details.js';
 import { type FoldedText, foldText } from './text_folding.js';
@@ -157,11 +158,8 @@ export const kPlaceholders = Symbol('placeholders');
 /** The type of a placeholder that a text already contains. */
 const kStanding = 'PLACEHOLDER';
 
-/** Parts of a pipeline that a call uses in addition to the engine. */
-export interface RedactContext {
+export interface RedactContext extends CallContext {
   defaults?: RedactPipelineOptions;
-  loadPatterns?: () => Promise<FindDetails>;
-  tokenizer?: PipelineTokenizer;
 }
 
 /** Without `run` there is no model. */

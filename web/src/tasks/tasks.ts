@@ -46,6 +46,13 @@ export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliase
 /** The signature of a task's pipeline. */
 export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]['call']> & Streaming<T> & Explaining<T>;
 
+/** The tasks that also run without a model. */
+export type ModelFreeTask = { [T in Task]: (typeof kTasks)[T] extends { withoutModel: unknown } ? T : never }[Task];
+type WithoutModel = (typeof kTasks)[ModelFreeTask]['withoutModel'];
+/** The options of a task without a model, and its call. */
+export type ModelFreeOptions = Parameters<WithoutModel>[0];
+export type ModelFreeCall = ReturnType<WithoutModel>;
+
 /** Names of the options of pipeline() that only the task and few others have. */
 export type OwnLoadOptionOf<T extends Task> = (typeof kTasks)[T] extends { loadOptions: readonly (infer O extends OwnLoadOption)[] }
   ? O
