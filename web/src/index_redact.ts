@@ -8,7 +8,8 @@ export { type ErrorCode, PeruseError } from './errors.js';
 export { entityFinder, labelFinder } from './tasks/detail_finders.js';
 export type { PatternRedactor } from './tasks/pattern_redactor.js';
 export { findDetails, findPatterns } from './tasks/patterns.js';
-export * from './tasks/redact.js';
+export type * from './tasks/redact.js';
+export { redact, restore, restoreAll } from './tasks/redact.js';
 
 /** `pipeline` of 'peruse' for redaction without a model, in a few kilobytes: it does not contain the engine. */
 export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor> {

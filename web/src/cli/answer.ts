@@ -1,21 +1,22 @@
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
-import { type Command, flag, needed, number, text, UsageError } from './command.js';
-import { given, kModelOptions, withModel } from './model_options.js';
+import { type Command, needed, text, UsageError } from './command.js';
+import { kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
+import { taskFlags } from './task_flags.js';
+
+const kFlags = taskFlags('question-answering', {
+  top_k: { short: 'k', help: 'number of answers, best first (1)' },
+  handle_impossible_answer: { name: 'impossible', help: 'allow an empty answer for "no answer"' },
+});
 
 export const answer: Command = {
   summary: 'Answer a question from a text, one JSON line for each answer',
   usage: '<model> <question> [text ...]',
   details: 'Without a text argument, standard input is the text. start and end are UTF-16 indices into the text.',
-  options: {
-    'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of answers, best first (1)' },
-    impossible: { type: 'boolean', help: 'allow an empty answer for "no answer"' },
-    ...kBatchOptions,
-    ...kModelOptions,
-  },
+  options: { ...kFlags.options, ...kBatchOptions, ...kModelOptions },
   async run(positionals, values, io) {
     const [model, ...rest] = needed(positionals, ['model']);
-    const options = given({ top_k: number(values, 'top-k'), handle_impossible_answer: flag(values, 'impossible') || undefined });
+    const options = kFlags.from(values);
     if (readsRows(values, rest.slice(1))) {
       const column = text(values, 'column') ?? 'context';
       return runRows(

@@ -1,22 +1,23 @@
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
-import { type Command, needed, number, text } from './command.js';
+import { type Command, needed, text } from './command.js';
 import { allTexts, given, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
+import { taskFlags } from './task_flags.js';
+
+const kFlags = taskFlags('text-ranking', {
+  top_k: { short: 'k', help: 'number of documents to print, best first (all)' },
+  label: { help: 'for a model with several labels: the label to rank by' },
+  max_length: { help: "tokens that query and document are cut to (the model's, at most 512)" },
+});
 
 export const rank: Command = {
   summary: 'Sort documents by their relevance to a query, one JSON line each',
   usage: '<model> <query> [document ...]',
   details: 'Without a document argument, each non-empty line of standard input is a document. corpus_id counts documents from 0.',
-  options: {
-    'top-k': { type: 'string', short: 'k', value: 'n', help: 'number of documents to print, best first (all)' },
-    label: { type: 'string', value: 'name', help: 'for a model with several labels: the label to rank by' },
-    'max-length': { type: 'string', value: 'n', help: "tokens that query and document are cut to (the model's, at most 512)" },
-    ...kBatchOptions,
-    ...kModelOptions,
-  },
+  options: { ...kFlags.options, ...kBatchOptions, ...kModelOptions },
   async run(positionals, values, io) {
     const [model, ...rest] = needed(positionals, ['model']);
-    const settings = given({ label: text(values, 'label'), max_length: number(values, 'max-length') });
+    const { top_k, ...settings } = kFlags.from(values);
     if (readsRows(values, rest.slice(1))) {
       const column = text(values, 'column') ?? 'text';
       return runRows(
@@ -39,11 +40,7 @@ export const rank: Command = {
     const [, query, ...documents] = needed(positionals, ['model', 'query']);
     const all = await allTexts(documents, io);
     await withModel('text-ranking', model, values, io, async (ranker) => {
-      const options = given({
-        top_k: number(values, 'top-k'),
-        ...settings,
-        return_documents: true,
-      });
+      const options = given({ top_k, ...settings, return_documents: true });
       for (const result of await ranker(query, all, options)) io.out(jsonLine(result));
     });
   },

@@ -3,9 +3,16 @@ import { kPatternNames, type PatternName } from '../tasks/pattern_names.js';
 import { Placeholders } from '../tasks/placeholders.js';
 import { kPlaceholders, type RedactCall, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
-import { type Command, choice, flag, list, needed, number, text, UsageError } from './command.js';
+import { type Command, flag, list, needed, text, UsageError } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
+import { taskFlags } from './task_flags.js';
+
+const kFlags = taskFlags('redact', {
+  threshold: { help: 'do not replace entities with a lower score (0; with --labels 0.5)' },
+  recall: { help: 'replace tokens whose probability of being not private is below n: finds more (0)' },
+  aggregation_strategy: { name: 'aggregation', help: 'how tokens become entities (simple)' },
+});
 
 function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
   if (list === undefined) return undefined;
@@ -32,8 +39,7 @@ export const redact: Command = {
     `Patterns: ${kPatternNames.join(', ')}.`,
   options: {
     types: { type: 'string', value: 'a,b', help: 'replace only these types (all types of the model)' },
-    threshold: { type: 'string', value: 'x', help: 'do not replace entities with a lower score (0; with --labels 0.5)' },
-    recall: { type: 'string', value: 'p', help: 'replace tokens whose probability of being not private is below p: finds more (0)' },
+    ...kFlags.options,
     labels: { type: 'string', value: 'a,b', help: 'find details of these labels with a GLiNER model' },
     rules: {
       type: 'string',
@@ -44,7 +50,6 @@ export const redact: Command = {
     'pattern-types': { type: 'string', value: 'A,B', help: 'only these patterns' },
     'without-model': { type: 'boolean', help: 'use patterns only' },
     'fail-closed': { type: 'boolean', help: 'fail if the model cannot read a part of a text' },
-    aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
     json: { type: 'boolean', help: "print { text, entities, mapping }, the mapping of the line's own placeholders" },
     ...kBatchOptions,
     ...kModelOptions,
@@ -57,10 +62,8 @@ export const redact: Command = {
     const settings = given({ labels: list(values, 'labels'), patterns, fail_closed: flag(values, 'fail-closed') || undefined });
     const options = given({
       types: list(values, 'types'),
-      threshold: number(values, 'threshold'),
-      recall: number(values, 'recall'),
+      ...kFlags.from(values),
       rules: rulesOf(text(values, 'rules')),
-      aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),
     });
     if (readsRows(values, texts)) {
       return runRows(

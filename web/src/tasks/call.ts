@@ -17,25 +17,37 @@ export type EngineInput = Record<string, string | readonly string[]>;
 /** Runs inputs through the engine. Returns one result for each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, signal?: AbortSignal) => Promise<unknown[]>;
 
-/** The names of a task's own options; the type requires every name. */
-export type OptionNames<O extends CallOptions> = Record<Exclude<keyof O, keyof CallOptions>, true>;
+type KindOf<V> = [V] extends [boolean]
+  ? 'boolean'
+  : [V] extends [number]
+    ? 'number'
+    : [V] extends [string]
+      ? string extends V
+        ? 'string'
+        : readonly V[]
+      : 'other';
 
-/** The names of the options of each task that has some. */
-export const kOptionsByTask = new Map<string, Record<string, true>>();
+/** A task's own options with the kinds of their values; a list means one of these words. The type requires every name. */
+export type OptionKinds<O extends CallOptions> = { readonly [K in Exclude<keyof O, keyof CallOptions>]-?: KindOf<NonNullable<O[K]>> };
+
+export type AnyOptionKinds = Readonly<Record<string, 'boolean' | 'number' | 'string' | 'other' | readonly string[]>>;
+
+/** The options of each task that has some. */
+export const kOptionsByTask = new Map<string, AnyOptionKinds>();
 
 /** Declares a task's own options, of which messages to other tasks' callers tell. */
-export function taskOptions<O extends CallOptions>(task: string, names: OptionNames<O>): OptionNames<O> {
-  kOptionsByTask.set(task, names);
-  return names;
+export function taskOptions<O extends CallOptions>(task: string, kinds: OptionKinds<O>): OptionKinds<O> {
+  kOptionsByTask.set(task, kinds as AnyOptionKinds);
+  return kinds;
 }
 
 /** Returns the options for the engine. Checks their names; the engine checks their values. */
-export function engineOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
+export function engineOptions(task: string, known: object, options: object): Record<string, unknown> {
   return checkedOptions(task, { ...known, head_mask: true }, options);
 }
 
 /** Checks the names of options that the engine does not receive. */
-export function checkedOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
+export function checkedOptions(task: string, known: object, options: object): Record<string, unknown> {
   if (typeof options !== 'object' || options === null) {
     throw new PeruseError('invalid_argument', `Options must be an object, not ${nameOf(options)}.`);
   }
@@ -101,7 +113,7 @@ export type OneOrMany<I, R> = I extends readonly unknown[] ? R[] : R;
 /** The call of a task that reads one text or several independent ones. */
 export type TextsCall<O extends CallOptions, R> = <I extends string | readonly string[]>(texts: I, options?: O) => Promise<OneOrMany<I, R>>;
 
-export function textsCall<O extends CallOptions, R>(task: string, known: OptionNames<O>, run: Run): TextsCall<O, R> {
+export function textsCall<O extends CallOptions, R>(task: string, known: OptionKinds<O>, run: Run): TextsCall<O, R> {
   const call = async (texts: unknown, options: O = {} as O) => {
     const settings = engineOptions(task, known, options);
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));

@@ -1,4 +1,5 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
+import type { AnyOptionKinds } from './call.js';
 import type { FindDetails } from './pattern_names.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 
@@ -53,6 +54,8 @@ export interface TaskDefinition {
   readonly engine: EngineTask | ((options: { labels?: unknown }) => EngineTask);
   /** Creates the call of a pipeline, which sends requests to its engine. */
   readonly call: (...given: never[]) => unknown;
+  /** The options of a call, from which the flags of the command line follow. */
+  readonly options?: AnyOptionKinds;
   /** Creates a call without a model, for `pipeline(task, null, options)`. */
   readonly withoutModel?: (options: object, loadPatterns: () => Promise<FindDetails>) => unknown;
   /** An example model, for the error message if the caller named no model. It is never loaded. */

@@ -56,15 +56,15 @@ export type FeatureExtractionCall = <I extends string | readonly string[], O ext
 
 const kTask = 'feature-extraction';
 const kOptions = taskOptions<FeatureExtractionOptions>(kTask, {
-  pooling: true,
-  prompt: true,
-  prompt_name: true,
-  dimensions: true,
-  layer: true,
-  normalize: true,
-  truncation: true,
-  quantize: true,
-  precision: true,
+  pooling: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence'],
+  prompt: 'string',
+  prompt_name: 'string',
+  dimensions: 'number',
+  layer: 'number',
+  normalize: 'boolean',
+  truncation: 'boolean',
+  quantize: 'boolean',
+  precision: ['binary', 'ubinary'],
 });
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
@@ -89,6 +89,7 @@ function createCall(run: Run): FeatureExtractionCall {
 export const featureExtraction = {
   engine: { name: kTask, sentenceFiles: 'all', readsStatic: true },
   call: createCall,
+  options: kOptions,
   example: 'sentence-transformers/all-MiniLM-L6-v2',
 } as const satisfies TaskDefinition;
 

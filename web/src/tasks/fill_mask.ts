@@ -50,7 +50,7 @@ export type FillMaskCall = <I extends string | readonly string[], const O extend
 ) => Promise<OneOrMany<I, FillMaskOutput<O>>>;
 
 const kTask = 'fill-mask';
-const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: true, targets: true, all_masks: true });
+const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: 'number', targets: 'other', all_masks: 'boolean' });
 
 function createCall(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
@@ -71,6 +71,7 @@ function createCall(run: Run): FillMaskCall {
 export const fillMask = {
   engine: { name: kTask, classes: ['ForMaskedLM', 'ForPreTraining'] },
   call: createCall,
+  options: kOptions,
   example: 'distilbert/distilbert-base-uncased',
   loadOptions: ['enhanced_mask_decoder'],
   pretrain: { objective: 'mlm', task: { name: 'masked-lm', examples: 'lines' } },

@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionNames } from './call.js';
+import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionKinds } from './call.js';
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
@@ -86,15 +86,15 @@ export interface Inspection {
 /** `inspect(text, options)`, `inspect({ text, text_pair }, options)`. */
 export type InspectCall = (input: string | TextPair, options?: InspectOptions) => Promise<Inspection>;
 
-const kOptions: OptionNames<InspectOptions> = {
-  output_attentions: true,
-  output_logits: true,
-  output_span_kernels: true,
-  output_hidden_states: true,
-  output_attention_terms: true,
-  layers: true,
-  labels: true,
-  truncation: true,
+const kOptions: OptionKinds<InspectOptions> = {
+  output_attentions: 'boolean',
+  output_logits: 'boolean',
+  output_span_kernels: 'boolean',
+  output_hidden_states: 'boolean',
+  output_attention_terms: 'boolean',
+  layers: 'other',
+  labels: 'other',
+  truncation: 'boolean',
 };
 
 export interface InspectRequest {

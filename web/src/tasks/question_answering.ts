@@ -54,12 +54,12 @@ export interface QuestionAnsweringCall {
 
 const kTask = 'question-answering';
 const kOptions = taskOptions<QuestionAnsweringOptions>(kTask, {
-  top_k: true,
-  stride: true,
-  max_answer_len: true,
-  max_length: true,
-  handle_impossible_answer: true,
-  align_to_words: true,
+  top_k: 'number',
+  stride: 'number',
+  max_answer_len: 'number',
+  max_length: 'number',
+  handle_impossible_answer: 'boolean',
+  align_to_words: 'boolean',
 });
 
 function createCall(run: Run): QuestionAnsweringCall {
@@ -78,6 +78,7 @@ function createCall(run: Run): QuestionAnsweringCall {
 export const questionAnswering = {
   engine: { name: kTask, classes: ['ForQuestionAnswering'] },
   call: createCall,
+  options: kOptions,
   example: 'deepset/minilm-uncased-squad2',
   explains: 'question-answering',
   teach: { name: kTask, examples: 'answers' },

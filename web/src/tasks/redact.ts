@@ -139,16 +139,22 @@ export interface RedactionSession {
   readonly mapping: Readonly<Record<string, string>>;
 }
 
-const kModelOptions = { recall: true, aggregation_strategy: true, stride: true, max_length: true } as const;
-const kOptions = taskOptions<RedactOptions>('redact', {
-  types: true,
-  threshold: true,
-  replacer: true,
-  rules: true,
-  mapping: true,
-  patterns: true,
-  finders: true,
-  fail_closed: true,
+const kModelOptions = {
+  recall: 'number',
+  aggregation_strategy: ['simple', 'first', 'max', 'average'],
+  stride: 'number',
+  max_length: 'number',
+} as const;
+/** The options with the kinds of their values. */
+export const kRedactOptions = taskOptions<RedactOptions>('redact', {
+  types: 'other',
+  threshold: 'number',
+  replacer: 'other',
+  rules: 'other',
+  mapping: 'other',
+  patterns: 'other',
+  finders: 'other',
+  fail_closed: 'boolean',
   ...kModelOptions,
 });
 
@@ -158,6 +164,7 @@ export const kPlaceholders = Symbol('placeholders');
 /** The type of a placeholder that a text already contains. */
 const kStanding = 'PLACEHOLDER';
 
+/** Parts of a pipeline that a call uses in addition to the engine. */
 export interface RedactContext extends CallContext {
   defaults?: RedactPipelineOptions;
 }
@@ -209,9 +216,9 @@ type Choice = Selection &
 /** Separates the options of this file, checked, from those of the engine. */
 function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions): { choice: Choice; settings: Record<string, unknown> } {
   // throws the error for options that are not an object
-  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options);
+  if (typeof options !== 'object' || options === null) engineOptions('redact', kRedactOptions, options);
   const { replacer, rules = {}, types, threshold, mapping = {}, patterns, finders, fail_closed, ...rest } = options;
-  const settings = engineOptions('redact', kOptions, rest);
+  const settings = engineOptions('redact', kRedactOptions, rest);
   const refuse = (name: string, wish: string, value: unknown) => {
     throw new PeruseError('invalid_argument', `${name} must be ${wish}, not ${nameOf(value)}.`);
   };

@@ -103,7 +103,7 @@ export type StructuredExtractionCall = <I extends string | readonly string[]>(
 ) => Promise<OneOrMany<I, ExtractionResult>>;
 
 const kTask = 'structured-extraction';
-const kOptions = taskOptions<StructuredExtractionOptions>(kTask, { threshold: true });
+const kOptions = taskOptions<StructuredExtractionOptions>(kTask, { threshold: 'number' });
 /** Levels of objects and lists in a schema, down to the choices of a field. */
 const kLevels = 6;
 
@@ -121,5 +121,6 @@ function createCall(run: Run): StructuredExtractionCall {
 export const structuredExtraction = {
   engine: { name: kTask },
   call: createCall,
+  options: kOptions,
   example: 'fastino/gliner2-base-v1',
 } as const satisfies TaskDefinition;

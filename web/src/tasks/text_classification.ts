@@ -61,14 +61,14 @@ export type TextClassificationCall = <
 
 const kTask = 'text-classification';
 const kOptions = taskOptions<TextClassificationOptions>(kTask, {
-  top_k: true,
-  function_to_apply: true,
-  truncation: true,
-  temperature: true,
-  stride: true,
-  max_length: true,
-  windows: true,
-  window_label: true,
+  top_k: 'number',
+  function_to_apply: ['sigmoid', 'softmax', 'none'],
+  truncation: 'boolean',
+  temperature: 'number',
+  stride: 'number',
+  max_length: 'number',
+  windows: ['max', 'mean'],
+  window_label: 'string',
 });
 
 function createCall(run: Run): TextClassificationCall {
@@ -86,6 +86,7 @@ function createCall(run: Run): TextClassificationCall {
 export const textClassification = {
   engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'without head' },
   call: createCall,
+  options: kOptions,
   example: 'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
   loadOptions: ['id2label'],
   explains: 'text-classification',

@@ -31,11 +31,11 @@ export type TextRankingCall = (query: string, documents: readonly string[], opti
 
 const kTask = 'text-ranking';
 const kOptions = taskOptions<TextRankingOptions>(kTask, {
-  top_k: true,
-  return_documents: true,
-  function_to_apply: true,
-  label: true,
-  max_length: true,
+  top_k: 'number',
+  return_documents: 'boolean',
+  function_to_apply: ['sigmoid', 'softmax', 'none'],
+  label: 'string',
+  max_length: 'number',
 });
 
 function createCall(run: Run): TextRankingCall {
@@ -54,6 +54,7 @@ function createCall(run: Run): TextRankingCall {
 export const textRanking = {
   engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'prompts' },
   call: createCall,
+  options: kOptions,
   example: 'cross-encoder/ms-marco-MiniLM-L6-v2',
   loadOptions: ['id2label'],
   explains: 'text-classification',

@@ -49,10 +49,10 @@ export type TokenClassificationCall = <I extends string | readonly string[], con
 
 const kTask = 'token-classification';
 const kOptions = taskOptions<TokenClassificationOptions>(kTask, {
-  aggregation_strategy: true,
-  ignore_labels: true,
-  stride: true,
-  max_length: true,
+  aggregation_strategy: ['none', 'simple', 'first', 'max', 'average'],
+  ignore_labels: 'other',
+  stride: 'number',
+  max_length: 'number',
 });
 
 function createCall(run: Run): TokenClassificationCall {
@@ -63,6 +63,7 @@ function createCall(run: Run): TokenClassificationCall {
 export const tokenClassification = {
   engine: { name: kTask, classes: ['ForTokenClassification'] },
   call: createCall,
+  options: kOptions,
   example: 'dslim/bert-base-NER',
   loadOptions: ['id2label'],
   teach: { name: kTask, examples: 'entities' },

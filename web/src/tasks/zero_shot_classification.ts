@@ -26,7 +26,7 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
 ) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
 
 const kTask = 'zero-shot-classification';
-const kOptions = taskOptions<ZeroShotClassificationOptions>(kTask, { hypothesis_template: true, multi_label: true });
+const kOptions = taskOptions<ZeroShotClassificationOptions>(kTask, { hypothesis_template: 'string', multi_label: 'boolean' });
 
 function createCall(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
@@ -47,6 +47,7 @@ function createCall(run: Run): ZeroShotClassificationCall {
 export const zeroShotClassification = {
   engine: { name: kTask, classes: ['ForSequenceClassification'], labelsTokenizer: true, entailment: true },
   call: createCall,
+  options: kOptions,
   example: 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
   loadOptions: ['encoder', 'id2label', 'labels_encoder'],
   explains: 'text-classification',

@@ -40,9 +40,9 @@ export type ZeroShotTokenClassificationCall = <I extends string | readonly strin
 
 const kTask = 'zero-shot-token-classification';
 const kOptions = taskOptions<ZeroShotTokenClassificationOptions>(kTask, {
-  threshold: true,
-  flat_ner: true,
-  multi_label: true,
+  threshold: 'number',
+  flat_ner: 'boolean',
+  multi_label: 'boolean',
 });
 
 function createCall(run: Run): ZeroShotTokenClassificationCall {
@@ -59,6 +59,7 @@ function createCall(run: Run): ZeroShotTokenClassificationCall {
 export const zeroShotTokenClassification = {
   engine: { name: kTask, glinerConfig: true, labelsTokenizer: true },
   call: createCall,
+  options: kOptions,
   example: 'knowledgator/gliner-pii-base-v1.0',
   loadOptions: ['encoder', 'labels_encoder'],
 } as const satisfies TaskDefinition;

@@ -8,7 +8,7 @@ import { type RunBatch, settled } from '../../tasks/stream.js';
 import type { ResolvedTask, TaskOrAlias } from '../../tasks/tasks.js';
 import { flag, number, type Options, RowErrors, text, UsageError, type Values } from '../command.js';
 import type { Io } from '../io.js';
-import { loadModel } from '../model_options.js';
+import { loadModel, textBatches, withModel } from '../model_options.js';
 import { jsonLine } from '../printable.js';
 import { BatchProgress } from './batch_progress.js';
 import { formatOf, type Row, RowParser, recordsOf } from './records.js';
@@ -62,6 +62,27 @@ export function textColumn(row: Record<string, unknown>, name: string): string {
     'invalid_argument',
     value === undefined ? `The row has no column '${name}'; it has ${names}.` : `Column '${name}' must be a text.`,
   );
+}
+
+export interface TextCommand<T extends TaskOrAlias, I> extends RowCommand<T, I | string> {
+  texts: readonly string[];
+  /** Returns the line to print for a text that is not in a file of rows. */
+  lineOf(input: string, result: unknown): object;
+}
+
+/** Runs a command over the rows of a file or, without --in, over texts: the arguments, or the lines of standard input. */
+export async function runTexts<T extends TaskOrAlias, I = string>(command: TextCommand<T, I>, values: Values, io: Io): Promise<void> {
+  const { task, model, texts, run, lineOf, settings } = command;
+  if (readsRows(values, texts)) return runRows(command, values, io);
+  const print = async (loaded: Pipeline<ResolvedTask<T>>) => {
+    for await (const batch of textBatches(texts, io)) {
+      const results = await run(loaded, batch);
+      results.forEach((result, index) => {
+        io.out(jsonLine(lineOf(batch[index]!, result)));
+      });
+    }
+  };
+  return withModel(task, model, values, io, print, settings);
 }
 
 /** Throws RowErrors if a row failed. */
