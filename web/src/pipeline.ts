@@ -12,7 +12,7 @@ import { checkOptions, leaseFor, loadRequest, otherSources, rememberProbe } from
 import { platform } from './platform/current.js';
 import type { ProgressInfo } from './progress.js';
 import type { HostLease } from './sharing.js';
-import { kForms, kTokenizerConfigs, kVocabularies } from './sources/model_files.js';
+import { kModelFiles } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
 import { openFolder } from './sources/open_folder.js';
 import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
@@ -61,7 +61,7 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Returns a call that needs no model: `pipeline('redact', null, { patterns: true })` redacts with patterns and finders. */
+/** Returns a call that works without a model: `pipeline('redact', null, { patterns: true })` redacts with patterns and finders. */
 export async function pipeline(task: ModelFreeTask, source: null, settings: ModelFreeOptions): Promise<ModelFreeCall>;
 /**
  * Loads a model.
@@ -180,14 +180,7 @@ async function versionsOf(spec: SourceSpec, weights: string): Promise<string | u
   if (spec.kind !== 'folder') return undefined;
   const folder = await openFolder(spec, platform().files);
   const { signal } = new AbortController();
-  const names = [
-    'config.json',
-    weights,
-    ...kVocabularies.flat(),
-    ...kTokenizerConfigs,
-    ...kForms.flatMap((form) => [form, `${form}.index.json`]),
-  ];
-  const files = await Promise.all(names.map((name) => folder.open(name, signal).catch(() => undefined)));
+  const files = await Promise.all([...kModelFiles, weights].map((name) => folder.open(name, signal).catch(() => undefined)));
   return JSON.stringify(files.map((file) => (file?.found ? file.version : null)));
 }
 

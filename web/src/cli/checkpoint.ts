@@ -3,12 +3,10 @@ import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
+import { locateModel, lookAtTokenizer, openCheckpoint, weightFiles } from '../sources/checkpoint.js';
 import { FileStart } from '../sources/file_start.js';
 import { parseObject } from '../sources/json.js';
-import { neededShards, neededWeights } from '../sources/model_files.js';
-import { locateModel, lookAtTokenizer } from '../sources/model_texts.js';
-import { openFolder } from '../sources/open_folder.js';
-import { type Reading, readNeeded } from '../sources/read_files.js';
+import type { Reading } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type SourceOptions } from '../sources/source.js';
 import { nodeRuntime } from '../worker/runtime_node.js';
@@ -31,12 +29,9 @@ export interface Encoders {
 
 export async function readCheckpoint(model: string, options: SourceOptions & Encoders): Promise<Checkpoint> {
   const { encoder, labels_encoder: labels, ...how } = options;
-  const open = async (source: string, which: SourceOptions) =>
-    openFolder(await resolveSource(source, which, nodePlatform.paths), nodeRuntime);
   const openOther = async (other: string | undefined) => (other === undefined ? undefined : open(other, { ...how, revision: undefined }));
   const others = { encoder: await openOther(encoder), labels: await openOther(labels) };
-  const { signal } = new AbortController();
-  const { job, config: file, weights } = await locateModel(model, await open(model, how), others, signal);
+  const { job, config: file, weights } = await locateModel(await open(model, how), others);
   const files = await weightFiles({ ...job, folder: weights });
   const tensors = new Map<string, TensorInfo>();
   for (const name of files) {
@@ -49,7 +44,7 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
     config: parseObject(file.name, file.content),
     configBytes: file.content,
     files,
-    tokenizer: (await lookAtTokenizer(job.folder, signal))?.names ?? [],
+    tokenizer: (await lookAtTokenizer(job.folder, job.signal))?.names ?? [],
     tensors,
     bytes: [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0),
   };
@@ -57,18 +52,12 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
 
 /** Reads only the configuration. */
 export async function readConfig(model: string, options: SourceOptions): Promise<Checkpoint['config']> {
-  const { signal } = new AbortController();
-  const folder = await openFolder(await resolveSource(model, options, nodePlatform.paths), nodeRuntime);
-  const { config } = await locateModel(model, folder, {}, signal);
+  const { config } = await locateModel(await open(model, options));
   return parseObject(config.name, config.content);
 }
 
-async function weightFiles(reading: Reading): Promise<string[]> {
-  const { folder, signal } = reading;
-  const { name, file, sharded } = await neededWeights({ open: (file) => folder.open(file, signal, 1) }, signal);
-  await file.close();
-  if (!sharded) return [name];
-  return neededShards(name, parseObject(name, (await readNeeded(reading, name)).content)).sort();
+async function open(model: string, options: SourceOptions): Promise<Reading> {
+  return openCheckpoint(await resolveSource(model, options, nodePlatform.paths), nodeRuntime, new AbortController().signal);
 }
 
 async function readHeader({ folder, signal }: Reading, name: string): Promise<readonly TensorInfo[]> {

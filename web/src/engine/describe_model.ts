@@ -1,5 +1,14 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, show, throwIfAborted } from '../errors.js';
+import {
+  type Job,
+  labelsFolder,
+  locateModel,
+  lookAtTokenizer,
+  openCheckpoint,
+  openWithStatic,
+  tokenizerForSize,
+} from '../sources/checkpoint.js';
 import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
@@ -16,15 +25,12 @@ import {
   notFound,
   shardsOf,
 } from '../sources/model_files.js';
-import { type Job, labelsFolder, locateModel, lookAtTokenizer, tokenizerForSize } from '../sources/model_texts.js';
 import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName, refusedType } from '../sources/onnx_files.js';
-import { openFolder } from '../sources/open_folder.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
-import { withStatic } from './feed_onnx.js';
 import { kQuantizedForms, type QuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
@@ -106,11 +112,11 @@ interface Checkpoint {
 
 export async function describeModel(request: DescribeRequest, context: DescribeContext): Promise<DescriptionReport> {
   const { signal } = context;
-  const open = async (source: SourceSpec) => openFolder(source, context.files);
-  const own = withStatic(await open(request.source), context.files, request.source.name);
+  const open = async (source: SourceSpec) => openCheckpoint(source, context.files, signal);
+  const own = await openWithStatic(request.source, context.files, signal);
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
-  const { job, config, lack, weights } = await locateModel(request.source.name, own, { encoder, labels }, signal);
+  const { job, config, lack, weights } = await locateModel(own, { encoder, labels });
   const checkpoint = await lookAtCheckpoint({ ...job, folder: weights });
   const onnx = await lookAtOnnx(weights, request, signal);
   if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weights, checkpoint.missing, signal);

@@ -1,26 +1,12 @@
 // Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
-import { describeError, PeruseError } from '../errors.js';
+import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
-import { StaticFolder } from '../sources/folder_static.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
-import type { ConfigChanges, ImportOnnx, OnnxPart, ParameterInfo } from '../sources/onnx_part.js';
+import { type ConfigChanges, type ImportOnnx, loadOnnxPart, type ParameterInfo } from '../sources/onnx_part.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
-import type { ModelFolder } from '../sources/source.js';
 import type { Engine } from './engine.js';
 import { integerParameters } from './weights_reader.js';
-
-export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
-  try {
-    const part = await importOnnx?.();
-    if (!part?.openOnnx) throw new Error("'peruse/inline' has none");
-    return part;
-  } catch (error) {
-    throw new PeruseError('unsupported', `${name} needs the reader of ONNX files, which could not be loaded: ${describeError(error)}.`, {
-      cause: error,
-    });
-  }
-}
 
 /** Weights of an .onnx file. `config` is config.json, changed if the weights need it. */
 export interface OnnxFeed {
@@ -70,11 +56,6 @@ export function onnxModel(config: Record<string, unknown>): { modelType: string;
 /** Returns config.json with changed fields, or `content` itself if none changes. */
 export function changed(content: Uint8Array, config: Record<string, unknown>, changes: ConfigChanges): Uint8Array {
   return Object.keys(changes).length === 0 ? content : new TextEncoder().encode(JSON.stringify({ ...config, ...changes }));
-}
-
-/** Wraps a folder, so that static embeddings in it are read as a sentence-transformers folder (StaticFolder). */
-export function withStatic(folder: ModelFolder, { importOnnx }: { importOnnx?: ImportOnnx }, name: string): ModelFolder {
-  return new StaticFolder(folder, async (...given) => (await loadOnnxPart(importOnnx, name)).openStatic(...given));
 }
 
 /** Adds the parameters that the file lacks to the engine's error about missing or misshapen tensors. */

@@ -5,16 +5,15 @@
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
+import { type Job, locateForTask, openCheckpoint, openWithStatic, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { parseObject } from '../sources/json.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
-import { type Job, locateForTask, readAdapterConfigs, readTexts } from '../sources/model_texts.js';
-import { openFolder } from '../sources/open_folder.js';
-import { feedFile, type NamedFile, quietly } from '../sources/read_files.js';
+import { feedFile, type NamedFile } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
-import { openOnnxFeed, withStatic } from './feed_onnx.js';
+import { openOnnxFeed } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { QuantizedCopy, type QuantizedForm } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
@@ -84,15 +83,15 @@ interface Folders {
 
 async function openFolders(request: LoadRequest, context: LoadContext, notice: (sentence: string) => void): Promise<Folders> {
   const { source, task } = request;
-  const open = async (other: SourceSpec) => openFolder(other, { ...context.files, notice });
-  const opened = await open(source);
-  const folder = task.readsStatic ? withStatic(opened, context.files, source.name) : opened;
-  const job: Job = { ...quietly(source.name, folder, context.signal), task, report: context.report };
-  const adapter = request.adapter && { ...job, name: request.adapter.name, folder: await open(request.adapter) };
+  const access = { ...context.files, notice };
+  const open = async (other: SourceSpec) => openCheckpoint(other, access, context.signal);
+  const opened = await (task.readsStatic ? openWithStatic(source, access, context.signal) : open(source));
+  const job: Job = { ...opened, task, report: context.report };
+  const adapter = request.adapter && { ...job, name: request.adapter.name, folder: (await open(request.adapter)).folder };
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
-  const leading = request.adapterLeads && adapter ? firstOf(adapter.folder, folder) : folder;
-  return { job, small: { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading }, adapter };
+  const leading = request.adapterLeads && adapter ? firstOf(adapter.folder, job.folder) : job.folder;
+  return { job, small: { ...job, labels: labels?.folder, folder: encoder ? firstOf(leading, encoder.folder) : leading }, adapter };
 }
 
 async function loadWeights(request: LoadRequest, context: LoadContext): Promise<Loaded> {

@@ -1,9 +1,9 @@
 // Chooses the weights of a model that are loaded: a quantised copy, an ONNX file, or safetensors and PyTorch files.
+
+import type { Job, Located } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
-import type { Job } from '../sources/model_texts.js';
 import { chooseOnnx, engineDtype, findOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
-import type { Located } from '../sources/read_files.js';
 import type { ModelFile } from '../sources/source.js';
 import type { LoadRequest } from './load_request.js';
 import type { QuantizedForm } from './quantized_copy.js';

@@ -5,24 +5,23 @@ import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
-import { changed, explainOnnx, onnxModel, withStatic } from '../engine/feed_onnx.js';
+import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
+import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { type FoundWeights, neededShards, neededWeights } from '../sources/model_files.js';
+import { type FoundWeights, kModelFiles, neededShards, neededWeights } from '../sources/model_files.js';
 import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
-import { openFolder } from '../sources/open_folder.js';
-import { feedFile, locate, quietly, type Reading, readWhole } from '../sources/read_files.js';
+import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/tasks.js';
-import { kModelFiles, otherFiles } from './checkpoint_files.js';
 import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
@@ -85,9 +84,8 @@ async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }
   const importOnnx = async () => ({ openOnnx, openStatic });
-  const files = withStatic(await openFolder(spec, platform().files ?? {}), { importOnnx }, spec.name);
+  const quiet = await openWithStatic(spec, { ...platform().files, importOnnx }, signal);
   await clear(folder, options.overwrite === true);
-  const quiet = quietly(spec.name, files, signal);
   const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
   return new Job(quiet, weights, folder, how).run();
 }
@@ -134,7 +132,7 @@ class Job {
       config = await this.storedConfig(file.where, dtype ?? (quantized ? 'q8' : undefined));
     }
     const { trim } = this.how_;
-    const others = await otherFiles(this.reading_, prefix, source);
+    const others = await readOthers(this.reading_, prefix, source);
     for (const [name, content] of trim ? trim.files(others) : others) await writeWhole(this.target_, name, content);
     // Written last, because a folder without config.json does not count as a checkpoint.
     const written = trim ? trim.config(config) : config;

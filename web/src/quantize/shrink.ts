@@ -7,10 +7,10 @@ import { describe } from '../describe.js';
 import { PeruseError, show } from '../errors.js';
 import { pipeline } from '../pipeline.js';
 import { platform } from '../platform/current.js';
+import { openCheckpoint } from '../sources/checkpoint.js';
 import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
-import { openFolder } from '../sources/open_folder.js';
-import { quietly, readThoseThere } from '../sources/read_files.js';
-import { type ModelFolder, resolveSource, type Source, type SourceSpec } from '../sources/source.js';
+import { type Reading, readThoseThere } from '../sources/read_files.js';
+import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import { cos_sim } from '../tasks/vectors.js';
 import { rewriteCheckpoint } from './rewrite_checkpoint.js';
@@ -117,8 +117,8 @@ async function filesIn(folder: string): Promise<string[]> {
   return names;
 }
 
-async function read(folder: ModelFolder, name: string): Promise<Uint8Array | undefined> {
-  const [file] = await readThoseThere(quietly(name, folder, new AbortController().signal), [name]);
+async function read(source: Reading, name: string): Promise<Uint8Array | undefined> {
+  const [file] = await readThoseThere(source, [name]);
   return file?.content;
 }
 
@@ -162,7 +162,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
 }
 
 async function writeCard(spec: SourceSpec, folder: string, report: ShrinkReport, options: ShrinkOptions): Promise<void> {
-  const source = await openFolder(spec, platform().files);
+  const source = await openCheckpoint(spec, platform().files, new AbortController().signal);
   const original = await read(source, kCard).catch(() => undefined);
   const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${publicName(spec)}`;
   await writeWhole(folder, kCard, `${card}\n\n${section(spec, report, options)}`);

@@ -2,10 +2,10 @@
 import { PeruseError, show } from '../errors.js';
 import { Tokenizer } from '../index_tokenizer_node.js';
 import { platform } from '../platform/current.js';
+import { locate, openCheckpoint } from '../sources/checkpoint.js';
 import { isObject, parseObject } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/model_files.js';
-import { openFolder } from '../sources/open_folder.js';
-import { locate, quietly, readWhole } from '../sources/read_files.js';
+import { readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
@@ -58,8 +58,7 @@ export interface TrimPlan {
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const folder = await openFolder(spec, platform().files);
-  const { job: encoder, config: file, prefix } = await locate(quietly(spec.name, folder, signal));
+  const { job: encoder, config: file, prefix } = await locate(await openCheckpoint(spec, platform().files, signal));
   const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {
     throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');

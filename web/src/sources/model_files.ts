@@ -88,6 +88,23 @@ export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
 export const kAdapterConfig = 'adapter_config.json';
 export const kAdapterWeights: readonly string[] = ['adapter_model.safetensors', 'adapter_model.bin'];
 
+/** The files of a tokenizer, in all forms. */
+export const kTokenizerFiles: readonly string[] = [...kVocabularies.flat(), ...kTokenizerConfigs, ...kTokenAdditions];
+
+/** Names of all files that may belong to a model. */
+export const kModelFiles: readonly string[] = [
+  kConfig,
+  kModules,
+  kGlinerConfig,
+  kAdapterConfig,
+  kPrompts,
+  ...kSentenceConfigs,
+  ...kTokenizerFiles,
+  ...kForms,
+  ...kForms.map((form) => `${form}.index.json`),
+  ...kAdapterWeights,
+];
+
 export interface FoundWeights {
   found: true;
   /** 'model.safetensors' or 'pytorch_model.bin', also if the weights are sharded. */

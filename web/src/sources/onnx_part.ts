@@ -1,4 +1,5 @@
-// Types of the .onnx reader, which is loaded only when such a file is opened.
+// The .onnx reader is loaded only when such a file, or a folder of static embeddings, is opened.
+import { describeError, PeruseError } from '../errors.js';
 import type { ModelFolder } from './source.js';
 
 export interface ParameterInfo {
@@ -57,3 +58,15 @@ export interface OnnxPart {
 }
 
 export type ImportOnnx = () => Promise<OnnxPart>;
+
+export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
+  try {
+    const part = await importOnnx?.();
+    if (!part?.openOnnx) throw new Error("'peruse/inline' has none");
+    return part;
+  } catch (error) {
+    throw new PeruseError('unsupported', `${name} needs the reader of ONNX files, which could not be loaded: ${describeError(error)}.`, {
+      cause: error,
+    });
+  }
+}

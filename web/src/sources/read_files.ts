@@ -1,18 +1,8 @@
 import { PeruseError, throwIfAborted } from '../errors.js';
-import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
+import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
 import { joined } from './file_bytes.js';
-import {
-  explainMissing,
-  kForms,
-  kModules,
-  kTokenAdditions,
-  kTokenizerConfigs,
-  kVocabularies,
-  type ModelModule,
-  modulesOf,
-  notFound,
-} from './model_files.js';
-import { folderWithin, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
+import { explainMissing } from './model_files.js';
+import type { ModelFile, ModelFolder } from './source.js';
 
 /** Maximum size of a small file, in bytes. A larger one would exhaust memory before it could be rejected. */
 const kLargestFile = 256 << 20;
@@ -58,44 +48,6 @@ export interface ReadFile extends NamedFile {
   where: string;
 }
 
-/** A reading without progress reports. */
-export function quietly(name: string, folder: ModelFolder, signal: AbortSignal): Reading {
-  return { name, folder, report: () => {}, signal, totals: new Totals(kForms) };
-}
-
-export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
-  return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
-}
-
-export async function modulesIn(reading: Reading): Promise<ModelModule[]> {
-  return modulesOf(await readThoseThere(reading, [kModules]));
-}
-
-/** The folder of the first module in modules.json, which holds the encoder. `prefix` is its path, with a slash at its end. */
-export async function encoderWithin<R extends Reading>(reading: R): Promise<{ job: R; prefix: string } | undefined> {
-  const [encoder] = await modulesIn(reading);
-  if (encoder === undefined || encoder.folder === '') return undefined;
-  const prefix = `${encoder.folder}/`;
-  return { job: { ...reading, folder: folderWithin(reading.folder, prefix) }, prefix };
-}
-
-export interface Located<R extends Reading> {
-  /** Reads the folder with config.json, tokenizer and weights. */
-  job: R;
-  config: NamedFile;
-  /** The path of that folder in the model's: '', or with a slash at its end. */
-  prefix: string;
-}
-
-/** Finds config.json, tokenizer and weights: in the folder, or in that of the first module in modules.json. */
-export async function locate<R extends Reading>(reading: R): Promise<Located<R> & { config: ReadFile }> {
-  const file = await reading.folder.open('config.json', reading.signal);
-  if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file), prefix: '' };
-  const within = await encoderWithin(reading);
-  if (within === undefined) throw await explainMissing(reading.folder, [file], reading.signal);
-  return { ...within, config: await readNeeded(within.job, 'config.json') };
-}
-
 export async function readThoseThere(reading: Reading, names: readonly string[]): Promise<ReadFile[]> {
   const files = await Promise.all(
     names.map(async (name) => {
@@ -110,24 +62,6 @@ export async function readNeeded(reading: Reading, name: string): Promise<ReadFi
   const file = await reading.folder.open(name, reading.signal);
   if (!file.found) throw await explainMissing(reading.folder, [file], reading.signal);
   return readWhole(reading, name, file);
-}
-
-export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
-  const missing: MissingFile[] = [];
-  for (const [first, ...rest] of kVocabularies) {
-    const file = await reading.folder.open(first, reading.signal);
-    if (!file.found) {
-      missing.push(file);
-      continue;
-    }
-    const found = await Promise.all([
-      readWhole(reading, first, file),
-      ...rest.map((name) => readNeeded(reading, name)),
-      first === 'tokenizer.json' ? [] : readThoseThere(reading, kTokenAdditions),
-    ]);
-    return found.flat();
-  }
-  throw notFound(missing);
 }
 
 export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<ReadFile> {

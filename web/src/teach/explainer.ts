@@ -1,10 +1,8 @@
 // Opens a model in the engine's thread whose results are explained by gradients.
-import { hasHeadFor } from '../sources/model_texts.js';
-import { openFolder } from '../sources/open_folder.js';
-import { quietly } from '../sources/read_files.js';
+import { hasHeadFor, openCheckpoint, readForTraining } from '../sources/checkpoint.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { EngineTask, TaskDefinition } from '../tasks/definition.js';
-import { feedTrainer, readTexts, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
+import { feedTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { Trainer } from './trainer.js';
 
 export interface ExplainedModel extends TrainerRequest {
@@ -21,9 +19,8 @@ export async function openExplained(
   signal: AbortSignal,
 ): Promise<Trainer> {
   const { source, task, pipelineTask, choice } = model;
-  const folder = await openFolder(source, { ...runtime, notice: () => {} });
-  const { job, texts, modules } = await readTexts(
-    quietly(source.name, folder, signal),
+  const { job, texts, modules } = await readForTraining(
+    await openCheckpoint(source, runtime, signal),
     (config) => pipelineTask.sentenceFiles === 'without head' && !hasHeadFor(pipelineTask, config),
   );
   const trainer = await starting;

@@ -1,16 +1,15 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
 import { letEventsIn } from '../engine/events.js';
-import { withStatic } from '../engine/feed_onnx.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import { openFolder } from '../sources/open_folder.js';
-import { locate, type NamedFile, quietly, type Reading } from '../sources/read_files.js';
+import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
+import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
 import type { Served } from '../worker/serve.js';
 import { Starting } from '../worker/starting.js';
 import { labelCounts } from './examples.js';
 import { openExplained } from './explainer.js';
-import { feedTrainer, readTexts, startTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
+import { feedTrainer, startTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import type { LessonRequest, TeachCalls } from './teach_calls.js';
@@ -82,7 +81,7 @@ class Lesson {
     const start = performance.now();
     const { generator, source } = this.request_;
     const opened = await this.open(source);
-    const { job, texts, modules } = await readTexts(opened, () => hasClassifier(this.request_.task));
+    const { job, texts, modules } = await readForTraining(opened, () => hasClassifier(this.request_.task));
     const generatorFiles = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
@@ -110,9 +109,9 @@ class Lesson {
 
   private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
-    const opened = await openFolder(source, { ...this.runtime_, notice });
-    const folder = hasClassifier(this.request_.task) ? withStatic(opened, this.runtime_, source.name) : opened;
-    return { ...quietly(source.name, folder, this.signal_), report: (load) => this.report_({ ...this.progress_, load }) };
+    const open = hasClassifier(this.request_.task) ? openWithStatic : openCheckpoint;
+    const opened = await open(source, { ...this.runtime_, notice }, this.signal_);
+    return { ...opened, report: (load) => this.report_({ ...this.progress_, load }) };
   }
 
   private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {

@@ -6,8 +6,7 @@ import { type BuildAccess, startModule } from '../engine/start_module.js';
 import { feedWeights, type WeightsReceiver } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { neededWeights } from '../sources/model_files.js';
-import { readModules } from '../sources/model_texts.js';
-import { locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
+import type { Reading } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
@@ -26,16 +25,6 @@ export async function startTrainer({ choice, wasm }: TrainerRequest, runtime: Tr
   const factory = glue as unknown as ModuleFactory<TeachModule>; // all loaders are declared as the engine's
   const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, runtime);
   return new Trainer(module, lastWords);
-}
-
-/** Reads all files of a model but its weights: `texts` are its configuration and its tokenizer. Modules are read if `readsModules` holds. */
-export async function readTexts(
-  reading: Reading,
-  readsModules: (config: NamedFile) => boolean,
-): Promise<{ job: Reading; texts: NamedFile[]; modules: NamedFile[] }> {
-  const { job, config } = await locate(reading);
-  const modules = readsModules(config) ? await readModules(reading) : [];
-  return { job, texts: [config, ...(await readTokenizer(job))], modules };
 }
 
 /** With `keeps`, also returns the weights' files. */

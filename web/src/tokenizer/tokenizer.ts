@@ -7,9 +7,8 @@ import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
 import { engineFiles } from '../platform/engine_folder.js';
-import { type ProgressCallback, Totals } from '../progress.js';
-import { openFolder } from '../sources/open_folder.js';
-import { encoderWithin, type NamedFile, type Reading, readThoseThere, readTokenizer } from '../sources/read_files.js';
+import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
+import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
 import { resolveSource, type Source, type SourceOptions } from '../sources/source.js';
 import {
   type CountOptions,
@@ -137,16 +136,11 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);
-  const reading: Reading = {
-    name: spec.name,
-    folder: await openFolder(spec, runtime),
-    report: (progress) => listener.tell(progress),
-    signal: options.signal ?? new AbortController().signal,
-    totals: new Totals(),
-  };
+  const opened = await openCheckpoint(spec, runtime, options.signal ?? new AbortController().signal);
+  const reading = { ...opened, report: (progress: ProgressInfo) => listener.tell(progress), totals: new Totals() };
   const starting = startModule(kModule, 'tokenizer', 1, wasm, runtime);
   starting.catch(() => {}); // awaited later; errors in the files have priority
-  const files = await listener.unlessFailed(readFiles(reading));
+  const files = await listener.unlessFailed(readForTokenizer(reading));
   const { module, lastWords } = await starting;
   throwIfAborted(options.signal);
   const engine = new EngineTokenizer(module, new module.Tokenizer(), lastWords);
@@ -160,12 +154,4 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
     engine.dispose();
     throw error;
   }
-}
-
-async function readFiles(reading: Reading): Promise<NamedFile[]> {
-  const config = await readThoseThere(reading, ['config.json']);
-  if (config.length > 0) return [...config, ...(await readTokenizer(reading))];
-  const within = await encoderWithin(reading);
-  if (within === undefined) return readTokenizer(reading);
-  return [...(await readThoseThere(within.job, ['config.json'])), ...(await readTokenizer(within.job))];
 }

@@ -1,9 +1,13 @@
-// Reads the files of a model that describe it: its configuration, its tokenizer, sentence-transformers' modules.
+// A model's files, as every part of the package reads them: its configuration, its tokenizer, sentence-transformers' modules, its weights.
 import { PeruseError } from '../errors.js';
+import { Totals } from '../progress.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
+import type { FileAccess } from './file_access.js';
+import { StaticFolder } from './folder_static.js';
 import { numberOf, parseObject, textOf } from './json.js';
 import {
   encoderConfigs,
+  explainMissing,
   kAdapterConfig,
   kForms,
   kGlinerConfig,
@@ -11,26 +15,86 @@ import {
   kModules,
   kPrompts,
   kSentenceConfigs,
+  kTokenAdditions,
   kTokenizerConfigs,
+  kTokenizerFiles,
   kVocabularies,
   labelsEncoderOf,
   labelsHint,
   type ModelModule,
   modulesOf,
+  neededShards,
+  neededWeights,
   notFound,
 } from './model_files.js';
-import {
-  type Located,
-  locate,
-  type NamedFile,
-  quietly,
-  type Reading,
-  readNeeded,
-  readThoseThere,
-  readTokenizer,
-  readWhole,
-} from './read_files.js';
-import { type FileFacts, firstOf, folderWithin, lookAt, type ModelFolder } from './source.js';
+import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
+import { openFolder } from './open_folder.js';
+import { type NamedFile, type ReadFile, type Reading, readNeeded, readThoseThere, readWhole } from './read_files.js';
+import { type FileFacts, firstOf, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from './source.js';
+
+/** Opens a source, without progress reports. */
+export async function openCheckpoint(source: SourceSpec, access: FileAccess, signal: AbortSignal): Promise<Reading> {
+  const folder = await openFolder(source, access);
+  return { name: source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
+}
+
+/** Like openCheckpoint(), but static embeddings are read as a sentence-transformers folder. */
+export async function openWithStatic(source: SourceSpec, access: FileAccess, signal: AbortSignal): Promise<Reading> {
+  const opened = await openCheckpoint(source, access, signal);
+  const openStatic: OnnxPart['openStatic'] = async (...given) => (await loadOnnxPart(access.importOnnx, source.name)).openStatic(...given);
+  return { ...opened, folder: new StaticFolder(opened.folder, openStatic) };
+}
+
+export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
+  return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
+}
+
+export async function modulesIn(reading: Reading): Promise<ModelModule[]> {
+  return modulesOf(await readThoseThere(reading, [kModules]));
+}
+
+/** The folder of the first module in modules.json, which holds the encoder. `prefix` is its path, with a slash at its end. */
+export async function encoderWithin<R extends Reading>(reading: R): Promise<{ job: R; prefix: string } | undefined> {
+  const [encoder] = await modulesIn(reading);
+  if (encoder === undefined || encoder.folder === '') return undefined;
+  const prefix = `${encoder.folder}/`;
+  return { job: { ...reading, folder: folderWithin(reading.folder, prefix) }, prefix };
+}
+
+export interface Located<R extends Reading> {
+  /** Reads the folder with config.json, tokenizer and weights. */
+  job: R;
+  config: NamedFile;
+  /** The path of that folder in the model's: '', or with a slash at its end. */
+  prefix: string;
+}
+
+/** Finds config.json, tokenizer and weights: in the folder, or in that of the first module in modules.json. */
+export async function locate<R extends Reading>(reading: R): Promise<Located<R> & { config: ReadFile }> {
+  const file = await reading.folder.open('config.json', reading.signal);
+  if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file), prefix: '' };
+  const within = await encoderWithin(reading);
+  if (within === undefined) throw await explainMissing(reading.folder, [file], reading.signal);
+  return { ...within, config: await readNeeded(within.job, 'config.json') };
+}
+
+export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
+  const missing: MissingFile[] = [];
+  for (const [first, ...rest] of kVocabularies) {
+    const file = await reading.folder.open(first, reading.signal);
+    if (!file.found) {
+      missing.push(file);
+      continue;
+    }
+    const found = await Promise.all([
+      readWhole(reading, first, file),
+      ...rest.map((name) => readNeeded(reading, name)),
+      first === 'tokenizer.json' ? [] : readThoseThere(reading, kTokenAdditions),
+    ]);
+    return found.flat();
+  }
+  throw notFound(missing);
+}
 
 export interface Job extends Reading {
   task: EngineTask;
@@ -79,13 +143,12 @@ export interface LocatedModel extends Located<Job> {
 
 /** Finds config.json or gliner_config.json. The folders of `others` have what the model only names. */
 export async function locateModel(
-  name: string,
-  own: ModelFolder,
-  others: { encoder?: ModelFolder | undefined; labels?: ModelFolder | undefined },
-  signal: AbortSignal,
+  reading: Reading,
+  others: { encoder?: Reading | undefined; labels?: Reading | undefined } = {},
 ): Promise<LocatedModel> {
-  const folder = others.encoder ? firstOf(own, others.encoder) : own;
-  const base: Job = { ...quietly(name, folder, signal), task: kUnknown, ...(others.labels && { labels: others.labels }) };
+  const { folder: own, signal } = reading;
+  const folder = others.encoder ? firstOf(own, others.encoder.folder) : own;
+  const base: Job = { ...reading, folder, task: kUnknown, ...(others.labels && { labels: others.labels.folder }) };
   const gliner = await lookAt(folder, kGlinerConfig, signal);
   try {
     const found = await locateForTask(gliner.found ? { ...base, task: { ...kUnknown, glinerConfig: true } } : base);
@@ -175,4 +238,48 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
 export async function readAdapterConfigs(job: Job): Promise<NamedFile[]> {
   const [own, model] = await Promise.all([readNeeded(job, kAdapterConfig), readThoseThere(job, ['config.json'])]);
   return [own, ...model.map(({ content }) => ({ name: kAdapterModelConfig, content }))];
+}
+
+/** Reads all files for training but the weights: `texts` are the configuration and the tokenizer. Modules are read if `readsModules` holds. */
+export async function readForTraining(
+  reading: Reading,
+  readsModules: (config: NamedFile) => boolean,
+): Promise<{ job: Reading; texts: NamedFile[]; modules: NamedFile[] }> {
+  const { job, config } = await locate(reading);
+  const modules = readsModules(config) ? await readModules(reading) : [];
+  return { job, texts: [config, ...(await readTokenizer(job))], modules };
+}
+
+/** Reads the tokenizer, and config.json if it exists. */
+export async function readForTokenizer(reading: Reading): Promise<NamedFile[]> {
+  const config = await readThoseThere(reading, ['config.json']);
+  if (config.length > 0) return [...config, ...(await readTokenizer(reading))];
+  const { job } = (await encoderWithin(reading)) ?? { job: reading };
+  return [...(job === reading ? [] : await readThoseThere(job, ['config.json'])), ...(await readTokenizer(job))];
+}
+
+/** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. `prefix` is the encoder's folder in the model's. */
+export async function readOthers(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
+  const labels =
+    labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
+  const modules = await modulesIn(reading);
+  const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
+  const names = [
+    ...[...kTokenizerFiles, ...kSentenceConfigs].map((name) => prefix + name),
+    ...labels,
+    ...(modules.length > 0 ? [kModules] : []),
+    kPrompts,
+    ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),
+  ];
+  const files = await readThoseThere(reading, [...new Set(names)]);
+  return new Map(files.map(({ name, content }) => [name, content]));
+}
+
+/** Returns the names of the files with weights: one, or the shards of an index. */
+export async function weightFiles(reading: Reading): Promise<string[]> {
+  const { folder, signal } = reading;
+  const { name, file, sharded } = await neededWeights({ open: (file) => folder.open(file, signal, 1) }, signal);
+  await file.close();
+  if (!sharded) return [name];
+  return neededShards(name, parseObject(name, (await readNeeded(reading, name)).content)).sort();
 }
