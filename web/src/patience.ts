@@ -41,3 +41,11 @@ export async function within<T>(milliseconds: number, promise: Promise<T>): Prom
     promise.catch(() => {});
   }
 }
+
+/** Returns the promise's result, or undefined after the time limit. */
+export async function resultWithin<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  return within(milliseconds, promise).catch((error: unknown) => {
+    if (error instanceof Late) return undefined;
+    throw error;
+  });
+}

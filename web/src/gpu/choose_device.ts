@@ -5,9 +5,10 @@ import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, start
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
 import { describeError, PeruseError } from '../errors.js';
+import { resultWithin } from '../patience.js';
 import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
-import { kGpuLimit, probeSpeed, within } from './probe.js';
+import { kGpuLimit, probeSpeed } from './probe.js';
 
 const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU device
 
@@ -47,7 +48,7 @@ function startGpuBuild(request: EngineRequest): Promise<StartedBuild> {
 }
 
 async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
-  const gpu = await within(kOpenLimit, opening);
+  const gpu = await resultWithin(kOpenLimit, opening);
   if (gpu !== undefined) return gpu;
   opening.then(
     ({ device }) => {

@@ -1,6 +1,7 @@
 // Measures whether CPU or GPU is faster for a model size. After the CPU, the GPU has a limited time to beat it.
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { ProbeReport } from '../engine/reports.js';
+import { resultWithin } from '../patience.js';
 import type { OpenedGpu } from './device.js';
 import { GpuEngine } from './gpu_engine.js';
 
@@ -27,7 +28,7 @@ export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
   const engine = new GpuEngine(await job.startGpuBuild(), job.gpu, () => '', { device: 'webgpu' });
   try {
     engine.addFile('config.json', job.config);
-    const time = await within(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
+    const time = await resultWithin(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
     return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
   } finally {
     engine.release(); // cancels work that is not finished
@@ -55,7 +56,7 @@ async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promis
   const chance = Math.max(kHopeless * toBeat, kShortestChance);
   let best = Infinity;
   for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {
-    const time = await within(
+    const time = await resultWithin(
       chance,
       timed(() => engine.probe(layers, dtype)),
     );
@@ -70,19 +71,4 @@ async function timed(run: () => unknown): Promise<number> {
   const start = performance.now();
   await run();
   return performance.now() - start;
-}
-
-/** Returns the result of `work`, or undefined if it takes longer. Does not cancel `work`. */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(undefined);
-    }, milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
