@@ -1,4 +1,4 @@
-// The flags of a command for options of a task. Kinds and words of the options are those of the task's definition.
+// The flags of a command for options of a task, or of training. Kinds and words of the options are those of their definition.
 import { kTasks, type Task } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, type Values } from './command.js';
 import { given } from './model_options.js';
@@ -16,15 +16,26 @@ interface Flag {
   except?: readonly string[];
 }
 
-interface TaskFlags<T extends TaskWithOptions, O extends keyof Kinds<T>> {
+interface Flags<Given> {
   options: Options;
   /** Returns the options that a command line gives. */
-  from(values: Values): { [K in O]?: ValueOf<Kinds<T>[K]> };
+  from(values: Values): Given;
 }
 
-export function taskFlags<T extends TaskWithOptions, O extends keyof Kinds<T>>(task: T, flags: Record<O, Flag>): TaskFlags<T, O> {
+export function taskFlags<T extends TaskWithOptions, O extends keyof Kinds<T>>(
+  task: T,
+  flags: Record<O, Flag>,
+): Flags<{ [K in O]?: ValueOf<Kinds<T>[K]> }> {
+  return optionFlags(kTasks[task].options, flags);
+}
+
+/** Flags for options of these kinds. `Given` is their type. */
+export function optionFlags<Given extends object>(
+  kinds: Readonly<Record<string, string | readonly string[]>>,
+  flags: Readonly<Record<keyof Given, Flag>>,
+): Flags<Given> {
   const all = Object.entries<Flag>(flags).map(([option, { name = option.replaceAll('_', '-'), except = [], help, short }]) => {
-    const kind = (kTasks[task].options as Record<string, string | readonly string[]>)[option]!;
+    const kind = kinds[option]!;
     const words = typeof kind === 'string' ? undefined : kind.filter((word) => !except.includes(word));
     return { option, name, kind, words, short, help };
   });
@@ -40,6 +51,6 @@ export function taskFlags<T extends TaskWithOptions, O extends keyof Kinds<T>>(t
   };
   return {
     options: Object.fromEntries(options),
-    from: (values) => given(Object.fromEntries(all.map((one) => [one.option, read(values, one)]))) as ReturnType<TaskFlags<T, O>['from']>,
+    from: (values) => given(Object.fromEntries(all.map((one) => [one.option, read(values, one)])) as Given),
   };
 }

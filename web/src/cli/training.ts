@@ -1,0 +1,94 @@
+// What the commands teach and pretrain have in common: flags, and the way from a file of examples to a saved model.
+import { readFile } from 'node:fs/promises';
+import { env } from '../env.js';
+import { describeError, PeruseError } from '../errors.js';
+import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index_node.js';
+import { teachOptionKinds } from '../teach/options.js';
+import { refuseOccupied } from '../teach/save_node.js';
+import { flag, number, type Options, text, UsageError, type Values } from './command.js';
+import type { Io } from './io.js';
+import { LessonProgress } from './lesson_progress.js';
+import { given, kModelOptions, kSourceOptions } from './model_options.js';
+import { jsonLine, printable } from './printable.js';
+import { optionFlags } from './task_flags.js';
+
+type Numbers = Pick<PretrainOptions, 'epochs' | 'learning_rate' | 'batch_size' | 'patience' | 'seed'>;
+
+const numberFlags = (examples: string) =>
+  optionFlags<Numbers>(teachOptionKinds(), {
+    epochs: { help: `passes over the ${examples} (enough for 150 updates, at least 3)` },
+    learning_rate: { help: "highest learning rate (by the kind of training and the model's size)" },
+    batch_size: { help: `number of ${examples} in an update (16)` },
+    patience: { help: 'stop after n epochs without a better validation result' },
+    seed: { help: 'seed of random numbers (42)' },
+  });
+
+/** The flags of both commands. `examples` is the word for examples in their descriptions. */
+export function trainingFlags(examples: string): Options {
+  return {
+    out: { type: 'string', short: 'o', value: 'folder', help: 'folder for the trained model' },
+    overwrite: { type: 'boolean', help: 'replace a model in the folder' },
+    validation: {
+      type: 'string',
+      value: 'file|share',
+      help: `validation ${examples}: a file, or a share of the ${examples}, for example 0.2`,
+    },
+    ...numberFlags(examples).options,
+    threads: kModelOptions.threads!,
+    'no-cache': kModelOptions['no-cache']!,
+    ...kSourceOptions,
+  };
+}
+
+interface Trained {
+  report: TeachReport;
+  save(folder: string, options: { overwrite: boolean }): Promise<void>;
+}
+
+interface Training<E> {
+  file: string;
+  /** Parses the content of a file of examples. */
+  parse(content: string, file: string): E[];
+  train(examples: E[], options: TrainingOptions<E>): Promise<Trained>;
+}
+
+export interface TrainingOptions<E> extends Omit<PretrainOptions, 'validation' | 'generator' | 'detection_weight' | 'mask_share'> {
+  validation?: E[] | number;
+}
+
+/** Trains a model on the examples in a file, saves it, and prints the report without `omitted`. */
+export async function trainToFolder<E>({ file, parse, train }: Training<E>, values: Values, io: Io, omitted: string[] = []): Promise<void> {
+  const out = text(values, 'out');
+  if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
+  const overwrite = flag(values, 'overwrite');
+  const options: TrainingOptions<E> = given({
+    ...numberFlags('').from(values),
+    threads: number(values, 'threads'),
+    revision: text(values, 'revision'),
+    token: text(values, 'token') ?? io.environment.HF_TOKEN,
+    offline: flag(values, 'offline') || undefined,
+  });
+  if (flag(values, 'no-cache')) env.cache = false;
+  const examples = parse(await contentOf(file), file);
+  if (!overwrite) await refuseOccupied(out);
+  const validation = text(values, 'validation');
+  const share = Number(validation);
+  if (validation !== undefined) options.validation = Number.isNaN(share) ? parse(await contentOf(validation), validation) : share;
+  const shown = new LessonProgress(io);
+  try {
+    const trained = await train(examples, { ...options, progress_callback: (progress: TeachProgress) => shown.tell(progress) });
+    shown.clear();
+    for (const notice of trained.report.notices) io.err(`${printable(notice)}\n`);
+    await trained.save(out, { overwrite });
+    const report = Object.entries(trained.report).filter(([name]) => !['losses', 'notices', ...omitted].includes(name));
+    io.out(jsonLine({ folder: out, ...Object.fromEntries(report) }));
+  } finally {
+    shown.clear();
+  }
+}
+
+async function contentOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new PeruseError('not_found', `${file} can't be read: ${describeError(error)}`, { cause: error });
+  });
+}
