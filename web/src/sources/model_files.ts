@@ -91,6 +91,9 @@ export const kAdapterWeights: readonly string[] = ['adapter_model.safetensors', 
 /** The files of a tokenizer, in all forms. */
 export const kTokenizerFiles: readonly string[] = [...kVocabularies.flat(), ...kTokenizerConfigs, ...kTokenAdditions];
 
+/** Files of weights: of a model, or of an adapter. */
+export const kWeightFiles: readonly string[] = [...kForms, ...kForms.map((form) => `${form}.index.json`), ...kAdapterWeights];
+
 /** Names of all files that may belong to a model. */
 export const kModelFiles: readonly string[] = [
   kConfig,
@@ -100,9 +103,7 @@ export const kModelFiles: readonly string[] = [
   kPrompts,
   ...kSentenceConfigs,
   ...kTokenizerFiles,
-  ...kForms,
-  ...kForms.map((form) => `${form}.index.json`),
-  ...kAdapterWeights,
+  ...kWeightFiles,
 ];
 
 export interface FoundWeights {

@@ -1,36 +1,9 @@
 // The order of a save: at every moment the folder holds one complete model, or none that can be loaded.
 import { PeruseError, show } from '../errors.js';
+import { kModelFiles, kWeightFiles } from '../sources/model_files.js';
 
 /** The files without which a folder is no model or adapter: removed first, and written last. */
 export const kMarks = ['config.json', 'adapter_config.json'];
-
-/** Files of weights. A folder must hold those of one model only. */
-const kWeights = [
-  'model.safetensors',
-  'model.safetensors.index.json',
-  'pytorch_model.bin',
-  'pytorch_model.bin.index.json',
-  'adapter_model.safetensors',
-  'adapter_model.bin',
-];
-
-/** Other files of models; a save removes those that it does not write. */
-const kSmall = [
-  'added_tokens.json',
-  'config_sentence_transformers.json',
-  'merges.txt',
-  'modules.json',
-  'sentence_bert_config.json',
-  'sentence_distilbert_config.json',
-  'sentence_roberta_config.json',
-  'sentence_xlm-roberta_config.json',
-  'special_tokens_map.json',
-  'spm.model',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'vocab.json',
-  'vocab.txt',
-];
 
 export interface SavePlan {
   removed: string[];
@@ -57,7 +30,7 @@ export function checkSaveOptions(options: SaveOptions): SaveOptions {
 
 /** Throws if the folder holds a model. `present` lists the names in the folder. */
 export function refuseModel(present: readonly string[], where: string): void {
-  const found = [...kMarks, ...kWeights].filter((name) => present.includes(name));
+  const found = [...kMarks, ...kWeightFiles].filter((name) => present.includes(name));
   if (found.length > 0) {
     throw new PeruseError(
       'invalid_argument',
@@ -76,7 +49,9 @@ export function planSave(
   if (overwrite !== true) refuseModel(present, where);
   const marks = kMarks.filter((name) => files.has(name));
   return {
-    removed: [...kMarks, ...[...kWeights, ...kSmall].filter((name) => !files.has(name))].filter((name) => present.includes(name)),
+    removed: [...kMarks, ...kModelFiles.filter((name) => !kMarks.includes(name) && !files.has(name))].filter((name) =>
+      present.includes(name),
+    ),
     written: [...[...files.keys()].filter((name) => !kMarks.includes(name)), ...marks],
   };
 }
