@@ -1,11 +1,9 @@
 import { startCpuEngine } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
-import type { Engine, RunRequest } from '../engine/engine.js';
+import type { RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
-import type { LoadReport } from '../engine/load.js';
-import type { LoadRequest } from '../engine/load_request.js';
 import { VectorIndexes } from '../engine/vector_index.js';
-import { PeruseError, throwIfAborted } from '../errors.js';
+import { throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
@@ -13,28 +11,27 @@ import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_call
 import { EngineGroup } from './engine_group.js';
 import { EngineLoader } from './engine_loader.js';
 import type { Host, Verb, Verbs } from './host.js';
+import { LoadedEngine } from './loaded_engine.js';
 import type { Runtime } from './runtime.js';
 
 export class LocalHost implements Host {
-  private engine_: Engine | undefined;
   private readonly indexes_ = new VectorIndexes();
-  private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
   private readonly loader_: EngineLoader;
-  private recovery_: LoadRequest | undefined; // the request that loads the model again if a GPU is lost
+  private readonly loaded_: LoadedEngine;
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
-    load: (request) => this.load(request),
+    load: (request) => this.loaded_.load(request),
     run: (request, signal) => this.inTurn(() => this.run(request, signal)),
     inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
     tokenize: async (request) => this.tokenize(request),
-    memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
-    setVectors: (request) => this.inTurn(() => timed(() => this.indexes_.set((width) => this.engine().newIndex(width), request))),
+    memory: async () => this.loaded_.memory(),
+    setVectors: (request) => this.inTurn(() => timed(() => this.indexes_.set((width) => this.loaded_.get().newIndex(width), request))),
     nearest: (request) => this.inTurn(() => timed(() => this.indexes_.nearest(request))),
     describe: (request, signal) => this.describe(request, signal),
-    usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
+    usage: async () => ({ calls: this.calls_, tokens: this.loaded_.get().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
   constructor(
@@ -43,6 +40,9 @@ export class LocalHost implements Host {
     private readonly group_ = new EngineGroup(),
   ) {
     this.loader_ = new EngineLoader(report, runtime_, group_, this.stop_.signal);
+    this.loaded_ = new LoadedEngine(this.loader_, group_, this.stop_.signal, (isHealthy) =>
+      isHealthy ? this.indexes_.dispose() : this.indexes_.forget(),
+    );
   }
 
   fork(report: ProgressCallback): LocalHost {
@@ -59,27 +59,11 @@ export class LocalHost implements Host {
 
   dispose(): void {
     this.stop_.abort();
-    this.giveUpEngine();
+    this.loaded_.release();
   }
 
   ended(): Promise<void> {
     return this.loader_.ended();
-  }
-
-  private giveUpEngine(): void {
-    const engine = this.engine_;
-    this.engine_ = undefined;
-    if (!engine) return;
-    this.group_.remove(engine);
-    if (engine.healthy()) this.indexes_.dispose();
-    else this.indexes_.forget();
-    engine.dispose();
-  }
-
-  private engine(): Engine {
-    throwIfAborted(this.stop_.signal);
-    if (!this.engine_) throw new PeruseError('internal', 'No model is loaded yet.');
-    return this.engine_;
   }
 
   /** Waits for earlier tasks, because the engine holds the state of one request at a time. */
@@ -90,11 +74,9 @@ export class LocalHost implements Host {
   }
 
   private async run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
-    throwIfAborted(signal);
-    await this.recover();
-    throwIfAborted(signal);
+    const engine = await this.loaded_.forCall(signal);
     const start = performance.now();
-    this.engine().start(request);
+    engine.start(request);
     await afterWork(performance.now() - start);
     const results = await this.results(request.inputs.length, signal);
     this.calls_ += 1;
@@ -103,16 +85,13 @@ export class LocalHost implements Host {
   }
 
   private async inspect(request: InspectRequest, signal: AbortSignal | undefined): Promise<Inspection> {
-    throwIfAborted(signal);
-    await this.recover();
-    throwIfAborted(signal);
-    this.engine().startInspection(request);
+    (await this.loaded_.forCall(signal)).startInspection(request);
     const [found] = await this.results(1, signal);
     return withInfinities(found as Inspection);
   }
 
   private async tokenize(request: TokenizerRequest): Promise<unknown> {
-    const tokenizer = this.engine().tokenizer();
+    const tokenizer = this.loaded_.get().tokenizer();
     try {
       return runTokenizerCall(tokenizer, request);
     } finally {
@@ -125,8 +104,8 @@ export class LocalHost implements Host {
     for (let more = true; more; ) {
       throwIfAborted(signal);
       const start = performance.now();
-      more = await this.engine().step();
-      joinParts(results, this.engine().take());
+      more = await this.loaded_.get().step();
+      joinParts(results, this.loaded_.get().take());
       await afterWork(performance.now() - start);
     }
     return results;
@@ -136,33 +115,6 @@ export class LocalHost implements Host {
     const { choice, wasm } = request;
     const startCpu = () => startCpuEngine({ choice, builds: this.runtime_, ...(wasm === undefined ? {} : { wasm }) });
     return describeModel(request, { files: this.runtime_, startEngine: startCpu, signal });
-  }
-
-  private async load(request: LoadRequest): Promise<LoadReport> {
-    const report = await this.use(request);
-    if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
-      this.recovery_ = { ...request, device: 'webgpu', dtype: report.dtype };
-    }
-    return report;
-  }
-
-  private async use(request: LoadRequest): Promise<LoadReport> {
-    const { engine, report } = await this.loader_.load(request);
-    this.engine_ = engine;
-    if (this.stop_.signal.aborted) this.giveUpEngine();
-    throwIfAborted(this.stop_.signal);
-    this.weightBytes_ = report.weights.weightBytes;
-    return report;
-  }
-
-  /** Loads the model again after the GPU was lost or has failed, unless the caller chose 'refuse'. */
-  private async recover(): Promise<void> {
-    const engine = this.engine();
-    if (this.recovery_ === undefined || engine.healthy()) return;
-    this.indexes_.forget();
-    this.group_.remove(engine);
-    engine.dispose();
-    await this.use(this.recovery_);
   }
 }
 
