@@ -13,7 +13,7 @@ from pathlib import Path
 from shared.date_rules import DAYS, MONTHS, with_details
 from shared.details import KIND_OF, PLAIN_WORDS, name_words
 from shared.entities import Sentence, spans as spans_of
-from shared.templates import bucket, expanded, template_lines
+from shared.templates import bucket, expanded, template_lines, word_lists
 from shared.texts import emotion_rows, intent_rows, open_text, passages, read_lines, sentences
 
 SLOT = re.compile(r"\{(\w+)\}")
@@ -41,6 +41,14 @@ class Message:
 
 def templates(part):
     return [line for line in template_lines("messages.txt") if {0: "dev", 1: "test"}.get(bucket(line, 12), "train") == part]
+
+
+def ending_parts(part):
+    """Returns (lines, words) of endings.txt for one part, 'train' or 'dev'."""
+    def kept(listed, count):
+        return [one for one in listed if (bucket(one, count) == 0) == (part == "dev")]
+
+    return kept(template_lines("endings.txt"), 8), kept(word_lists("endings.txt")["words"], 6)
 
 
 def expand(template, rng):
@@ -182,6 +190,7 @@ class MessageMaker:
     def __init__(self, real, details, rng):
         self.real, self.details, self.rng = real, details, rng
         self.templates = templates(real.part)
+        self.endings, self.last_words = ending_parts(real.part)
 
     def body(self):
         return with_dates(self.rng.choice(self.real.ordinary))
@@ -195,6 +204,11 @@ class MessageMaker:
 
     def from_real(self):
         return filled(self.rng.choice(self.real.slotted), self.details)
+
+    def ending(self):
+        """Returns a message in which a word follows a detail and is no part of it."""
+        template = expand(self.rng.choice(self.endings), self.rng).replace("{WORD}", self.rng.choice(self.last_words))
+        return self.ended(filled(template, self.details, self.body))
 
     def ended(self, message):
         """Sometimes without its last point, or with line breaks; the letters' case changed."""

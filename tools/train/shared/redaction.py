@@ -4,6 +4,7 @@ A token is hidden if its best label is not O or, with a threshold, if the chance
 """
 
 import random
+import re
 
 import torch
 
@@ -54,6 +55,7 @@ class HeldOut:
         rng = random.Random(seed)
         maker = MessageMaker(real, Details("dev", rng), rng)
         self.ordinary = [one for one in (maker.ordinary() for _ in range(3 * count)) if not one.spans][:2 * count]
+        self.endings = [maker.ending() for _ in range(2 * count)]
 
     def measure(self, model, tokenizer):
         found = {limit: {} for limit in LIMITS}
@@ -64,6 +66,9 @@ class HeldOut:
                 found[limit] |= {f"{name} {what}": percent(flags) for what, flags in sorted(counts.items())}
         for limit in LIMITS:
             found[limit] |= false_alarms(outside(model, tokenizer, [message.text for message in self.ordinary]), limit)
+        read = outside(model, tokenizer, [message.text for message in self.endings])
+        for limit in LIMITS:
+            found[limit] |= endings_marked(self.endings, read, limit)
         return found
 
 
@@ -85,6 +90,19 @@ def recall(messages, read, limit):
 def false_alarms(read, limit):
     flags = [hidden_flags(tokens, limit)[1:-1] for _, tokens in read]
     return {"false tokens": percent([flag for row in flags for flag in row]), "touched": percent([any(row) for row in flags])}
+
+
+def endings_marked(messages, read, limit):
+    """Returns the percentage of details that are hidden, and of the words after them that are marked."""
+    gone, marked = [], []
+    for message, (encoding, tokens) in zip(messages, read):
+        flags = hidden_flags(tokens, limit)
+        for start, end, _ in message.slots:
+            gone.append(is_gone(encoding, flags, start, end))
+            after = re.match(r"[ ,]+(\w+)", message.text[end:])
+            if after and not any(a <= end + after.start(1) < b for a, b, _ in message.spans):
+                marked.append(is_gone(encoding, flags, end + after.start(1), end + after.end(1)))
+    return {"before a word": percent(gone), "word marked": percent(marked)}
 
 
 def everyday_cases():

@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import shutil
+import time
 from pathlib import Path
 
 import torch
@@ -167,7 +168,7 @@ def train_rounds(run, args, texts_of, loss_of, choice, tokens, decay):
             loss = loss_of([texts[i] for i in batch])
             losses.append(run.step(loss, args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds, decay=decay)))
         run.number += 1
-        print(f"round {run.number} steps {run.average.steps} loss {sum(losses) / len(losses):.4f}", flush=True)
+        print(f"round {run.number} steps {run.average.steps} loss {sum(losses) / len(losses):.4f} after {time.process_time():.0f} s", flush=True)
         run.keep(choice(run.average.model))
         run.save()
 
