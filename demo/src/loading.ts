@@ -1,7 +1,7 @@
 // A model that is loaded at its first use; the load can be cancelled.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
 import { isBundled } from './bundled.js';
-import { earlyFiles } from './early_files.js';
+import { type EarlyFiles, earlyFiles } from './early_files.js';
 import { liesBesidePage, sourceFor } from './float_weights.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
@@ -57,20 +57,27 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     const { signal } = this.controller_;
     const readable = await sourceFor({ source, dtype }, signal);
     this.isArriving_ = isBundled(readable);
+    const load = (early: EarlyFiles | undefined) => {
+      env.cache = early?.cache ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
+      return this.load_(readable, {
+        device,
+        dtype,
+        ...(weights === undefined ? {} : { weights }),
+        ...(early === undefined ? {} : { local_files_only: true }),
+        signal,
+        progress_callback: (progress) => {
+          if (progress.status !== 'progress') return;
+          this.isArriving_ &&= progress.overall.loaded !== progress.overall.total;
+          onBytes(progress.overall);
+          if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
+        },
+      });
+    };
     const early = weights === undefined && isBundled(readable) ? await earlyFiles(readable, signal) : undefined;
-    env.cache = early?.cache ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
-    const loading = this.load_(readable, {
-      device,
-      dtype,
-      ...(weights === undefined ? {} : { weights }),
-      ...(early === undefined ? {} : { local_files_only: true }),
-      signal,
-      progress_callback: (progress) => {
-        if (progress.status !== 'progress') return;
-        this.isArriving_ &&= progress.overall.loaded !== progress.overall.total;
-        onBytes(progress.overall);
-        if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
-      },
+    const loading = load(early).catch((error: unknown) => {
+      // The library may not request files that arrived early and damaged. Let it request them now.
+      if (early && error instanceof PeruseError && error.code === 'offline') return load(undefined);
+      throw error;
     });
     const model = await loading.finally(() => early?.close());
     if (signal.aborted) {

@@ -11,7 +11,7 @@ afterAll(() => demo.close());
 
 const kTagger = /peruse-tagger.*safetensors\.gzip$/;
 const kSorter = /peruse-zero-shot.*safetensors\.gzip$/;
-const kReader = /peruse-reader.*safetensors\.gzip$/;
+const kReader = /peruse-reader.*safetensors(\.gzip)?$/;
 
 /** Holds the requests for matching addresses until release(). */
 function holding(address: RegExp) {

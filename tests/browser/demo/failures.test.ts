@@ -68,7 +68,7 @@ it('an empty question', async () => {
 });
 
 it('a model that cannot be reached', async () => {
-  const stop = await intercept('model.safetensors.gzip', (route) => route.abort('connectionreset'));
+  const stop = await intercept('model.safetensors*', (route) => route.abort('connectionreset'));
   const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('network');
@@ -86,16 +86,25 @@ it('a model that is not there', async () => {
   await expectStillWorks();
 });
 
+async function half(route: Route): Promise<void> {
+  const body = await (await route.fetch()).body();
+  await route.fulfill({ body: body.subarray(0, body.length / 2) });
+}
+
 it('a model that arrives damaged', async () => {
-  const stop = await intercept('model.safetensors.gzip', async (route) => {
-    const body = await (await route.fetch()).body();
-    await route.fulfill({ body: body.subarray(0, body.length / 2) });
-  });
+  const stop = await intercept('model.safetensors*', half);
   const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('truncated_file');
   stop();
   await expectStillWorks();
+});
+
+it('weights that arrive damaged in compressed form are requested as they are', async () => {
+  const stop = await intercept('model.safetensors.gzip', half);
+  const panel = await open('sort');
+  await answered(panel);
+  stop();
 });
 
 it('cancelling while the model loads', async () => {
