@@ -49,17 +49,16 @@ CASES = {
     "mpnet-choice": ["q4_gather"],
     "roberta-masked-lm-untied": ["q4_qdq"],
     "roberta-choice": ["dynamo_quantized"],
-    "xlm-roberta-token": ["model_quantized"],
+    "xlm-roberta-token": ["model_quantized", "model_O2_q4"],
     "xlm-roberta-question": ["q8_blocks"],
     # The tied matrix twice: two integer types, and 4 bits next to floats.
-    "bert-masked-lm": ["model_quantized", "q4_gather", "dynamo_slim"],
+    "bert-masked-lm": ["model_quantized", "q4_gather", "dynamo_slim", "model_O4"],
     # Files of optimum and sentence-transformers, their optimised ones, and an old opset.
     "deberta-v2-bare": ["sentence_cls"],
     "distilbert-token": ["optimum_q4f16"],
     "modernbert-bare": ["sentence_mean_quantized"],
     "electra-sequence": ["model_O3_bnb4"],
     "electra-token": ["opset11_quantized"],
-    "roberta-sequence": ["model_O2_q4", "model_O4"],
 }
 
 
@@ -91,7 +90,7 @@ def steps_for(files):
         parts = file.removeprefix("model_").split("_")
         steps |= {"_".join(parts[:count]) for count in range(1, len(parts) + 1)}
         if parts[0] in ("O2", "O3", "O4"):
-            steps.add("optimum")
+            steps |= {"optimum", "O3"}
         if parts[0] == "dynamo":
             steps.add("dynamo_slim")
         if parts[-1] == "q4f16":
