@@ -89,7 +89,7 @@ function takeFirst(folder: string): ModelRequest | undefined {
   return undefined;
 }
 
-/** The response with its body decompressed, which has so many bytes. */
+/** Returns the response with its body decompressed. `bytes` is the length of that body. */
 function unpacked(response: Response, bytes: number): Response {
   if (!response.ok || !response.body) return response;
   return new Response(response.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'content-length': String(bytes) } });

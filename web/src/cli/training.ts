@@ -1,4 +1,4 @@
-// What the commands teach and pretrain have in common: flags, and the way from a file of examples to a saved model.
+// The common part of the commands teach and pretrain: flags, and the way from a file of examples to a saved model.
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
