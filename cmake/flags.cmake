@@ -14,6 +14,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 
 if(EMSCRIPTEN)
+  include(cmake/emscripten_clang.cmake)
   add_link_options(-fno-exceptions -fno-rtti)  # Emscripten chooses builds of its system libraries by these
   add_compile_options(-msimd128)
   if(PERUSE_THREADS)
@@ -57,5 +58,12 @@ function(peruse_vector_code)
   if(EMSCRIPTEN AND PERUSE_RELAXED)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mrelaxed-simd)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # headers are compiled without relaxed SIMD
+  endif()
+endfunction()
+
+# The same for all files of a target.
+function(peruse_vector_target target)
+  if(EMSCRIPTEN AND PERUSE_RELAXED)
+    target_compile_options(${target} PRIVATE -mrelaxed-simd)
   endif()
 endfunction()

@@ -54,7 +54,10 @@ peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_fil
 if(PERUSE_VARIANT STREQUAL "simd")
   # Optimized for size, because pages load it only for the tokenizer. The engine has the same files, optimized for speed.
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
-  add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files} core/api/option_reader.cc core/api/tokenizer_session.cc)
+  list(REMOVE_ITEM peruse_tokenizer_core_files ${peruse_small_files})
+  set(peruse_tokenizer_small_files "/core/(base|text)/|/core/api/(option_reader|tokenizer_session)\\.")
+  add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files}
+    "$<FILTER:$<TARGET_OBJECTS:peruse_core_small>,INCLUDE,${peruse_tokenizer_small_files}>")
   target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_options(peruse_tokenizer_core PRIVATE ${PERUSE_WARNINGS} -Oz)
   target_link_libraries(peruse_tokenizer_core PRIVATE peruse_rapidjson)

@@ -4,6 +4,21 @@ set(peruse_standard_headers
   <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <string>
   <string_view> <unordered_map> <utility> <variant> <vector>)
 
+# Headers of core that most files of a library include. Precompiled only if PERUSE_BULK, because an edit of such a header compiles all files of
+# the library.
+set(peruse_backend_headers)
+set(peruse_vector_headers)
+set(peruse_model_headers)
+set(peruse_train_headers)
+set(peruse_recording_headers)
+if(PERUSE_BULK)
+  set(peruse_backend_headers <core/backend/backend.h> <core/base/json.h>)
+  set(peruse_model_headers ${peruse_backend_headers} <core/families/config.h> <core/heads/heads.h> <core/program/build.h>)
+  set(peruse_vector_headers <core/backend/xnnpack/runner.h> <core/backend/xnnpack/simd.h>)
+  set(peruse_train_headers ${peruse_model_headers} <core/backend/xnnpack/simd.h> <core/train/tape.h>)
+  set(peruse_recording_headers <core/backend/webgpu/recording.h>)
+endif()
+
 # CMake's default flags contain two absolute paths, which ccache does not make relative.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)

@@ -10,6 +10,7 @@ list(FILTER peruse_vector_tests INCLUDE REGEX "/backend/xnnpack/")
 peruse_vector_code(${peruse_vector_tests} tests/tools/int8_bits.cc)
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
+set_source_files_properties(tests/native/models/backends.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # peruse_gpu_tests has another one
 
 # The speed of test code does not matter, so compile it quickly.
 set(peruse_test_options ${PERUSE_WARNINGS})
@@ -26,7 +27,9 @@ set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_envi
 add_library(peruse_test_support STATIC EXCLUDE_FROM_ALL ${peruse_test_support})
 target_link_libraries(peruse_test_support PUBLIC peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(peruse_test_support PRIVATE ${peruse_test_options})
-peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers})
+peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers} ${peruse_backend_headers})
+
+peruse_unity(peruse_test_support)
 
 # peruse_test_program(name folders... [LIBRARIES libraries...]): tests of these folders of tests/native.
 function(peruse_test_program name)
@@ -50,17 +53,30 @@ function(peruse_test_program name)
   endif()
 endfunction()
 
+# Tests of operations and models, on the backends that the program links (BackendsUnderTest): peruse_wasm_tests and peruse_gpu_tests.
+if(EMSCRIPTEN)
+  file(GLOB peruse_device_test_files CONFIGURE_DEPENDS tests/native/backend/*_test.cc tests/native/models/*_test.cc
+    tests/native/ops/*_test.cc)
+  add_library(peruse_device_tests OBJECT EXCLUDE_FROM_ALL ${peruse_device_test_files})
+  target_link_libraries(peruse_device_tests PRIVATE peruse_test_support)
+  target_compile_options(peruse_device_tests PRIVATE ${peruse_test_options})
+  target_precompile_headers(peruse_device_tests REUSE_FROM peruse_test_support)
+  peruse_unity(peruse_device_tests)
+endif()
+
 file(GLOB peruse_test_folders LIST_DIRECTORIES true RELATIVE "${PROJECT_SOURCE_DIR}/tests/native" CONFIGURE_DEPENDS tests/native/*)
 list(FILTER peruse_test_folders EXCLUDE REGEX "\\.")
 set(peruse_test_libraries peruse_train peruse_webgpu_backend)
 if(EMSCRIPTEN)
   # Floating point, memory and threads may differ in WebAssembly (suite "wasm"); the other folders are "wasm-other".
   set(peruse_machine_folders backend memory models ops train)
-  peruse_test_program(peruse_wasm_tests ${peruse_machine_folders} LIBRARIES ${peruse_test_libraries})
+  peruse_test_program(peruse_wasm_tests backend/xnnpack memory train LIBRARIES peruse_device_tests ${peruse_test_libraries})
   list(REMOVE_ITEM peruse_test_folders ${peruse_machine_folders})
   peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+  peruse_unity(peruse_wasm_tests peruse_wasm_other_tests)
 else()
   peruse_test_program(peruse_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+  peruse_unity(peruse_tests)
   # For the development loop (tools/dev/native.mjs): each program links only what its tests need, so edits recompile little.
   foreach(folder IN LISTS peruse_test_folders)
     peruse_test_program(peruse_${folder}_tests ${folder})

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { bundle, linkBuilds } from './bundle.mjs';
 import { buildDemoPackage } from './demo_package.mjs';
 import { buildPackagedDemo } from './packaged_demo.mjs';
-import { capture } from './setup/exec.mjs';
+import { capture, captureAsync } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
@@ -17,11 +17,26 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { glueOf, kBeside, kVariants } from './variants.mjs';
 
+const kProcesses = Number(process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism());
+
+function folderOf(preset) {
+  return join(root, 'build', preset);
+}
+
+function buildCommands(preset, targets, processes) {
+  const configure = existsSync(join(folderOf(preset), 'build.ninja')) ? [] : [['cmake', ['--preset', preset]]];
+  return [...configure, ['ninja', ['-C', folderOf(preset), `-j${processes}`, ...targets]]];
+}
+
 export function buildPreset(preset, targets) {
-  const folder = join(root, 'build', preset);
-  if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
-  capture('ninja', ['-C', folder, `-j${process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism()}`, ...targets]);
-  return folder;
+  for (const [program, args] of buildCommands(preset, targets, kProcesses)) capture(program, args, { cwd: root });
+  return folderOf(preset);
+}
+
+/** Builds one of `count` presets that are built at the same time. */
+export async function buildPresetBeside(preset, targets, count) {
+  const processes = Math.ceil(kProcesses / count) + 1; // one more, because a link occupies one processor for long
+  for (const [program, args] of buildCommands(preset, targets, processes)) await captureAsync(program, args, { cwd: root });
 }
 
 /** Removes file names from Emscripten's loader, which is always given its files. (Rolldown 1.2 would break them.) */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildLibrary, buildPreset } from '../build.mjs';
+import { buildLibrary, buildPresetBeside } from '../build.mjs';
 import { kTargets } from '../fuzz.mjs';
 import { installNodeModules } from '../setup/node_modules.mjs';
 import { root } from '../setup/root.mjs';
@@ -24,6 +24,10 @@ const kBuilds = {
   hosts: { after: () => step('bundlers and runtimes', () => installNodeModules(join(root, 'tests/packaging'))) },
 };
 
+/** Presets of a series are built one after the other, because ccache shares objects between them. */
+const kSeries = [['wasm-simd', 'wasm-relaxed'], ['wasm-simd-threads', 'wasm-relaxed-threads'], ['native-debug'], ['native-fuzz']];
+const kAtOnce = 2;
+
 export const kBuildNames = Object.keys(kBuilds);
 
 export async function makeBuilds(names) {
@@ -33,14 +37,9 @@ export async function makeBuilds(names) {
     console.error(error.message);
     failed.set(name, error);
   };
-  for (const [preset, targets] of byPreset(wanted)) {
-    const ofPreset = wanted.filter((name) => kBuilds[name].targets?.some(([of]) => of === preset));
-    try {
-      await step(`build ${preset} (${targets.join(' ')})`, () => void buildPreset(preset, targets));
-    } catch (error) {
-      for (const name of ofPreset) fail(name, error);
-    }
-  }
+  await buildAll(byPreset(wanted), (preset, error) => {
+    for (const name of wanted.filter((of) => kBuilds[of].targets?.some(([made]) => made === preset))) fail(name, error);
+  });
   for (const name of wanted) {
     try {
       if (!failed.has(name)) await kBuilds[name].after?.();
@@ -49,6 +48,28 @@ export async function makeBuilds(names) {
     }
   }
   return failed;
+}
+
+/** Builds presets, two at the same time, because a link occupies one processor for long. */
+async function buildAll(targetsOf, fail) {
+  const series = kSeries.map((presets) => presets.filter((preset) => targetsOf.has(preset))).filter((presets) => presets.length > 0);
+  const count = Math.min(kAtOnce, series.length);
+  const worker = async () => {
+    for (let presets = series.shift(); presets !== undefined; presets = series.shift()) {
+      for (const preset of presets) {
+        const start = performance.now();
+        const name = `build ${preset} (${targetsOf.get(preset).join(' ')})`;
+        try {
+          await buildPresetBeside(preset, targetsOf.get(preset), count);
+          console.log(`${name} ... done (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+        } catch (error) {
+          console.log(`${name} ... FAILED`);
+          fail(preset, error);
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: count }, worker));
 }
 
 function byPreset(names) {

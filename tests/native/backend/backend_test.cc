@@ -4,24 +4,16 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/reference/reference_backend.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/native/models/backends.h"
 #include "tests/native/ops/run_program.h"
-#if defined(PERUSE_GPU_TESTS)
-#include "tests/node/gpu/hosted_backend.h"
-#endif
 
 namespace peruse::testing {
 namespace {
 
 std::vector<std::unique_ptr<Backend>> AllBackends() {
   std::vector<std::unique_ptr<Backend>> backends;
-#if defined(PERUSE_GPU_TESTS)
-  backends.push_back(CreateHostedWebGpuBackend());
-  return backends;
-#endif
-  backends.push_back(CreateReferenceBackend());
-  backends.push_back(CreateXnnpackBackend(1).value());
+  for (const BackendUnderTest& under_test : BackendsUnderTest()) backends.push_back(under_test.create());
   return backends;
 }
 

@@ -5,11 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/reference/reference_backend.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
-#if defined(PERUSE_GPU_TESTS)
-#include "tests/node/gpu/hosted_backend.h"
-#endif
+#include "core/backend/backend.h"
 
 namespace peruse::testing {
 
@@ -18,14 +14,7 @@ struct BackendUnderTest {
   std::function<std::unique_ptr<Backend>()> create;
 };
 
-inline std::vector<BackendUnderTest> BackendsUnderTest() {
-#if defined(PERUSE_GPU_TESTS)
-  return {{"webgpu", [] { return CreateHostedWebGpuBackend(); }}};
-#endif
-  return {
-      {"reference", [] { return CreateReferenceBackend(); }},
-      {"xnnpack", [] { return CreateXnnpackBackend(1).value(); }},
-  };
-}
+// The backends of this program: reference and xnnpack (backends.cc), or webgpu (tests/node/gpu/backends.cc).
+std::vector<BackendUnderTest> BackendsUnderTest();
 
 }  // namespace peruse::testing

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/backend/reference/reference_backend.h"
 #include "core/model/attention_map.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"

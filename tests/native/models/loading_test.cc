@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "core/backend/reference/reference_backend.h"
 #include "core/base/json.h"
 #include "core/weights/float_reader.h"
 #include "tests/native/models/backends.h"

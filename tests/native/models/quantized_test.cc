@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/backend/reference/reference_backend.h"
+#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/half.h"
 #include "core/formats/quantize.h"
 #include "core/model/stored_format.h"

@@ -7,6 +7,8 @@
 #include <functional>
 #include <set>
 
+#include "core/backend/reference/reference_backend.h"
+#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/half.h"
 #include "core/families/family.h"
 #include "tests/native/models/backends.h"
@@ -289,10 +291,9 @@ TEST_F(RandomModels, DeepLayersAgreeInQ8) {
       /*deep=*/true);
 }
 
-#if !defined(PERUSE_GPU_TESTS)
-
 // Results are bit-identical for any number of threads and any other texts in the batch.
 TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
+  if (BackendsUnderTest().back().name != "xnnpack") return;  // the GPU's tests
   constexpr Precision kPrecisions[] = {Precision::kF32, Precision::kF16, Precision::kQ8};
   ForEach([&](const std::string& config, Head head, Random& random) {
     const std::string weights = DrawWeights(config, head, random);
@@ -328,8 +329,6 @@ TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
     }
   });
 }
-
-#endif
 
 }  // namespace
 }  // namespace peruse::testing

@@ -3,28 +3,25 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "core/backend/reference/reference_backend.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/native/models/backends.h"
 #include "tests/native/ops/case_program.h"
 #include "tests/native/ops/op_case.h"
 #include "tests/native/ops/random_case.h"
-#if defined(PERUSE_GPU_TESTS)
-#include "tests/node/gpu/hosted_backend.h"
-#endif
 
 namespace peruse::testing {
 namespace {
 
 struct Subject {
-  const char* name;
-  std::shared_ptr<Backend> (*create)();
+  std::string name;
+  std::function<std::shared_ptr<Backend>()> create;
 };
-
-std::shared_ptr<Backend> CreateReference() { return CreateReferenceBackend(); }
-std::shared_ptr<Backend> CreateXnnpack() { return CreateXnnpackBackend(1).value(); }
 
 // Shared by all cases: starting threads takes longer than a case.
 [[maybe_unused]] std::shared_ptr<Backend> SharedXnnpackWithThreads() {
@@ -32,17 +29,17 @@ std::shared_ptr<Backend> CreateXnnpack() { return CreateXnnpackBackend(1).value(
   return backend;
 }
 
-const Subject kSubjects[] = {
-#if defined(PERUSE_GPU_TESTS)
-    {"webgpu", []() -> std::shared_ptr<Backend> { return CreateHostedWebGpuBackend(); }},
-#else
-    {"reference", CreateReference},
-    {"xnnpack", CreateXnnpack},
+const std::vector<Subject>& Subjects() {
+  static const std::vector<Subject> subjects = [] {
+    std::vector<Subject> made;
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) made.push_back({under_test.name, under_test.create});
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
-    {"xnnpack_3_threads", SharedXnnpackWithThreads},
+    made.push_back({"xnnpack_3_threads", SharedXnnpackWithThreads});
 #endif
-#endif
-};
+    return made;
+  }();
+  return subjects;
+}
 
 // Describes the cell that exceeds its bound by most, or is nearest to it.
 std::string WorstCell(const HostMatrix& got, const HostMatrix& want, const std::vector<double>& bounds, bool* passed) {
@@ -76,7 +73,7 @@ class Conformance : public ::testing::TestWithParam<std::tuple<size_t, size_t>> 
   }
 
  protected:
-  const Subject& subject() const { return kSubjects[std::get<0>(GetParam())]; }
+  const Subject& subject() const { return Subjects()[std::get<0>(GetParam())]; }
   const OpCase& operation_case() const { return Cases()[std::get<1>(GetParam())]; }
 };
 
@@ -100,7 +97,7 @@ TEST_P(Conformance, AgreesWithTheReference) { ExpectAgreement(subject(), operati
 
 TEST(RandomOperations, EveryBackendAgreesWithTheReference) {
   ForRandomCases(AllCases(), [](const OpCase& c) {
-    for (const Subject& subject : kSubjects) {
+    for (const Subject& subject : Subjects()) {
       SCOPED_TRACE(subject.name);
       ExpectAgreement(subject, c);
     }
@@ -161,12 +158,12 @@ TEST_P(Conformance, NaNStaysInItsText) {
 
 std::string CaseName(const ::testing::TestParamInfo<std::tuple<size_t, size_t>>& info) {
   const size_t index = std::get<1>(info.param);
-  return std::string(kSubjects[std::get<0>(info.param)].name) + "_" + std::to_string(index) + "_" +
+  return Subjects()[std::get<0>(info.param)].name + "_" + std::to_string(index) + "_" +
          Conformance::Cases()[index].name();
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Conformance,
-                         ::testing::Combine(::testing::Range(size_t{0}, std::size(kSubjects)),
+                         ::testing::Combine(::testing::Range(size_t{0}, Subjects().size()),
                                             ::testing::Range(size_t{0}, Conformance::Cases().size())),
                          CaseName);
 

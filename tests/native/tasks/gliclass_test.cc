@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/backend/reference/reference_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/backend/reference/reference_backend.h"
 #include "core/backend/webgpu/webgpu_backend.h"
 #include "core/model/attention_map.h"
 #include "tests/native/models/backends.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/backend/reference/reference_backend.h"
 #include "tests/native/fixtures_dir.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/backend/reference/reference_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"

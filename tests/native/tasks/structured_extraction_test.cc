@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/backend/reference/reference_backend.h"
 #include "core/tasks/schema.h"
 #include "core/text/text_span.h"
 #include "tests/native/models/backends.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/backend/reference/reference_backend.h"
+#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"

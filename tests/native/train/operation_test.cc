@@ -13,8 +13,8 @@
 namespace peruse::train {
 namespace {
 
-using testing::GradientCase;
-using testing::OpCase;
+using peruse::testing::GradientCase;
+using peruse::testing::OpCase;
 
 class CaseTape : public Tape {
  public:
@@ -139,9 +139,9 @@ void ExpectNear(const Block& got, const ops::Matrix& want, const std::string& wh
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> cases = [] {
     std::vector<OpCase> found;
-    for (const OpCase& c : testing::AllCases()) {
+    for (const OpCase& c : peruse::testing::AllCases()) {
       // Only the fusing pass creates a norm with a residual.
-      if (testing::HasGradient(c) && std::string(c.operation) != "AddNorm") found.push_back(c);
+      if (peruse::testing::HasGradient(c) && std::string(c.operation) != "AddNorm") found.push_back(c);
     }
     return found;
   }();
@@ -187,7 +187,7 @@ void ExpectAgreement(const OpCase& oc) {
 TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) { ExpectAgreement(Cases()[GetParam()]); }
 
 TEST(RandomOperationsOfTraining, AgreeWithTheReferenceForwardAndBack) {
-  testing::ForRandomCases(Cases(), [](const OpCase& c) { ExpectAgreement(c); });
+  peruse::testing::ForRandomCases(Cases(), [](const OpCase& c) { ExpectAgreement(c); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Train, Operations, ::testing::Range(size_t{0}, Cases().size()),

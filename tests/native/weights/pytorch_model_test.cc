@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/backend/reference/reference_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 

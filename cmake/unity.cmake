@@ -1,0 +1,35 @@
+# peruse_unity(targets...): if PERUSE_BULK, compiles unity files (unity.mjs) instead of single sources: most of the time that a source takes
+# goes into headers and templates that other sources of its folder need, too. Not for the development loop, where an edit should compile
+# little. An edit may change which sources share a unity file, so CMake runs again after edits.
+if(PERUSE_BULK)
+  find_program(peruse_node node REQUIRED)
+endif()
+
+function(peruse_unity)
+  if(NOT PERUSE_BULK)
+    return()
+  endif()
+  foreach(target IN LISTS ARGN)
+    get_target_property(sources ${target} SOURCES)
+    set(single)
+    set(joined)
+    foreach(source IN LISTS sources)
+      get_source_file_property(options "${source}" COMPILE_OPTIONS)
+      get_source_file_property(definitions "${source}" COMPILE_DEFINITIONS)
+      get_source_file_property(alone "${source}" SKIP_UNITY_BUILD_INCLUSION)
+      cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" generated)
+      if(options OR definitions OR alone OR generated OR NOT source MATCHES "\\.cc$")
+        list(APPEND single "${source}")
+      else()
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        list(APPEND joined "${source}")
+      endif()
+    endforeach()
+    execute_process(COMMAND "${peruse_node}" "${PROJECT_SOURCE_DIR}/cmake/unity.mjs" "${PROJECT_SOURCE_DIR}"
+      "${PROJECT_BINARY_DIR}/unity/${target}" ${joined}
+      OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\n" ";" files "${files}")
+    set_property(TARGET ${target} PROPERTY SOURCES ${files} ${single})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/unity.mjs" ${joined})
+  endforeach()
+endfunction()
