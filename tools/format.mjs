@@ -8,11 +8,11 @@ import { findBiome, findClangFormat } from './setup/formatters.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 
-const kFolders = ['core', 'bindings', 'tests/native', 'tests/fuzz'];
+const kFolders = ['core', 'bindings', 'tests/bench/gpu_stats', 'tests/native', 'tests/fuzz'];
 
 function sourceFiles(folder) {
   return readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => /\.(cc|h)$/.test(name))
+    .filter((name) => /\.(cc?|h)$/.test(name))
     .map((name) => join(folder, name));
 }
 

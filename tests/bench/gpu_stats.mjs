@@ -11,12 +11,17 @@ import { run } from '../../tools/setup/exec.mjs';
 import { radvEnvironment } from '../../tools/setup/mesa.mjs';
 import { mesaOfBackports, nodeWith } from '../../tools/setup/mesa_backports.mjs';
 import { kernelStats } from './gpu_stats/aco.mjs';
-import { agxStats, nakStats } from './gpu_stats/mesa_stats.mjs';
+import { intelEnvironment } from './gpu_stats/intel.mjs';
+import { agxStats, anvStats, nakStats } from './gpu_stats/mesa_stats.mjs';
 
 const kPrintsAco = { ACO_DEBUG: 'perfinfo', RADV_DEBUG: 'shaders,shaderstats,nocache' };
 
 function radv(chip) {
   return { command: [process.execPath], env: { ...radvEnvironment(chip), ...kPrintsAco }, read: (output) => kernelStats(output, chip) };
+}
+
+function anv(chip) {
+  return { command: [process.execPath], env: { ...intelEnvironment(chip), INTEL_DEBUG: 'cs' }, read: anvStats };
 }
 
 /** Undefined if Debian no longer has this compiler. */
@@ -34,6 +39,9 @@ function ofBackports(driver, print, read) {
 const kChips = {
   navi21: ['AMD RDNA2', () => radv('navi21')],
   navi31: ['AMD RDNA3', () => radv('navi31')],
+  adl: ['Intel Xe-LP', () => anv('adl')],
+  dg2: ['Intel Xe-HPG', () => anv('dg2')],
+  bmg: ['Intel Xe2-HPG', () => anv('bmg')],
   ga104: ['NVIDIA Ampere', () => ofBackports('nouveau', { NOUVEAU_CHIPSET: '0x174', NAK_DEBUG: 'print' }, nakStats)],
   m1: ['Apple M1', () => ofBackports('asahi', { AGX_MESA_DEBUG: 'shaders,shaderdb' }, agxStats)],
 };
@@ -44,6 +52,7 @@ const kColumns = [
   'registers',
   'spills',
   'waves',
+  'simd',
   'local',
   'instructions',
   'throughput',
@@ -51,12 +60,13 @@ const kColumns = [
   'vector',
   'ahead',
   'clocks',
+  'cycles',
   'share',
   'epilogue',
 ];
-const kLess = ['registers', 'spills', 'local', 'instructions', 'throughput', 'clocks', 'epilogue'];
+const kLess = ['registers', 'spills', 'local', 'instructions', 'throughput', 'clocks', 'cycles', 'epilogue'];
 /** The columns that are compared. True means that a higher value is better. */
-const kBetter = { waves: true, ahead: true, ...Object.fromEntries(kLess.map((column) => [column, false])) };
+const kBetter = { waves: true, simd: true, ahead: true, ...Object.fromEntries(kLess.map((column) => [column, false])) };
 
 function statsOf({ command: [command, ...options], env, read }) {
   const folder = mkdtempSync(join(tmpdir(), 'peruse-gpu-stats-'));

@@ -1,5 +1,6 @@
-// Mesa's Vulkan drivers from Debian's packages, in a separate folder. lavapipe runs the GPU tests (tests/node/gpu/with_lavapipe.mjs); RADV
-// compiles shaders for AMD's GPUs without one (tests/bench/gpu_stats.mjs). Chromium and WebKit bring the libraries that the drivers need.
+// Mesa's Vulkan drivers from Debian's packages, in a separate folder. lavapipe runs the GPU tests (tests/node/gpu/with_lavapipe.mjs); RADV and
+// ANV compile shaders for AMD's and Intel's GPUs without one (tests/bench/gpu_stats.mjs). Chromium and WebKit bring the libraries that the
+// drivers need.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,7 +68,7 @@ export function unpackMesa(release) {
   }
 }
 
-/** The variables that make Dawn find a driver, lvp or radeon. They must be set when a process starts. */
+/** The variables that make Dawn find a driver, lvp, intel or radeon. They must be set when a process starts. */
 export function mesaEnvironment(driver) {
   if (!existsSync(kPrefix)) throw new Error(`no ${kPrefix}: npm run setup brings it, on Debian 12 and 13`);
   const { chromium } = readEnvironment();

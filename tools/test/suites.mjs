@@ -251,11 +251,11 @@ export const kSuites = [
     name: 'gpu-stats',
     tier: 'all',
     covers:
-      "what Mesa's compilers make of the GPU kernels for AMD's, NVIDIA's and Apple's GPUs: registers, spills, waits for memory, against what is expected",
+      "what Mesa's compilers make of the GPU kernels for AMD's, Intel's, NVIDIA's and Apple's GPUs: registers, spills, waits for memory, against what is expected",
     why: 'shaders change rarely, and it needs drivers that nothing else uses',
     builds: [],
     reads: ['core/backend/webgpu/', 'tests/bench/gpu_stats', 'tests/node/gpu/', 'tools/setup/mesa'],
-    processor: 70,
+    processor: 90,
     command: ['node', 'tests/bench/gpu_stats.mjs'],
   },
   {

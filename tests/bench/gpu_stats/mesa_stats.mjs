@@ -1,4 +1,4 @@
-// Reads what Mesa's compilers for NVIDIA's (NAK) and Apple's GPUs (AGX) print about each pipeline (compile.mjs).
+// Reads what Mesa's compilers for NVIDIA's (NAK), Apple's (AGX) and Intel's GPUs (ANV) print about each pipeline (compile.mjs).
 
 /** By kernel, the text between compile.mjs's marks. */
 function* texts(output) {
@@ -36,6 +36,17 @@ export function agxStats(output) {
   for (const [name, text] of texts(output)) {
     const [instructions, registers, threads, spills, fills] = numbers(name, text, pattern);
     rows[name] = { registers, spills: spills + fills, waves: threads / 32, instructions };
+  }
+  return rows;
+}
+
+/** Spills, threads that one instruction serves, instructions, and the compiler's estimate of the cycles of a program, in which each loop counts ten rounds. */
+export function anvStats(output) {
+  const rows = {};
+  const pattern = /SIMD(\d+) shader: (\d+) instructions\. .*? (\d+) cycles\. (\d+):(\d+) spills:fills/;
+  for (const [name, text] of texts(output)) {
+    const [simd, instructions, cycles, spills, fills] = numbers(name, text, pattern);
+    rows[name] = { spills: spills + fills, simd, instructions, cycles };
   }
   return rows;
 }
