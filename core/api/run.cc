@@ -21,14 +21,29 @@ class RunOf final : public T, public Run {
   }
 };
 
-using CreateFunction = std::unique_ptr<Run>(const TaskContext& context, JsonValue request, Status* status);
+// Checks that a task can use a model of this configuration.
+template <typename T>
+Status Fits(const ModelConfig&) {
+  return OkStatus();
+}
+template <>
+Status Fits<ZeroShotClassification>(const ModelConfig& config) {
+  return EntailmentOf(config).status();
+}
+
+// A class that carries out a task.
+struct TaskClass {
+  std::unique_ptr<Run> (*create)(const TaskContext& context, JsonValue request, Status* status);
+  Status (*fits)(const ModelConfig& config);
+};
 
 template <typename T>
-std::unique_ptr<Run> Create(const TaskContext& context, JsonValue request, Status* status) {
-  auto run = std::make_unique<RunOf<T>>(context);
-  *status = ReadRequest(request, &run->request);
-  return run;
-}
+constexpr TaskClass kClass = {[](const TaskContext& context, JsonValue request, Status* status) {
+                                auto run = std::make_unique<RunOf<T>>(context);
+                                *status = ReadRequest(request, &run->request);
+                                return std::unique_ptr<Run>(std::move(run));
+                              },
+                              Fits<T>};
 
 // Reads options.head_mask, which all tasks accept: a list of numbers for each layer.
 Status ReadHeadMask(JsonValue request, Task& task) {
@@ -46,9 +61,9 @@ Status ReadHeadMask(JsonValue request, Task& task) {
   return task.SetHeadMask(layers);
 }
 
-Result<std::unique_ptr<Run>> Created(CreateFunction* create, const TaskContext& context, JsonValue request) {
+Result<std::unique_ptr<Run>> Created(const TaskClass& chosen, const TaskContext& context, JsonValue request) {
   Status status;
-  std::unique_ptr<Run> run = create(context, request, &status);
+  std::unique_ptr<Run> run = chosen.create(context, request, &status);
   PERUSE_RETURN_IF_ERROR(status);
   PERUSE_RETURN_IF_ERROR(ReadHeadMask(request, run->task()));
   return run;
@@ -57,18 +72,18 @@ Result<std::unique_ptr<Run>> Created(CreateFunction* create, const TaskContext& 
 struct TaskEntry {
   std::string_view name;
   Head head;
-  CreateFunction* create;
-  CreateFunction* create_with_labels;            // for models that read labels; null if they do not support the task
-  CreateFunction* create_with_schema = nullptr;  // for models that fill in a schema
+  const TaskClass* plain;
+  const TaskClass* with_labels;            // for models that read labels; null if they do not support the task
+  const TaskClass* with_schema = nullptr;  // for models that fill in a schema
 
-  CreateFunction* For(const ModelConfig& config) const {
-    return config.reads_schema() ? create_with_schema : config.reads_labels() ? create_with_labels : create;
+  const TaskClass* For(const ModelConfig& config) const {
+    return config.reads_schema() ? with_schema : config.reads_labels() ? with_labels : plain;
   }
 };
 
 template <typename T>
 constexpr TaskEntry Entry(std::string_view name) {
-  return {name, T::kHead, Create<T>, nullptr};
+  return {name, T::kHead, &kClass<T>, nullptr};
 }
 
 constexpr TaskEntry kTasks[] = {
@@ -76,14 +91,14 @@ constexpr TaskEntry kTasks[] = {
     Entry<QuestionAnswering>("question-answering"),
     Entry<TokenClassification>("token-classification"),
     Entry<FillMask>("fill-mask"),
-    {"zero-shot-classification", ZeroShotClassification::kHead, Create<ZeroShotClassification>,
-     Create<LabelClassification>, Create<SchemaLabels>},
+    {"zero-shot-classification", ZeroShotClassification::kHead, &kClass<ZeroShotClassification>,
+     &kClass<LabelClassification>, &kClass<SchemaLabels>},
     Entry<TextRanking>("text-ranking"),
     Entry<MultipleChoice>("multiple-choice"),
     Entry<ReplacedTokenDetection>("replaced-token-detection"),
-    {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, Create<ZeroShotTokenClassification>,
-     Create<ZeroShotTokenClassification>, Create<SchemaEntities>},
-    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, Create<StructuredExtraction>},
+    {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, &kClass<ZeroShotTokenClassification>,
+     &kClass<ZeroShotTokenClassification>, &kClass<SchemaEntities>},
+    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, &kClass<StructuredExtraction>},
     Entry<FeatureExtraction>("feature-extraction"),
 };
 
@@ -121,7 +136,7 @@ std::span<const float> Run::array(size_t index) const {
 
 Status CheckTask(std::string_view task, const ModelConfig& config) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  if (entry->For(config) != nullptr) return OkStatus();
+  if (const TaskClass* const chosen = entry->For(config)) return chosen->fits(config);
   const std::string& name = config.architecture_class;
   if (!config.reads_labels()) {
     return Unsupported(std::string(task) + " needs a GLiNER2, and the checkpoint is a " +
@@ -158,11 +173,11 @@ Result<Head> HeadOfTask(std::string_view task) {
 
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  return Created(entry->For(context.model.config()), context, request);
+  return Created(*entry->For(context.model.config()), context, request);
 }
 
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request) {
-  return Created(Create<Inspector>, context, request);
+  return Created(kClass<Inspector>, context, request);
 }
 
 }  // namespace peruse

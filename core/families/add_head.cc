@@ -2,12 +2,18 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/families/class_names.h"
 
 namespace peruse {
 
 namespace {
+
+constexpr Head kHeads[] = {
+    Head::kNone,     Head::kSequenceClassification, Head::kTokenClassification,    Head::kQuestionAnswering,
+    Head::kMaskedLm, Head::kMultipleChoice,         Head::kReplacedTokenDetection, Head::kEntities,
+};
 
 bool IsClassifier(Head head) {
   return head == Head::kSequenceClassification || head == Head::kTokenClassification || head == Head::kMultipleChoice;
@@ -16,6 +22,10 @@ bool IsClassifier(Head head) {
 }  // namespace
 
 Status CheckHead(Head head, const ModelConfig& config) {
+  if (head != Head::kNone && config.model_type == "static" && config.architecture_class.empty()) {
+    return Status(StatusCode::kMissingHead,
+                  "static embeddings have no head: use feature-extraction, or train a classifier with teach()");
+  }
   const std::optional<Head> trained = ClassifierOfClass(config.architecture_class);
   if (!IsClassifier(head) || !trained || *trained == head) return OkStatus();
   return Status(StatusCode::kMissingHead, "the checkpoint has no head for " + std::string(HeadName(head)) +
@@ -83,6 +93,18 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
     }
   }
   return OkStatus();
+}
+
+std::vector<Parameters> ParametersOfHeads(const Family& family, const ModelConfig& config, Precision precision) {
+  std::vector<Parameters> result;
+  for (const Head head : kHeads) {
+    Program program;
+    Parameters parameters;
+    Build b(program, parameters, precision);
+    const Value hidden = family.Encode(b, config);
+    if (AddHead(head, family, config, b, hidden).ok()) result.push_back(std::move(parameters));
+  }
+  return result;
 }
 
 Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {

@@ -13,11 +13,6 @@
 namespace peruse {
 namespace {
 
-constexpr Head kHeads[] = {
-    Head::kNone,     Head::kSequenceClassification, Head::kTokenClassification,    Head::kQuestionAnswering,
-    Head::kMaskedLm, Head::kMultipleChoice,         Head::kReplacedTokenDetection, Head::kEntities,
-};
-
 // The number of rows may differ if the configuration leaves the size of the vocabulary to the tokenizer.
 bool IsOfShape(const TensorInfo& tensor, std::span<const int64_t> shape) {
   if (shape.empty() || std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end()) return false;
@@ -31,21 +26,18 @@ Result<StoredFormat> StoredFormat::Create(std::string_view config_json, Precisio
   if (document.root().FindMember("quantization_config").exists()) {
     return Unsupported("config.json has a quantization_config: the checkpoint is quantised already");
   }
-  PERUSE_ASSIGN_OR_RETURN(const ConfiguredFamily family, ReadFamily(config_json));
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
   StoredFormat result;
   PERUSE_ASSIGN_OR_RETURN(result.config_json_, WithQuantization(config_json, precision));
   result.prefixes_ = family.family->prefixes();
-  for (const Head head : kHeads) result.AddUses(*family.family, family.config, head, precision);
+  family.config.vocab_size = std::max(family.config.vocab_size, 0);
+  for (const Parameters& parameters : ParametersOfHeads(*family.family, family.config, precision)) {
+    result.AddUses(parameters, precision);
+  }
   return result;
 }
 
-void StoredFormat::AddUses(const Family& family, ModelConfig config, Head head, Precision precision) {
-  config.vocab_size = std::max(config.vocab_size, 0);
-  Program program;
-  Parameters parameters;
-  Build b(program, parameters, precision);
-  const Value hidden = family.Encode(b, config);
-  if (!AddHead(head, family, config, b, hidden).ok()) return;
+void StoredFormat::AddUses(const Parameters& parameters, Precision precision) {
   for (const ParameterTensor& tensor : parameters.tensors) {
     const WeightFormat* const format = RowFormat(parameters, tensor, precision);
     const bool encoded = format != nullptr && format->file_type().has_value();

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/families/family.h"
 #include "core/formats/weight_format.h"
+#include "core/program/parameters.h"
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
@@ -32,7 +32,7 @@ class StoredFormat {
     std::vector<int64_t> shape;
   };
 
-  void AddUses(const Family& family, ModelConfig config, Head head, Precision precision);
+  void AddUses(const Parameters& parameters, Precision precision);
 
   std::string config_json_;
   std::vector<std::string> prefixes_;

@@ -1,6 +1,7 @@
 import { describe, type ModelDescription } from '../describe.js';
-import { labelsOf } from '../engine/describe_model.js';
+import { show } from '../errors.js';
 import { withModel } from '../quantize/stand_in_engine.js';
+import { numberOf } from '../sources/json.js';
 import { engineTask, kTaskNames, type Task } from '../tasks/tasks.js';
 import { type Checkpoint, elements, readCheckpoint, readConfig } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
@@ -101,6 +102,18 @@ function asText(model: string, description: ModelDescription, config: Checkpoint
     ...[...refusals].map(([why, tasks]) => `not: ${ran.length > 0 ? `${tasks.join(', ')}: ` : ''}${why}`),
     'weights, with the memory that they take, about; at most 1.25 times that and 16 MB while loading:',
   ];
+}
+
+/** The engine rejects more labels. */
+const kMostLabels = 65_536;
+
+/** Label names; LABEL_0, LABEL_1, ... if config.json has only their number. */
+function labelsOf({ id2label, num_labels }: Checkpoint['config']): string[] {
+  if (typeof id2label === 'object' && id2label !== null) {
+    return Object.values(id2label).map((name) => (typeof name === 'string' ? name : show(name)));
+  }
+  const count = numberOf(num_labels, 2);
+  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : [];
 }
 
 function sizes(own: Checkpoint['config']): string[] {

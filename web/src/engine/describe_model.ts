@@ -1,5 +1,5 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
-import { PeruseError, show, throwIfAborted } from '../errors.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import {
   type Job,
   labelsFolder,
@@ -12,7 +12,7 @@ import {
 import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
-import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';
+import { isObject, parseObject, textOf } from '../sources/json.js';
 import {
   explainMissing,
   type FoundWeights,
@@ -81,9 +81,6 @@ export interface DescribeContext {
   signal: AbortSignal;
 }
 
-/** Values of `model_type` of models that read the labels of zero-shot classification: GLiClass and GLiNER2. */
-const kLabelReaders: readonly unknown[] = ['GLiClass', 'extractor'];
-const kNoHead = 'static embeddings have no head: use feature-extraction, or train a classifier with teach()';
 /** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
 const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
 
@@ -285,11 +282,9 @@ class Description {
         return naming(checkpoint?.found.name ?? this.config_.name, () => Promise.reject(error));
       }
       const { code, message } = error as PeruseError;
-      const isStatic = this.parsed_.model_type === 'static' && this.parsed_.architectures === undefined;
-      return isStatic ? { code: 'missing_head', message: kNoHead } : { code, message };
+      return { code, message };
     }
-    if (kLabelReaders.includes(this.parsed_.model_type)) return undefined;
-    return unfitLabels(task, this.parsed_) ?? (checkpoint ? undefined : otherHead(task, this.parsed_));
+    return checkpoint ? undefined : otherHead(task, this.parsed_);
   }
 
   private async memory(dtype: string, task: EngineTask, checkpoint: Checkpoint | undefined): Promise<number> {
@@ -336,24 +331,6 @@ class Description {
     if (code !== 'unsupported' || this.parsed_.auto_map === undefined) return '';
     return '; the repository brings Python code of its own for it (auto_map), which is never run';
   }
-}
-
-/** The engine rejects more labels. */
-const kMostLabels = 65_536;
-
-/** Label names; LABEL_0, LABEL_1, ... if config.json has only their number. */
-export function labelsOf({ id2label, num_labels }: Record<string, unknown>): string[] {
-  if (typeof id2label === 'object' && id2label !== null) {
-    return Object.values(id2label).map((name) => (typeof name === 'string' ? name : show(name)));
-  }
-  const count = numberOf(num_labels, 2);
-  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : [];
-}
-
-/** Checks the labels for zero-shot classification, which the engine checks only in a call. */
-function unfitLabels({ entailment }: EngineTask, config: Record<string, unknown>): Refusal | undefined {
-  if (!entailment || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
-  return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
 }
 
 /** Checks the task by the class that config.json names, for ONNX files, whose parameters are unknown before they are loaded. */

@@ -17,8 +17,6 @@ export interface EngineTask {
   readonly glinerConfig?: true;
   /** Models may have a tokenizer for labels. */
   readonly labelsTokenizer?: true;
-  /** Models that do not read labels must have been trained for natural language inference. */
-  readonly entailment?: true;
 }
 
 /** The part of a task that training needs: plain data, which is sent to workers. */

@@ -45,7 +45,7 @@ function createCall(run: Run): ZeroShotClassificationCall {
 
 /** The task. */
 export const zeroShotClassification = {
-  engine: { name: kTask, classes: ['ForSequenceClassification'], labelsTokenizer: true, entailment: true },
+  engine: { name: kTask, classes: ['ForSequenceClassification'], labelsTokenizer: true },
   call: createCall,
   options: kOptions,
   example: 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
