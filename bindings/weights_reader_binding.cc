@@ -14,6 +14,7 @@
 #include "core/base/memory.h"
 #include "core/formats/weight_format.h"
 #include "core/model/stored_format.h"
+#include "core/model/token_rows.h"
 #include "core/weights/row_encoder.h"
 #include "core/weights/weights_parser.h"
 
@@ -28,6 +29,9 @@ class PieceCollector : public TensorVisitor {
     size_t size;
   };
 
+  // Marks the tensors of the following header that have a row for each token.
+  void MarkTokenRows(std::string_view config_json) { config_json_ = config_json; }
+
   // Starts a call whose input is `staged`. These bytes stay valid until the next call, so pieces within them are not copied.
   void Begin(std::span<const uint8_t> staged) {
     staged_ = staged;
@@ -37,6 +41,9 @@ class PieceCollector : public TensorVisitor {
   Status OnHeader(std::span<const TensorInfo> tensors) override {
     tensors_.assign(tensors.begin(), tensors.end());
     has_header_ = true;
+    if (!config_json_.empty()) {
+      PERUSE_ASSIGN_OR_RETURN(has_token_rows_, HaveTokenRows(config_json_, tensors_));
+    }
     return OkStatus();
   }
   Status OnData(size_t index, std::span<const uint8_t> bytes) override {
@@ -52,7 +59,7 @@ class PieceCollector : public TensorVisitor {
   // A tensor may repeat the bytes of another; these are delivered once, and the header lists both names.
   bool Wants(size_t index) const override { return tensors_[index].same_as.empty(); }
 
-  // Returns {"header": [{"name", "dtype", "shape", "same_as"}] once known, "pieces": [[tensor, address, bytes], ...]}.
+  // Returns {"header": [{"name", "dtype", "shape", "same_as", "token_rows"}] once known, "pieces": [[tensor, address, bytes], ...]}.
   std::string Write() {
     std::string json;
     JsonWriter writer(&json);
@@ -77,7 +84,8 @@ class PieceCollector : public TensorVisitor {
   void WriteHeader(JsonWriter& writer) const {
     writer.Key("header");
     writer.BeginArray();
-    for (const TensorInfo& tensor : tensors_) {
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      const TensorInfo& tensor = tensors_[i];
       writer.BeginObject();
       writer.Key("name");
       writer.String(tensor.name);
@@ -91,6 +99,10 @@ class PieceCollector : public TensorVisitor {
         writer.Key("same_as");
         writer.String(tensor.same_as);
       }
+      if (i < has_token_rows_.size() && has_token_rows_[i]) {
+        writer.Key("token_rows");
+        writer.Bool(true);
+      }
       writer.EndObject();
     }
     writer.EndArray();
@@ -98,7 +110,9 @@ class PieceCollector : public TensorVisitor {
 
   std::span<const uint8_t> staged_;
   std::vector<TensorInfo> tensors_;
-  bool has_header_ = false;  // the header is known, but not written yet
+  std::string config_json_;           // empty unless MarkTokenRows was called
+  std::vector<bool> has_token_rows_;  // one for each tensor, or empty
+  bool has_header_ = false;           // the header is known, but not written yet
   std::vector<Piece> pieces_;
   std::vector<std::vector<uint8_t>> copies_;
 };
@@ -122,6 +136,14 @@ class WeightsReaderBinding {
     const std::string config = format->config_json();
     Choose([format = std::move(*format)](std::span<const TensorInfo> tensors) { return format.Choose(tensors); });
     return Success("config", config);
+  }
+
+  // Marks the tensors of the header that have a row for each token ("token_rows"). The staged text is the model's config.json. Must be called
+  // before the first bytes.
+  std::string MarkTokenRows(uint32_t bytes) {
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
+    collector_.MarkTokenRows(staging_.Text(bytes));
+    return Reply(OkStatus());
   }
 
   std::string Feed(uint32_t bytes) {
@@ -162,6 +184,7 @@ EMSCRIPTEN_BINDINGS(peruse_weights) {
       .constructor<>()
       .function("reserve", &WeightsReaderBinding::Reserve)
       .function("encode", &WeightsReaderBinding::Encode)
+      .function("markTokenRows", &WeightsReaderBinding::MarkTokenRows)
       .function("feed", &WeightsReaderBinding::Feed)
       .function("finish", &WeightsReaderBinding::Finish);
 }

@@ -7,6 +7,7 @@ import type { WasmModule } from './module_calls.js';
 interface EngineWeightsReader {
   reserve(bytes: number): number;
   encode(bytes: number, dtype: string): string;
+  markTokenRows(bytes: number): string;
   feed(bytes: number): string;
   finish(): string;
   delete(): void;
@@ -23,6 +24,8 @@ export interface TensorInfo {
   shape: number[];
   /** An earlier tensor with the same bytes (tied weights), which are delivered only once. */
   same_as?: string;
+  /** Has a row for each token of the vocabulary. Only after markTokenRows(). */
+  token_rows?: true;
 }
 
 /** Consecutive bytes of a tensor. A tensor is complete before the next one starts. */
@@ -90,6 +93,12 @@ export class WeightsReader {
   encode(config: Uint8Array, dtype: string): Record<string, unknown> {
     this.stage(config);
     return this.answer<{ config: Record<string, unknown> }>(() => this.reader_.encode(config.length, dtype)).config;
+  }
+
+  /** Marks the tensors of the header that have a row for each token. `config` is the model's config.json. Call before feed(). */
+  markTokenRows(config: Uint8Array): void {
+    this.stage(config);
+    this.answer(() => this.reader_.markTokenRows(config.length));
   }
 
   feed(chunk: Uint8Array): TensorPiece[] {

@@ -1,19 +1,5 @@
 import type { TensorInfo } from '../engine/weights_reader.js';
-import { PeruseError } from '../errors.js';
 import { tensorBytes } from '../sources/safetensors.js';
-
-/** Names of tensors with a row for each token: token embeddings, and layers that predict tokens, with their scales in q8 files. */
-const kOfTokens =
-  /(^|\.)(word_embeddings|tok_embeddings|embedding|decoder|vocab_projector|generator_lm_head|predictions|lm_head|lm_predictions)\.(weight|bias)(_scale)?$|^embeddings$/;
-
-export function isOfTokens({ name, shape }: TensorInfo, { rows }: { rows: number }): boolean {
-  if (shape[0] !== rows || /\.\d+\./.test(name)) return false; // numbered layers do not have rows for tokens
-  if (kOfTokens.test(name)) return true;
-  throw new PeruseError(
-    'unsupported',
-    `The tensor '${name}' has as many rows as the vocabulary (${rows}), but its name does not say whether they belong to tokens.`,
-  );
-}
 
 /** Selects rows of a tensor whose bytes arrive in order. */
 export class KeptRows {

@@ -22,7 +22,7 @@ import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sourc
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/tasks.js';
-import { isOfTokens, KeptRows } from './kept_rows.js';
+import { KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
 
@@ -208,6 +208,7 @@ class Job {
     let output: NewFile | undefined;
     try {
       return await this.withReader(this.how_.dtype, file.where, async (reader) => {
+        if (this.how_.trim) reader.markTokenRows(this.config_);
         output = await NewFile.open(this.target_, name);
         const entries = await this.write(name, file, reader, output.handle);
         await output.keep();
@@ -249,7 +250,7 @@ class TargetFile {
   ) {
     this.places_ = header.map((tensor) => {
       if (tensor.same_as !== undefined) return undefined;
-      const rows = trim && isOfTokens(tensor, trim) ? new KeptRows(tensor, trim) : undefined;
+      const rows = trim && tensor.token_rows && tensor.shape[0] === trim.rows ? new KeptRows(tensor, trim) : undefined;
       const shape = rows ? [trim!.kept.length, ...tensor.shape.slice(1)] : tensor.shape;
       return { entry: { ...tensor, shape, begin: 0, end: tensorBytes({ ...tensor, shape }) }, written: 0, rows };
     });
