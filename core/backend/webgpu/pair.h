@@ -6,7 +6,12 @@ namespace peruse::webgpu {
 
 inline Constants PairConstants(bool multiply) { return {{"MULTIPLY", multiply ? 1.0f : 0.0f}}; }
 
-// out = x + y or x * y elementwise. y may have only one row.
-void RecordPair(Recording& r, Value x, Value y, bool multiply, Value out);
+// out = x + y or activation(x) * y elementwise. y may have only one row.
+struct Pair {
+  Value x, y, out;
+  bool multiply = false;
+  Activation activation = Activation::kNone;  // only for products
+};
+void RecordPair(Recording& r, const Pair& pair);
 
 }  // namespace peruse::webgpu

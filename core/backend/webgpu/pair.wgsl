@@ -1,4 +1,6 @@
-// out = x + y or x * y, elementwise. y may have one row (y_stride 0), which combines with every row.
+// out = x + y or activation(x) * y, elementwise. y may have one row (y_stride 0), which combines with every row.
+#include "activation.wgsl"
+
 override MULTIPLY: bool = false;
 
 const THREADS = 64u;
@@ -12,6 +14,7 @@ struct Params {
   y_stride: u32,
   out_first: u32,
   out_stride: u32,
+  activation: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -24,8 +27,13 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workg
   for (var e = id.x; e < params.rows * params.columns; e += workgroups.x * THREADS) {
     let row = e / params.columns;
     let c = e % params.columns;
-    let a = x[params.x_first + row * params.x_stride + c];
     let b = y[params.y_first + row * params.y_stride + c];
-    out[params.out_first + row * params.out_stride + c] = select(a + b, a * b, MULTIPLY);
+    var a = x[params.x_first + row * params.x_stride + c];
+    if (MULTIPLY) {
+      a = activate(vec4f(a), params.activation).x * b;
+    } else {
+      a += b;
+    }
+    out[params.out_first + row * params.out_stride + c] = a;
   }
 }

@@ -91,11 +91,6 @@ struct UnfoldParams {
 struct PairParams {
   uint32_t rows, columns;
   Place x, y, out;
-};
-
-struct GateParams {
-  uint32_t rows, columns;
-  Place x, y, out;
   uint32_t activation;
 };
 
