@@ -8,7 +8,7 @@
 namespace peruse {
 
 // Checks that checkpoints of this class can have the head. Errors: kMissingHead if another head has the same tensor names, or if the family
-// has no heads.
+// lacks heads.
 Status CheckHead(Head head, const ModelConfig& config);
 
 // Adds the head to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the family lacks it).

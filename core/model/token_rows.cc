@@ -13,18 +13,22 @@ namespace {
 
 using Names = std::map<std::string, bool, std::less<>>;
 
-// Maps the name of each tensor that a program reads to whether its number of rows follows that of the vocabulary.
+// Maps the name of each tensor that a program reads to whether its number of rows follows that of the vocabulary. Files may have a copy of
+// tied embeddings, so the programs of both settings count.
 Names RowsOfTokens(const Family& family, ModelConfig config) {
-  config.vocab_size = std::max(config.vocab_size, 1);
-  const std::vector<Parameters> own = ParametersOfHeads(family, config, Precision::kF32);
-  ++config.vocab_size;
-  const std::vector<Parameters> larger = ParametersOfHeads(family, config, Precision::kF32);
   Names result;
-  for (size_t program = 0; program < own.size(); ++program) {
-    for (size_t i = 0; i < own[program].tensors.size(); ++i) {
-      const ParameterTensor& tensor = own[program].tensors[i];
-      const bool follows = tensor.shape != larger[program].tensors[i].shape;
-      for (const std::string& name : tensor.names) result[name] |= follows;
+  for (const bool tied : {false, true}) {
+    config.tie_word_embeddings = tied;
+    config.vocab_size = std::max(config.vocab_size, 1);
+    const std::vector<Parameters> own = ParametersOfHeads(family, config, Precision::kF32);
+    ++config.vocab_size;
+    const std::vector<Parameters> larger = ParametersOfHeads(family, config, Precision::kF32);
+    for (size_t program = 0; program < own.size(); ++program) {
+      for (size_t i = 0; i < own[program].tensors.size(); ++i) {
+        const ParameterTensor& tensor = own[program].tensors[i];
+        const bool follows = tensor.shape != larger[program].tensors[i].shape;
+        for (const std::string& name : tensor.names) result[name] |= follows;
+      }
     }
   }
   return result;

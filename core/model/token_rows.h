@@ -10,8 +10,8 @@
 
 namespace peruse {
 
-// Returns whether each tensor has such rows. Errors: those of ReadFamily; kMalformedFile if two names mean the same tensor; kUnsupported if a
-// tensor has as many rows as the vocabulary, but no program reads it.
+// Returns for each tensor whether it has a row for each token. Errors: as in ReadFamily; kMalformedFile if two names mean the same tensor;
+// kUnsupported if no program reads a tensor whose number of rows is the size of the vocabulary.
 Result<std::vector<bool>> HaveTokenRows(std::string_view config_json, std::span<const TensorInfo> tensors);
 
 }  // namespace peruse

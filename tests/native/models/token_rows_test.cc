@@ -15,7 +15,7 @@ TensorInfo Tensor(std::string name, std::vector<int64_t> shape) {
   return {.name = std::move(name), .dtype_name = "F32", .dtype = DType::kF32, .shape = std::move(shape)};
 }
 
-// All sizes equal that of the vocabulary, so only the programs tell the tensors apart.
+// All sizes equal that of the vocabulary, so shapes alone do not distinguish the tensors.
 std::string Config(const std::string& model_type, const std::string& more = "") {
   return R"({"model_type": ")" + model_type + R"(", "vocab_size": 8, "hidden_size": 8, "num_hidden_layers": 1,
     "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 8)" +
