@@ -178,14 +178,10 @@ function takesLabels(sorter: Sorter): sorter is Pipeline<'zero-shot-classificati
 /** A model of natural-language inference takes any labels; other models have their own. */
 async function loadSorter(source: Source, options: LoadOptions, chosen: string | undefined): Promise<Sorter> {
   if (chosen === kOpinions.task) return pipeline('text-classification', source, options);
-  const sorter = await pipeline('zero-shot-classification', source, options);
-  if (chosen !== undefined) return sorter;
   try {
-    await sorter('-', ['-']); // Throws if the model was not trained for inference.
-    return sorter;
+    return await pipeline('zero-shot-classification', source, options);
   } catch (error) {
-    await sorter.dispose();
-    if (!(error instanceof PeruseError && error.code === 'unsupported')) throw error;
+    if (chosen !== undefined || !(error instanceof PeruseError && error.code === 'unsupported')) throw error;
     return pipeline('text-classification', source, options);
   }
 }
