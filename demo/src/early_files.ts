@@ -19,14 +19,17 @@ declare global {
   var peruseHasStarted: boolean | undefined;
 }
 
-/** Bytes of the weights before compression, by model folder, of the models whose weights the site has compressed (tools/site.mjs). */
-const kPacked = JSON.parse(document.documentElement.dataset.packed || '{}') as Record<string, number>;
+/** Bytes of the weights before compression, if the site has compressed the weights of this folder's model (tools/site.mjs). */
+function packedBytes(folder: string): number | undefined {
+  const models = JSON.parse(document.documentElement.dataset.packed || '{}') as Record<string, number>;
+  return models[/[^/]+(?=\/$)/.exec(folder)?.[0] ?? ''];
+}
 
 /** Requests the weights with low priority, so that the engine arrives first. */
 export function request(folder: string): ModelRequest {
   const controller = new AbortController();
   const { signal } = controller;
-  const bytes = kPacked[/[^/]+(?=\/$)/.exec(folder)?.[0] ?? ''];
+  const bytes = packedBytes(folder);
   const get = async (name: string) => {
     if (!name.endsWith('.safetensors')) return fetch(folder + name, { signal });
     if (bytes === undefined) return fetch(folder + name, { priority: 'low', signal });

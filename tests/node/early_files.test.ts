@@ -1,5 +1,6 @@
 // The demo page's early requests for a bundled model.
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 interface EarlyFiles {
@@ -39,6 +40,7 @@ beforeEach(() => {
   requests = [];
   cancelled = [];
   headers = {};
+  vi.stubGlobal('document', { documentElement: { dataset: { packed: '{"packed":7}' } } });
   vi.stubGlobal('fetch', async (address: string, options?: { signal?: AbortSignal }) => {
     requests.push({ address, signal: options?.signal });
     return response(address);
@@ -47,6 +49,22 @@ beforeEach(() => {
 afterEach(() => {
   delete page.peruseFirstModel;
   vi.unstubAllGlobals();
+});
+
+test('compressed weights are requested instead, and arrive decompressed with their length', async () => {
+  const folder = 'https://site.example/models/packed/';
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (address: string) => {
+    asked.push(address);
+    return address.endsWith('.gzip') ? new Response(gzipSync('weights')) : response(address);
+  });
+  const { cache, close } = (await earlyFiles(folder, new AbortController().signal))!;
+  expect(asked).toContain(`${folder}model.safetensors.gzip`);
+  expect(asked).not.toContain(`${folder}model.safetensors`);
+  const found = await cache.match(`${folder}model.safetensors`);
+  expect(found?.headers.get('content-length')).toBe('7');
+  expect(await found?.text()).toBe('weights');
+  close();
 });
 
 test('files can be read twice, others are not in the cache, and the first load takes the requests of the small script', async () => {
