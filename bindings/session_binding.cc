@@ -41,10 +41,8 @@ class SessionBinding {
 #if defined(PERUSE_WEBGPU)
   // Uses a GPU with these webgpu::Limits. The first argument is unused.
   SessionBinding(int, uint32_t binding_bytes, bool packed_dot, const std::string& vendor) {
-    std::unique_ptr<WebGpuBackend> backend =
-        CreateWebGpuBackend({.binding_bytes = binding_bytes,
-                             .packed_dot = packed_dot,
-                             .enough_workgroups = webgpu::EnoughWorkgroups(vendor)});
+    std::unique_ptr<WebGpuBackend> backend = CreateWebGpuBackend(
+        {.binding_bytes = binding_bytes, .packed_dot = packed_dot, .tuning = webgpu::TuningFor(vendor)});
     gpu_ = backend.get();
     session_ = std::make_unique<Session>(std::move(backend), Precision::kF16);
   }

@@ -10,10 +10,11 @@ constexpr uint32_t kQueryTile = 16;    // QUERIES of attention_tile.wgsl
 constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention_tile.wgsl
 constexpr int32_t kHeadStep = 16;      // STEP of attention_tile.wgsl
 
-std::string_view AttentionShader(const Program& program, const ops::Attention& op, int32_t head_dim) {
+std::string_view AttentionShader(Recording& r, const Program& program, const ops::Attention& op, int32_t head_dim) {
   const bool aligned = head_dim % kHeadStep == 0 && ReadsVec4(program, op.query) && ReadsVec4(program, op.key) &&
                        ReadsVec4(program, op.value) && ReadsVec4(program, op.out);
-  return aligned ? "attention_aligned" : "attention";
+  if (r.recorder().limits().tuning.few_registers) return aligned ? "attention_aligned+two" : "attention+two";
+  return aligned ? "attention_aligned+four" : "attention+four";
 }
 
 // Position terms of DeBERTa for the heads [first_head, first_head + heads).
@@ -136,9 +137,9 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.head_dim = static_cast<uint32_t>(head_dim);
   params.window = static_cast<uint32_t>(op.window);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
-  const std::string_view shader = AttentionShader(r.plan().program, op, head_dim);
+  const std::string_view shader = AttentionShader(r, r.plan().program, op, head_dim);
   for (const Place& place : {params.query, params.key, params.value, params.out}) {
-    PERUSE_CHECK(shader == "attention" || (place.first % 4 == 0 && place.stride % 4 == 0));
+    PERUSE_CHECK(shader.starts_with("attention+") || (place.first % 4 == 0 && place.stride % 4 == 0));
   }
   r.recorder().Dispatch(shader, {}, params,
                         {starts, query.buffer, key.buffer, value.buffer, positions.slots, positions.to_position,
@@ -184,7 +185,7 @@ void Record(Recording& r, const ops::Attention& op) {
 template <>
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
-  r.recorder().Expect(AttentionShader(program, op, head_dim), {});
+  r.recorder().Expect(AttentionShader(r, program, op, head_dim), {});
   if (op.position_key.valid()) ExpectLinear(r, PositionsPipeline(program, op.query, op.position_key, head_dim));
   if (op.position_query.valid()) ExpectLinear(r, PositionsPipeline(program, op.key, op.position_query, head_dim));
 }

@@ -6,16 +6,22 @@
 // A thread computes 4 x 4 scores, of four queries, four apart, and four keys, 16 apart, and 4 x 4 results, of the same queries and four
 // adjacent columns. Tiles in workgroup memory are rows along the columns of a head. As in linear_tile.wgsl, all loads are unconditional, and
 // rows outside repeat the last one.
+//
+// On GPUs with few registers a thread has two queries, eight apart, and does not load ahead. Compilers remove the code for the other two, whose
+// results are not used. recorder.cc defines EACH, the number of queries, Each, a value for each of them, and each and four_of, which convert
+// between Each and vec4f.
 const QUERIES = 16u;
 const KEYS = 64u;
 const COLUMNS = 64u;
 const STEP = 16u;
-const LANES = 16u;          // threads that share four queries
-const THREADS = 64u;
+const LANES = 16u;                   // threads that share queries
+const ROW_THREADS = QUERIES / EACH;  // a thread's queries are this far apart
+const THREADS = LANES * ROW_THREADS;
 const LOWEST = -3.4e38;
 // In vec4s, padded against bank conflicts.
 const PITCH = STEP / 4u + 1u;
 const VALUE_PITCH = COLUMNS / 4u + 1u;
+const EACH_PITCH = ROW_THREADS + 1u;  // in Eachs
 
 struct Params {
   scale: f32,
@@ -50,8 +56,8 @@ struct Params {
 
 var<workgroup> query_tile: array<vec4f, QUERIES * PITCH>;
 var<workgroup> key_tile: array<vec4f, KEYS * PITCH>;      // keys, then STEP * VALUE_PITCH of values
-var<workgroup> weights: array<vec4f, KEYS * PITCH>;       // weights of four queries, indexed by key
-var<workgroup> partial: array<vec4f, LANES * PITCH>;      // results of four queries, indexed by lane
+var<workgroup> weights: array<Each, KEYS * EACH_PITCH>;    // weights of a thread's queries, indexed by key
+var<workgroup> partial: array<Each, LANES * EACH_PITCH>;   // results of a thread's queries, indexed by lane
 
 fn slots_at(places: vec4u) -> vec4u {
   return vec4u(slots[places.x], slots[places.y], slots[places.z], slots[places.w]);
@@ -94,6 +100,11 @@ fn add_quads(q: vec4f, a: vec4f, b: vec4f, c: vec4f, d: vec4f, before: vec4f) ->
   return fma(vec4f(q.w), vec4f(a.w, b.w, c.w, d.w), sums);
 }
 
+// The same for one key.
+fn add_quad(q: vec4f, k: vec4f, before: f32) -> f32 {
+  return fma(q.w, k.w, fma(q.z, k.z, fma(q.y, k.y, fma(q.x, k.x, before))));
+}
+
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
   let start = starts[workgroup.z];
@@ -107,18 +118,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let last_columns = (params.head_dim - 1u) / STEP * STEP;
 
   let lane = thread % LANES;
-  let four = thread / LANES;      // this thread's queries: four, four + 4, ...
+  let own = thread / LANES;       // this thread's queries: own, own + ROW_THREADS, ...
   let d = thread % 4u * 4u;       // the columns that this thread loads of a tile,
   let place = thread / 4u;        // and the rows
   let tile_place = place * PITCH + thread % 4u;
-  let column = workgroup.y % blocks * COLUMNS + 4u * lane;
-  let near_column = min(column, (params.head_dim - 1u) / 4u * 4u);
   let query_row = params.query_first + head_first + (start + min(first_query + place, last.x)) * params.query_stride;
-  let rows = vec4u(first_query + four) + vec4u(0u, 4u, 8u, 12u);
-  let queries = min(rows, last);
-  let value_row = params.value_first + head_first + start * params.value_stride;
-  let last_value = value_row + last * params.value_stride;
-
   var context: array<vec4f, 4>;   // one per query; every index is a literal
   var largest = vec4f(LOWEST);    // one per query
   var sums = vec4f();             // one per query: sum over this thread's keys
@@ -126,37 +130,56 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let end_key = min(length, first_query + QUERIES + params.window);
   for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {
     let key_rows = params.key_first + head_first +
-                   (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * LANES, last)) * params.key_stride;
+                   (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * (THREADS / 4u), last)) * params.key_stride;
     var scores = array<vec4f, 4>();  // explicit, because SwiftShader keeps a loop variable's last value
     var query_next = query_at(query_row, d);
     var key_next = key_block(key_rows, d);
     for (var d0 = 0u; d0 < params.head_dim; d0 += STEP) {
+      if (EACH == 2u) {
+        query_next = query_at(query_row, d0 + d);
+        key_next = key_block(key_rows, d0 + d);
+      }
       workgroupBarrier();
-      query_tile[tile_place] = query_next;
+      if (EACH == 4u || tile_place < QUERIES * PITCH) { query_tile[tile_place] = query_next; }
       key_tile[tile_place] = key_next[0];
-      key_tile[tile_place + 16u * PITCH] = key_next[1];
-      key_tile[tile_place + 32u * PITCH] = key_next[2];
-      key_tile[tile_place + 48u * PITCH] = key_next[3];
+      key_tile[tile_place + THREADS / 4u * PITCH] = key_next[1];
+      if (EACH == 4u) {
+        key_tile[tile_place + 32u * PITCH] = key_next[2];
+        key_tile[tile_place + 48u * PITCH] = key_next[3];
+      }
       workgroupBarrier();
-      let next = min(d0 + STEP, last_columns) + d;
-      query_next = query_at(query_row, next);
-      key_next = key_block(key_rows, next);
+      if (EACH == 4u) {
+        let next = min(d0 + STEP, last_columns) + d;
+        query_next = query_at(query_row, next);
+        key_next = key_block(key_rows, next);
+      }
       for (var q = 0u; q < STEP / 4u; q++) {
+        if (EACH == 2u && q >= params.head_dim) { break; }
+        if (EACH == 2u) {
+          // One key after the other, which needs fewer registers.
+          let q0 = query_tile[own * PITCH + q];
+          let q1 = query_tile[(own + ROW_THREADS) * PITCH + q];
+          for (var i = 0u; i < 4u; i++) {
+            let k = key_tile[(lane + i * LANES) * PITCH + q];
+            scores[0][i] = add_quad(q0, k, scores[0][i]);
+            scores[1][i] = add_quad(q1, k, scores[1][i]);
+          }
+          continue;
+        }
         let k0 = key_tile[lane * PITCH + q];
         let k1 = key_tile[(lane + 16u) * PITCH + q];
         let k2 = key_tile[(lane + 32u) * PITCH + q];
         let k3 = key_tile[(lane + 48u) * PITCH + q];
-        scores[0] = add_quads(query_tile[four * PITCH + q], k0, k1, k2, k3, scores[0]);
-        scores[1] = add_quads(query_tile[(four + 4u) * PITCH + q], k0, k1, k2, k3, scores[1]);
-        scores[2] = add_quads(query_tile[(four + 8u) * PITCH + q], k0, k1, k2, k3, scores[2]);
-        scores[3] = add_quads(query_tile[(four + 12u) * PITCH + q], k0, k1, k2, k3, scores[3]);
+        scores[0] = add_quads(query_tile[own * PITCH + q], k0, k1, k2, k3, scores[0]);
+        scores[1] = add_quads(query_tile[(own + 1u * ROW_THREADS) * PITCH + q], k0, k1, k2, k3, scores[1]);
+        scores[2] = add_quads(query_tile[(own + 2u * ROW_THREADS) * PITCH + q], k0, k1, k2, k3, scores[2]);
+        scores[3] = add_quads(query_tile[(own + 3u * ROW_THREADS) * PITCH + q], k0, k1, k2, k3, scores[3]);
       }
     }
 
-    let keys = vec4u(first_key + lane) + vec4u(0u, 1u, 2u, 3u) * LANES;
-    let inside = keys < vec4u(length);
     if (params.has_position_key + params.has_position_query + params.has_position_bias != 0u) {
-      let key_places = min(keys, last);
+      let queries = first_query + min(vec4u(own) + vec4u(0u, 1u, 2u, 3u) * ROW_THREADS, last - first_query);
+      let key_places = first_key + min(vec4u(lane) + vec4u(0u, 1u, 2u, 3u) * LANES, last - first_key);
       let distances = vec4u(params.reach - 1u) - key_places;
       var slots0 = slots_at(distances + queries.x);
       var slots1 = slots_at(distances + queries.y);
@@ -195,19 +218,25 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
         scores[3] += terms[3];
       }
     }
-    // Loads values while weights are computed: four keys, in each of this thread's columns.
-    var value_rows = min(value_row + (vec4u(first_key + four) + vec4u(0u, 4u, 8u, 12u)) * params.value_stride, last_value);
+    // Loads values while weights are computed: of four keys, in each of this thread's columns.
+    let near_column = min(workgroup.y % blocks * COLUMNS + 4u * lane, (params.head_dim - 1u) / 4u * 4u);
+    let value_row = params.value_first + head_first + start * params.value_stride;
+    let last_value = value_row + last * params.value_stride;
+    var value_rows = min(value_row + (vec4u(first_key + own) + vec4u(0u, 1u, 2u, 3u) * ROW_THREADS) * params.value_stride, last_value);
     var value_next = value_block(value_rows, near_column);
 
+    let rows = vec4u(first_query + own) + vec4u(0u, 1u, 2u, 3u) * ROW_THREADS;
+    let keys = vec4u(first_key + lane) + vec4u(0u, 1u, 2u, 3u) * LANES;
+    let inside = keys < vec4u(length);
     scores[0] = select(vec4f(LOWEST), scores[0] * params.scale, inside & near(rows.x, keys));
     scores[1] = select(vec4f(LOWEST), scores[1] * params.scale, inside & near(rows.y, keys));
     scores[2] = select(vec4f(LOWEST), scores[2] * params.scale, inside & near(rows.z, keys));
     scores[3] = select(vec4f(LOWEST), scores[3] * params.scale, inside & near(rows.w, keys));
-    partial[lane * PITCH + four] =
-        vec4f(highest_of(scores[0]), highest_of(scores[1]), highest_of(scores[2]), highest_of(scores[3]));
+    partial[lane * EACH_PITCH + own] =
+        each(vec4f(highest_of(scores[0]), highest_of(scores[1]), highest_of(scores[2]), highest_of(scores[3])));
     workgroupBarrier();
     let before = largest;
-    for (var l = 0u; l < LANES; l++) { largest = max(largest, partial[l * PITCH + four]); }
+    for (var l = 0u; l < LANES; l++) { largest = max(largest, four_of(partial[l * EACH_PITCH + own])); }
     let rescale = exp(before - largest);
     scores[0] = select(vec4f(), exp(scores[0] - largest.x), inside & near(rows.x, keys));
     scores[1] = select(vec4f(), exp(scores[1] - largest.y), inside & near(rows.y, keys));
@@ -218,25 +247,28 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     context[1] *= rescale.y;
     context[2] *= rescale.z;
     context[3] *= rescale.w;
-    weights[lane * PITCH + four] = vec4f(scores[0].x, scores[1].x, scores[2].x, scores[3].x);
-    weights[(lane + 16u) * PITCH + four] = vec4f(scores[0].y, scores[1].y, scores[2].y, scores[3].y);
-    weights[(lane + 32u) * PITCH + four] = vec4f(scores[0].z, scores[1].z, scores[2].z, scores[3].z);
-    weights[(lane + 48u) * PITCH + four] = vec4f(scores[0].w, scores[1].w, scores[2].w, scores[3].w);
+    weights[lane * EACH_PITCH + own] = each(vec4f(scores[0].x, scores[1].x, scores[2].x, scores[3].x));
+    weights[(lane + 16u) * EACH_PITCH + own] = each(vec4f(scores[0].y, scores[1].y, scores[2].y, scores[3].y));
+    weights[(lane + 32u) * EACH_PITCH + own] = each(vec4f(scores[0].z, scores[1].z, scores[2].z, scores[3].z));
+    weights[(lane + 48u) * EACH_PITCH + own] = each(vec4f(scores[0].w, scores[1].w, scores[2].w, scores[3].w));
 
     // The end is a variable: with a constant, compilers move the loads after the exit of the loop.
     let steps = (min(KEYS, end_key - first_key) + STEP - 1u) / STEP;
     for (var s = 0u; s < steps; s++) {
-      let first_weight = min(s, 3u) * STEP * PITCH + four;  // min saves the check of an index
+      let first_weight = min(s, 3u) * STEP * EACH_PITCH + own;  // min saves the check of an index
+      if (EACH == 2u) { value_next = value_block(value_rows, near_column); }
       workgroupBarrier();
-      key_tile[four * VALUE_PITCH + lane] = value_next[0];
-      key_tile[(four + 4u) * VALUE_PITCH + lane] = value_next[1];
-      key_tile[(four + 8u) * VALUE_PITCH + lane] = value_next[2];
-      key_tile[(four + 12u) * VALUE_PITCH + lane] = value_next[3];
+      key_tile[own * VALUE_PITCH + lane] = value_next[0];
+      key_tile[(own + ROW_THREADS) * VALUE_PITCH + lane] = value_next[1];
+      if (EACH == 4u) {
+        key_tile[(own + 8u) * VALUE_PITCH + lane] = value_next[2];
+        key_tile[(own + 12u) * VALUE_PITCH + lane] = value_next[3];
+      }
       workgroupBarrier();
       value_rows = min(value_rows + STEP * params.value_stride, last_value);
-      value_next = value_block(value_rows, near_column);
+      if (EACH == 4u) { value_next = value_block(value_rows, near_column); }
       for (var k = 0u; k < STEP; k++) {
-        let weight = weights[first_weight + k * PITCH];
+        let weight = four_of(weights[first_weight + k * EACH_PITCH]);
         let columns = key_tile[k * VALUE_PITCH + lane];
         context[0] = fma(vec4f(weight.x), columns, context[0]);
         context[1] = fma(vec4f(weight.y), columns, context[1]);
@@ -246,12 +278,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     }
   }
 
-  partial[lane * PITCH + four] = sums;
+  partial[lane * EACH_PITCH + own] = each(sums);
   workgroupBarrier();
   var total = vec4f();
-  for (var l = 0u; l < LANES; l++) { total += partial[l * PITCH + four]; }
-  for (var i = 0u; i < 4u; i++) {
-    let row = first_query + four + 4u * i;
+  for (var l = 0u; l < LANES; l++) { total += four_of(partial[l * EACH_PITCH + own]); }
+  let column = workgroup.y % blocks * COLUMNS + 4u * lane;
+  for (var i = 0u; i < EACH; i++) {
+    let row = first_query + own + ROW_THREADS * i;
     if (row < length) {
       put(params.out_first + (start + row) * params.out_stride + head_first, column, context[0] / total.x);
     }

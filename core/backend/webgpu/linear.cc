@@ -12,8 +12,11 @@ std::string_view LinearShader(Recording& r, const LinearPipeline& pipeline) {
   return GpuFormatOf(pipeline.precision).product_shader(r.recorder().limits(), pipeline.aligned);
 }
 
-Constants LinearConstants(const TileShape& tile, const LinearPipeline& pipeline) {
-  Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)}, {"ROWS", static_cast<float>(tile.thread_rows)}};
+Constants LinearConstants(Recording& r, const TileShape& tile, const LinearPipeline& pipeline) {
+  Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)},
+                         {"TILE_COLUMNS", static_cast<float>(tile.columns)},
+                         {"ROWS", static_cast<float>(tile.thread_rows)},
+                         {"FEW_REGISTERS", r.recorder().limits().tuning.few_registers ? 1.0f : 0.0f}};
   for (const Constant& constant : GpuFormatOf(pipeline.precision).product_constants(pipeline.wide))
     constants.push_back(constant);
   return constants;
@@ -24,7 +27,7 @@ Tiling TilingOf(Recording& r, const LinearParams& params, uint32_t groups) {
                     .depth = static_cast<int32_t>(params.depth),
                     .width = static_cast<int32_t>(params.width),
                     .groups = static_cast<int32_t>(groups),
-                    .enough_workgroups = r.recorder().limits().enough_workgroups});
+                    .tuning = r.recorder().limits().tuning});
 }
 
 void Dispatch(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,
@@ -32,8 +35,8 @@ void Dispatch(Recording& r, const LinearPipeline& pipeline, const LinearParams& 
   for (const uint32_t place : {params.x_first, params.x_stride, params.w_first, params.w_stride}) {
     PERUSE_CHECK(!pipeline.aligned || place % 4 == 0);
   }
-  r.recorder().Dispatch(LinearShader(r, pipeline), LinearConstants(tile, pipeline), params, buffers,
-                        {CeilDivide(params.width, kTileColumns), CeilDivide(params.rows, tile.rows), groups});
+  r.recorder().Dispatch(LinearShader(r, pipeline), LinearConstants(r, tile, pipeline), params, buffers,
+                        {CeilDivide(params.width, tile.columns), CeilDivide(params.rows, tile.rows), groups});
 }
 
 uint32_t RowElements(const LinearWeight& linear) {
@@ -87,7 +90,7 @@ Tiling TilingBeforeNorm(Recording& r, const Product& product) {
        .groups = spec.groups,
        .may_split = !GpuFormatOf(spec.precision).quantizes_input && PipelineFor(spec, product.x_reads_vec4).aligned,
        .most_bytes = r.recorder().limits().binding_bytes,
-       .enough_workgroups = r.recorder().limits().enough_workgroups});
+       .tuning = r.recorder().limits().tuning});
 }
 
 void ProjectAndNormalise(Recording& r, const Product& product, const Recording::View& residual, const NormArgs& norm,
@@ -121,8 +124,8 @@ LinearPipeline PipelineFor(const LinearSpec& spec, bool x_reads_vec4) {
 
 void ExpectLinear(Recording& r, const LinearPipeline& pipeline) {
   if (GpuFormatOf(pipeline.precision).quantizes_input) ExpectQuantizeRows(r);
-  for (const TileShape& tile : kTileShapes)
-    r.recorder().Expect(LinearShader(r, pipeline), LinearConstants(tile, pipeline));
+  for (const TileShape& tile : r.recorder().limits().tuning.tiles)
+    r.recorder().Expect(LinearShader(r, pipeline), LinearConstants(r, tile, pipeline));
 }
 
 void DispatchLinear(Recording& r, const LinearPipeline& pipeline, const LinearParams& params, uint32_t groups,

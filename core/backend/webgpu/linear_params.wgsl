@@ -26,6 +26,8 @@ struct Params {
   x_scales_stride: u32,
 }
 
+override FEW_REGISTERS: bool = false;
+
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
 @group(0) @binding(4) var<storage, read> other: array<f32>;

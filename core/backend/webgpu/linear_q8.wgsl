@@ -40,11 +40,19 @@ fn add_products(a: u32, b: vec4u, sums: vec4i) -> vec4i {
   return sums + vec4i(dot4(a, b.x), dot4(a, b.y), dot4(a, b.z), dot4(a, b.w));
 }
 
+fn scale_at(slice: u32) -> f32 {
+  return bitcast<f32>(x[slice / 4u][slice % 4u]);
+}
+
+fn row_scales_of(rows: vec4u, group: u32) -> vec4f {
+  let slices = params.x_scales_first + group + min(rows * params.x_scales_stride, vec4u((params.rows - 1u) * params.x_scales_stride));
+  return vec4f(scale_at(slices.x), scale_at(slices.y), scale_at(slices.z), scale_at(slices.w));
+}
+
 fn scales_of(columns: vec4u, group: u32) -> vec4f {
   return of_columns(params.scales_first, columns, group);
 }
 
-fn finished(row: u32, group: u32, sums: vec4i, scales: vec4f) -> vec4f {
-  let slice = params.x_scales_first + row * params.x_scales_stride + group;
-  return vec4f(sums) * (bitcast<f32>(x[slice / 4u][slice % 4u]) * scales);
+fn finished(sums: vec4i, row_scale: f32, scales: vec4f) -> vec4f {
+  return vec4f(sums) * (row_scale * scales);
 }

@@ -4,20 +4,22 @@
 // Workgroup: (tile of TOKENS tokens, head, sequence). Logits and kernels stay in the workgroup.
 //
 // A thread computes the products of four tokens and five taps with every eighth part of the depth, in registers: 160 multiply-adds for the
-// 18 vec4s of a part. The parts are added in workgroup memory. All loads are unconditional; tokens and taps outside repeat the last one.
+// 18 vec4s of a part. With few registers it computes three taps. The parts are added in workgroup memory. All loads are unconditional; tokens
+// and taps outside repeat the last one.
 //
 // The depth is a multiple of 16, and rows of x are at multiples of four.
 #include "quads.wgsl"
 #include "float_rows.wgsl"
 #include "linear_float.wgsl"
 
+override FEW_REGISTERS: bool = false;
 override TAPS: u32 = 9u;  // at most 63: TOKENS * TAPS floats of workgroup memory
 
 const THREADS = 64u;
 const TOKENS = 16u;
 const PARTS = 8u;
-const FIVE = 5u;
-const TWO_FIVES = 10u;  // taps of all threads
+override OWN_TAPS: u32 = select(5u, 3u, FEW_REGISTERS);  // taps of a thread
+override ALL_TAPS: u32 = 2u * OWN_TAPS;                  // taps of all threads
 
 struct Params {
   depth: u32,             // k
@@ -39,13 +41,21 @@ struct Params {
 @group(0) @binding(5) var<storage, read> values: array<f32>;
 @group(0) @binding(6) var<storage, read_write> out: array<f32>;
 
-var<workgroup> partial: array<vec4f, TWO_FIVES * TOKENS / 4u * PARTS>;
+var<workgroup> partial: array<vec4f, ALL_TAPS * TOKENS / 4u * PARTS>;
 var<workgroup> kernels: array<f32, TOKENS * TAPS>;  // logits first
 
 struct Part {
   x: array<vec4f, 4>,  // of four tokens
   y: array<vec4f, 4>,  // the next four along k
   w: array<Eight, 5>,
+}
+
+// Half of load_w.
+fn quad_of_w(row: u32, k: u32) -> vec4f {
+  if (!HALF_WEIGHTS) { return bitcast<vec4f>(w[(row + k) / 4u]); }
+  let eight = w[(row + k) / 8u];
+  let half = select(eight.xy, eight.zw, (row + k) % 8u == 4u);
+  return vec4f(unpack2x16float(half.x), unpack2x16float(half.y));
 }
 
 fn load_part(x_rows: vec4u, w_rows: array<u32, 5>, k: u32) -> Part {
@@ -71,16 +81,29 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 
   let part = thread % PARTS;
   let four = thread / PARTS % 4u;  // tokens 4 * four, ...
-  let five = thread / 32u * FIVE;  // taps five, ...
+  let own = thread / 32u * OWN_TAPS;  // taps own, ...
   let rows = start + min(vec4u(first + 4u * four) + vec4u(0u, 1u, 2u, 3u), vec4u(length - 1u));
   let x_rows = params.x_first + rows * params.x_stride;
-  for (var tap = 0u; tap < TAPS; tap += TWO_FIVES) {
-    let near = head * TAPS + min(vec4u(tap + five) + vec4u(0u, 1u, 2u, 3u), vec4u(TAPS - 1u));
-    let fifth = head * TAPS + min(tap + five + 4u, TAPS - 1u);
+  for (var tap = 0u; tap < TAPS; tap += ALL_TAPS) {
+    let near = head * TAPS + min(vec4u(tap + own) + vec4u(0u, 1u, 2u, 3u), vec4u(TAPS - 1u));
+    let fifth = head * TAPS + min(tap + own + 4u, TAPS - 1u);
     let w_rows = array<u32, 5>(near.x * params.w_stride, near.y * params.w_stride, near.z * params.w_stride,
                                near.w * params.w_stride, fifth * params.w_stride);
     var sums = array<vec4f, 5>();  // every index is a literal
     for (var k = 8u * part; k < params.depth; k += 8u * PARTS) {
+      if (FEW_REGISTERS) {
+        // Four along k at a time, and one tap after the other.
+        for (var half = 0u; half < 8u && k + half < params.depth; half += 4u) {
+          let x0 = load_x(x_rows.x, k + half);
+          let x1 = load_x(x_rows.y, k + half);
+          let x2 = load_x(x_rows.z, k + half);
+          let x3 = load_x(x_rows.w, k + half);
+          sums[0] = add_quads(quad_of_w(w_rows[0], k + half), x0, x1, x2, x3, sums[0]);
+          sums[1] = add_quads(quad_of_w(w_rows[1], k + half), x0, x1, x2, x3, sums[1]);
+          sums[2] = add_quads(quad_of_w(w_rows[2], k + half), x0, x1, x2, x3, sums[2]);
+        }
+        continue;
+      }
       let loaded = load_part(x_rows, w_rows, k);
       sums[0] = add_part(loaded, loaded.w[0], sums[0]);
       sums[1] = add_part(loaded, loaded.w[1], sums[1]);
@@ -88,15 +111,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       sums[3] = add_part(loaded, loaded.w[3], sums[3]);
       sums[4] = add_part(loaded, loaded.w[4], sums[4]);
     }
-    let place = (five * 4u + four) * PARTS + part;
+    let place = (own * 4u + four) * PARTS + part;
     partial[place] = sums[0];
     partial[place + 4u * PARTS] = sums[1];
     partial[place + 8u * PARTS] = sums[2];
-    partial[place + 12u * PARTS] = sums[3];
-    partial[place + 16u * PARTS] = sums[4];
+    if (!FEW_REGISTERS) {
+      partial[place + 12u * PARTS] = sums[3];
+      partial[place + 16u * PARTS] = sums[4];
+    }
     workgroupBarrier();
     let sum_tap = tap + thread / 4u;
-    if (thread < TWO_FIVES * 4u && sum_tap < TAPS) {
+    if (thread < ALL_TAPS * 4u && sum_tap < TAPS) {
       var sum = partial[thread * PARTS];
       for (var p = 1u; p < PARTS; p++) { sum += partial[thread * PARTS + p]; }
       let column = head * TAPS + sum_tap;

@@ -1,25 +1,26 @@
-// The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x 64 outputs of one group, ROWS x 4 per thread.
-// The including shader defines Quad (four neighbours along k), Sums (of four columns), load_x (a Quad), load_w (an Eight), lower and upper
-// (an Eight's Quads), add_products, scales_of, finished, and WIDE (see linear_q8.wgsl).
+// The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x TILE_COLUMNS outputs of one group, ROWS x 4 per
+// thread. The including shader defines Quad (four neighbours along k), Sums (of four columns), load_x (a Quad), load_w (an Eight), lower and
+// upper (an Eight's Quads), add_products, row_scales_of, scales_of, finished, and WIDE (see linear_q8.wgsl).
 //
 // Every thread loads its share of the next tile while the current one is multiplied: without a branch, and as it is stored, because
-// compilers wait for loads where branches meet and before they unpack. Past the depth the last tile is loaded once more. Tiles in
-// workgroup memory are rows along k. A thread's columns are 16 apart, so that adjacent threads write adjacent elements.
+// compilers wait for loads where branches meet and before they unpack. Past the depth the last tile is loaded once more. With FEW_REGISTERS
+// a thread loads just before it stores, and compilers cannot mix the steps of the inner loop.
 //
+// Tiles in workgroup memory are rows along k. A thread's columns are COLUMN_THREADS apart, so that adjacent threads write adjacent elements.
 // Rows and columns outside repeat the last one; they are computed but not written, so the loop needs no bounds checks.
 #include "quads.wgsl"
 
 override TILE_ROWS: u32 = 32u;
+override TILE_COLUMNS: u32 = 64u;
 override ROWS: u32 = 8u;  // 4 or 8
 
-const TILE_COLUMNS = 64u;
-const STEP = 16u;         // depth of a tile
-const COLUMN_THREADS = TILE_COLUMNS / 4u;
-const PITCH = STEP / 4u + 1u;                   // in Quads, padded against bank conflicts
-override ROW_THREADS: u32 = TILE_ROWS / ROWS;   // a thread's rows are this far apart
+const STEP = 16u;                                     // depth of a tile
+const PITCH = STEP / 4u + 1u;                         // in Quads, padded against bank conflicts
+override COLUMN_THREADS: u32 = TILE_COLUMNS / 4u;
+override ROW_THREADS: u32 = TILE_ROWS / ROWS;         // a thread's rows are this far apart
 override THREADS: u32 = COLUMN_THREADS * ROW_THREADS;
-override X_THREADS: u32 = 16u / ROWS;           // threads that load a row of x: 4, a Quad each, or 2
-override ALL_W: bool = THREADS == 128u;         // with 64 threads each loads of two rows of w
+override X_THREADS: u32 = THREADS / TILE_ROWS;        // threads that load a row of x: 2, two Quads each, or 4
+override ALL_W: bool = THREADS == 2u * TILE_COLUMNS;  // otherwise each loads of two rows of w
 
 var<workgroup> x_tile: array<Quad, TILE_ROWS * PITCH>;
 var<workgroup> w_tile: array<Quad, TILE_COLUMNS * PITCH>;
@@ -31,7 +32,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let group = tile.z;
 
   let x_row = thread / X_THREADS;
-  let x_k = thread % X_THREADS * ROWS;
+  let x_k = thread % X_THREADS * (STEP / X_THREADS);
   let w_row = thread / 2u;
   let w_k = thread % 2u * 8u;
   let x_first = params.x_first + group * params.x_group + min(first_row + x_row, params.rows - 1u) * params.x_stride;
@@ -46,14 +47,20 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   var sums: array<Sums, 8>;  // in registers: every index is a literal
   var x0 = load_x(x_first, x_k);
   var x1: Quad;
-  if (ROWS == 8u) { x1 = load_x(x_first, x_k + 4u); }
+  if (X_THREADS == 2u) { x1 = load_x(x_first, x_k + 4u); }
   var w0 = load_w(w_rows.x, w_k);
   var w1: Eight;
   if (!ALL_W) { w1 = load_w(w_rows.y, w_k); }
   for (var k0 = 0u; k0 < params.depth; k0 += STEP) {
+    if (FEW_REGISTERS) {
+      x0 = load_x(x_first, k0 + x_k);
+      if (X_THREADS == 2u) { x1 = load_x(x_first, k0 + x_k + 4u); }
+      w0 = load_w(w_rows.x, k0 + w_k);
+      if (!ALL_W) { w1 = load_w(w_rows.y, k0 + w_k); }
+    }
     workgroupBarrier();
     x_tile[x_place] = x0;
-    if (ROWS == 8u) { x_tile[x_place + 1u] = x1; }
+    if (X_THREADS == 2u) { x_tile[x_place + 1u] = x1; }
     w_tile[w_place] = lower(w0);
     w_tile[w_place + 1u] = upper(w0);
     if (!ALL_W) {
@@ -61,13 +68,16 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
       w_tile[w_place + 32u * PITCH + 1u] = upper(w1);
     }
     workgroupBarrier();
-    let next = min(k0 + STEP, last);
-    x0 = load_x(x_first, next + x_k);
-    if (ROWS == 8u) { x1 = load_x(x_first, next + x_k + 4u); }
-    w0 = load_w(w_rows.x, next + w_k);
-    if (!ALL_W) { w1 = load_w(w_rows.y, next + w_k); }
+    if (!FEW_REGISTERS) {
+      let next = min(k0 + STEP, last);
+      x0 = load_x(x_first, next + x_k);
+      if (X_THREADS == 2u) { x1 = load_x(x_first, next + x_k + 4u); }
+      w0 = load_w(w_rows.x, next + w_k);
+      if (!ALL_W) { w1 = load_w(w_rows.y, next + w_k); }
+    }
     if (WIDE && k0 == params.depth / 2u) { begin_low(&sums); }
     for (var q = 0u; q < STEP / 4u; q++) {
+      if (FEW_REGISTERS && q >= params.depth) { break; }
       let a = w_tile[column * PITCH + q];
       let b = w_tile[(column + COLUMN_THREADS) * PITCH + q];
       let c = w_tile[(column + 2u * COLUMN_THREADS) * PITCH + q];
@@ -87,15 +97,16 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   }
 
   let columns = vec4u(first_column + column) + vec4u(0u, 1u, 2u, 3u) * COLUMN_THREADS;
-  let biases = biases_of(columns, group);
   let scales = scales_of(columns, group);
+  let biases = biases_of(columns, group);
   for (var i = 0u; i < ROWS; i += 4u) {
     let rows = vec4u(first_row + row) + (vec4u(i) + vec4u(0u, 1u, 2u, 3u)) * ROW_THREADS;
-    let near = min(rows, vec4u(params.rows - 1u));
-    put(rows, columns, group, array<vec4f, 4>(finished(near.x, group, sums[0], scales) + biases,
-                                              finished(near.y, group, sums[1], scales) + biases,
-                                              finished(near.z, group, sums[2], scales) + biases,
-                                              finished(near.w, group, sums[3], scales) + biases));
+    let row_scales = row_scales_of(rows, group);
+    put(rows, columns, group, array<vec4f, 4>(finished(sums[0], row_scales.x, scales) + biases,
+                                              finished(sums[1], row_scales.y, scales) + biases,
+                                              finished(sums[2], row_scales.z, scales) + biases,
+                                              finished(sums[3], row_scales.w, scales) + biases));
+    if (ROWS == 4u) { break; }
     sums[0] = sums[4];
     sums[1] = sums[5];
     sums[2] = sums[6];

@@ -17,7 +17,14 @@ constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
     {"+bytes",
      "fn bytes(a: u32) -> vec4i { return bitcast<vec4i>(vec4u(a << 24u, a << 16u, a << 8u, a)) >> vec4u(24u); }\n"
      "fn dot4(a: u32, b: u32) -> i32 { return dot(bytes(a), bytes(b)); }\n"},
-    {"", "alias scalar = f32;\nalias vec4t = vec4<f32>;\nconst HALF_PRODUCTS = false;\n"},
+    // Queries of a thread in attention_tile.wgsl.
+    {"+four",
+     "alias Each = vec4f;\nconst EACH = 4u;\nfn each(v: vec4f) -> Each { return v; }\n"
+     "fn four_of(v: Each) -> vec4f { return v; }\n"},
+    {"+two",
+     "alias Each = vec2f;\nconst EACH = 2u;\nfn each(v: vec4f) -> Each { return v.xy; }\n"
+     "fn four_of(v: Each) -> vec4f { return v.xyxy; }\n"},
+    {"", ""},
 };
 
 constexpr uint64_t kSmallestBuffer = 256;  // bytes

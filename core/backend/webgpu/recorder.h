@@ -16,10 +16,10 @@ namespace peruse::webgpu {
 
 // Defaults are those of WebGPU; the host may report higher limits.
 struct Limits {
-  uint64_t binding_bytes = 128u << 20;            // maxStorageBufferBindingSize
-  uint32_t workgroups_per_dimension = 65535;      // maxComputeWorkgroupsPerDimension
-  bool packed_dot = false;                        // WGSL has packed_4x8_integer_dot_product
-  int32_t enough_workgroups = kEnoughWorkgroups;  // of a product
+  uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
+  uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
+  bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
+  Tuning tuning = TuningFor("");
 };
 
 // Returns the smallest of 16, 32, 48, 64, 96, 128, 192, ... that is not below `length`. Texts with equal results share buffers.

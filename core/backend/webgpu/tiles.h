@@ -1,30 +1,33 @@
-// Chooses the tiles of a product (linear_tile.wgsl). Depends on its size only.
+// Chooses the tiles of a product (linear_tile.wgsl). Depends on its size and the GPU's vendor only.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace peruse::webgpu {
 
 struct TileShape {
-  int32_t rows;         // rows of a workgroup's tile, which has kTileColumns columns
+  int32_t rows;         // rows of a workgroup's tile
+  int32_t columns;      // columns of a workgroup's tile
   int32_t thread_rows;  // rows of one thread, which has four columns
 
   bool operator==(const TileShape&) const = default;
 };
 
-inline constexpr int32_t kTileColumns = 64;
 inline constexpr int32_t kTileDepth = 16;  // counted in elements of k, or in words of int8 values
-// Ordered from best data reuse to most parallelism.
-inline constexpr std::array<TileShape, 3> kTileShapes = {{{64, 8}, {32, 8}, {16, 4}}};
 
-// Products are split until they have this many workgroups. On GPUs with fewer cores this only costs a smaller tile.
-inline constexpr int32_t kEnoughWorkgroups = 128;
+// Parameters of the shaders that depend on the GPU's vendor.
+struct Tuning {
+  std::span<const TileShape> tiles;  // ordered from best data reuse to most parallelism
+  // Products are split until they have this many workgroups. On GPUs with fewer cores this only costs a smaller tile.
+  int32_t enough_workgroups;
+  bool few_registers;  // shaders keep fewer values of a thread, and do not load ahead
+};
 
-// Returns the number for GPUs of this vendor (GPUAdapterInfo.vendor, "" if unknown). An SM of NVIDIA's GPUs needs several workgroups of two
-// warps to hide the latency of memory: with 256 an H200 computes DeBERTa-v3-base 1.27 times (128 tokens) and 1.06 times (512) as fast as with 128.
-int32_t EnoughWorkgroups(std::string_view vendor);
+// Returns the parameters for GPUs of this vendor (GPUAdapterInfo.vendor, "" if unknown).
+const Tuning& TuningFor(std::string_view vendor);
+
 // Minimum depth of a slice: below it, the fixed costs of a workgroup exceed those of its products.
 inline constexpr int32_t kShortestSlice = 128;
 // Limits the memory traffic of slices, which are written, then read again to be summed.
@@ -37,7 +40,7 @@ struct TiledProduct {
   int32_t groups = 1;
   bool may_split = false;            // whether the next operation can sum the slices
   uint64_t most_bytes = UINT64_MAX;  // memory limit of the slices
-  int32_t enough_workgroups = kEnoughWorkgroups;
+  Tuning tuning = TuningFor("");
 };
 
 struct Tiling {

@@ -14,11 +14,18 @@ function prelude(suffix) {
   throw new Error(`recorder.cc has no text for "${suffix}"`);
 }
 
-const kTiles = [
-  [64, 8],
-  [32, 8],
-  [16, 4],
-];
+/** By vendor, as in tiles.cc: rows and columns of a tile, and rows of a thread. */
+const kTiles = {
+  usual: [
+    [64, 64, 8],
+    [32, 64, 8],
+    [16, 64, 4],
+  ],
+  intel: [
+    [32, 32, 4],
+    [16, 64, 4],
+  ],
+};
 
 const kFormats = [
   ['linear_aligned', '', { HALF_WEIGHTS: 0 }, 'fp32'],
@@ -44,18 +51,30 @@ function plain(kernel) {
   return { ...kernel, name: `${kernel.name} epilogue`, code };
 }
 
-export function kernels() {
+export function kernels(vendor) {
+  const FEW_REGISTERS = Number(vendor === 'intel');
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });
   const products = kFormats.flatMap(([shader, suffix, constants, format]) =>
-    kTiles.map(([rows, threadRows]) =>
-      kernel(`linear ${rows}x64 ${format}`, shader, { TILE_ROWS: rows, ROWS: threadRows, ...constants }, suffix),
+    (kTiles[vendor] ?? kTiles.usual).map(([TILE_ROWS, TILE_COLUMNS, ROWS]) =>
+      kernel(
+        `linear ${TILE_ROWS}x${TILE_COLUMNS} ${format}`,
+        shader,
+        { TILE_ROWS, TILE_COLUMNS, ROWS, FEW_REGISTERS, ...constants },
+        suffix,
+      ),
     ),
   );
   const spans = [
-    kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, HALF_WEIGHTS: 0 }),
-    kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, HALF_WEIGHTS: 1 }),
+    kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 0 }),
+    kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 1 }),
   ];
   const others = ['norm', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
-  return [...products, ...products.map(plain), kernel('attention', 'attention_aligned', {}), ...spans, ...others];
+  return [
+    ...products,
+    ...products.map(plain),
+    kernel('attention', 'attention_aligned', {}, FEW_REGISTERS ? '+two' : '+four'),
+    ...spans,
+    ...others,
+  ];
 }

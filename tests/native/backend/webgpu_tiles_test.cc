@@ -5,24 +5,41 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr TileShape kLarge = {64, 8};
-constexpr TileShape kMiddle = {32, 8};
-constexpr TileShape kSmall = {16, 4};
+constexpr TileShape kLarge = {64, 64, 8};
+constexpr TileShape kMiddle = {32, 64, 8};
+constexpr TileShape kSmall = {16, 64, 4};
 
 int64_t Workgroups(const TiledProduct& product) {
   const Tiling tiling = PlanTiles(product);
   return int64_t{(product.rows + tiling.tile.rows - 1) / tiling.tile.rows} *
-         ((product.width + kTileColumns - 1) / kTileColumns) * product.groups * tiling.splits;
+         ((product.width + tiling.tile.columns - 1) / tiling.tile.columns) * product.groups * tiling.splits;
 }
 
 TEST(WebGpuTiles, DependOnTheVendor) {
-  EXPECT_EQ(EnoughWorkgroups("nvidia"), 256);
-  EXPECT_EQ(EnoughWorkgroups("intel"), kEnoughWorkgroups);
-  EXPECT_EQ(EnoughWorkgroups(""), kEnoughWorkgroups);
-  TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true, .enough_workgroups = 256};
+  EXPECT_EQ(TuningFor("nvidia").enough_workgroups, 256);
+  EXPECT_EQ(TuningFor("").enough_workgroups, 128);
+  TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true, .tuning = TuningFor("nvidia")};
   EXPECT_EQ(PlanTiles(output), (Tiling{kSmall, 4}));
   output.rows = 512;
   EXPECT_EQ(PlanTiles(output), (Tiling{kLarge, 4}));
+}
+
+// Every tile has 16 outputs for a thread, and as many outputs, so the number of rows decides.
+TEST(WebGpuTiles, FewRegisters) {
+  constexpr TileShape kSquare = {32, 32, 4};
+  const Tuning& intel = TuningFor("intel");
+  EXPECT_TRUE(intel.few_registers);
+  EXPECT_FALSE(TuningFor("").few_registers);
+  for (const TileShape& tile : intel.tiles) {
+    EXPECT_EQ(tile.thread_rows, 4);
+    EXPECT_EQ(tile.rows * tile.columns, 64 * 16);
+  }
+  EXPECT_EQ(PlanTiles({.rows = 128, .depth = 768, .width = 768, .may_split = true, .tuning = intel}),
+            (Tiling{kSquare, 2}));
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 768, .may_split = true, .tuning = intel}),
+            (Tiling{kSquare, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 17, .depth = 64, .width = 10000, .tuning = intel}).tile, kSquare);
+  EXPECT_EQ(PlanTiles({.rows = 16, .depth = 64, .width = 10000, .tuning = intel}).tile, kSmall);
 }
 
 // Figures of docs/internals/webgpu.md for the linear layers of a base-size model.

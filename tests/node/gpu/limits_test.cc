@@ -65,6 +65,29 @@ TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
   EXPECT_GT(compared, 30);
 }
 
+// The tiles of Intel's GPUs, and the usual ones. Only the order of a sum that is split into slices may differ.
+TEST(GpuLimits, FewRegistersGiveTheSameBits) {
+  const auto few = CreateHostedWebGpuBackendWithin({.tuning = webgpu::TuningFor("intel")});
+  const auto usual = CreateHostedWebGpuBackendWithin({});
+  int compared = 0;
+  for (const OpCase& c : AllCases()) {
+    const std::string_view operation = c.operation;
+    const bool depends = operation.find("Linear") != std::string_view::npos ||
+                         operation.find("Attention") != std::string_view::npos || operation == "MatMul" ||
+                         operation == "Conv1d";
+    if (!depends) continue;
+    const std::vector<HostMatrix> operands = MakeOperands(c);
+    const Outcome want = RunCase(*usual, c, operands);
+    const Outcome got = RunCase(*few, c, operands);
+    ASSERT_TRUE(got.status.ok()) << got.status.message();
+    ASSERT_EQ(got.stray_write, "") << c.name();
+    for (size_t i = 0; i < want.outputs.size(); ++i)
+      ASSERT_EQ(got.outputs[i].values, want.outputs[i].values) << c.name();
+    ++compared;
+  }
+  EXPECT_GT(compared, 100);
+}
+
 TEST(GpuLimits, HeadsInSeveralDispatches) {
   // One head's position products take 70 * 139 * 4 bytes, so each head is a dispatch of its own.
   ExpectAgreement(Like("DisentangledAttention", {.lengths = {70},
