@@ -106,6 +106,14 @@ describe('layout', () => {
     await close();
   });
 
+  it.each([390, 1280])('gives each text of the footer a column of at least 300 pixels, %i pixels wide', async (width) => {
+    const { page, close } = await demo.visit({ viewport: { width, height: 844 } });
+    const widths = await page.locator('footer p').evaluateAll((texts) => texts.map((text) => text.getBoundingClientRect().width));
+    expect(widths).toHaveLength(2);
+    for (const each of widths) expect(each).toBeGreaterThan(300);
+    await close();
+  });
+
   it.each([390, 1280])('keeps figures and captions of the proof strip apart, %i pixels wide', async (width) => {
     const { page, close } = await demo.visit({ viewport: { width, height: 844 } });
     await answered(page.locator('#redact'));
