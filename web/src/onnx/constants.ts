@@ -21,6 +21,14 @@ export type Coding =
   /** value = entry of a table of 16 values * scale, with a scale for each `block` codes. */
   | { kind: 'bnb4'; scale: Tensor; block: number; table: 'fp4' | 'nf4' };
 
+/** Bits of a code, by the type of its tensor. */
+const kCodeBits = new Map<number, number>([
+  [kTypes.I8, 8],
+  [kTypes.U8, 8],
+  [kTypes.I4, 4],
+  [kTypes.U4, 4],
+]);
+
 const kFloats: Coding = { kind: 'floats' };
 const kMostSteps = 16;
 const kPassing = new Set(['Identity', 'Cast', 'Squeeze', 'Unsqueeze', 'Reshape']);
@@ -89,8 +97,8 @@ export class Constants {
     const axis = node.numbers.get('axis')?.[0] ?? 1;
     const block = node.numbers.get('block_size')?.[0] ?? 0;
     if (block === 0) return codes.type === kTypes.I8 || codes.type === kTypes.U8 ? integers(codes, scale, zero, axis) : undefined;
-    if (codes.dims.length !== 2 || ![0, 1, -1, -2].includes(axis) || block < 1) return undefined;
-    const bits = codes.type === kTypes.U4 || codes.type === kTypes.I4 ? 4 : 8;
+    const bits = kCodeBits.get(codes.type);
+    if (bits === undefined || codes.dims.length !== 2 || ![0, 1, -1, -2].includes(axis) || block < 1) return undefined;
     const [rows, width] = codes.dims as [number, number];
     const ofColumns = axis === 0 || axis === -2;
     const blocks = ofColumns ? Math.ceil(rows / block) * width : rows * Math.ceil(width / block);
