@@ -24,7 +24,7 @@ const kBuilds = {
   hosts: { after: () => step('bundlers and runtimes', () => installNodeModules(join(root, 'tests/packaging'))) },
 };
 
-/** Presets of a series are built one after the other, because ccache shares objects between them. */
+/** Presets of a series are built one after the other, because ccache shares objects between them. Others are series of their own. */
 const kSeries = [['wasm-simd', 'wasm-relaxed'], ['wasm-simd-threads', 'wasm-relaxed-threads'], ['native-debug'], ['native-fuzz']];
 const kAtOnce = 2;
 
@@ -52,7 +52,9 @@ export async function makeBuilds(names) {
 
 /** Builds presets, two at the same time, because a link occupies one processor for long. */
 async function buildAll(targetsOf, fail) {
-  const series = kSeries.map((presets) => presets.filter((preset) => targetsOf.has(preset))).filter((presets) => presets.length > 0);
+  const others = [...targetsOf.keys()].filter((preset) => !kSeries.flat().includes(preset));
+  const all = [...kSeries, ...others.map((preset) => [preset])];
+  const series = all.map((presets) => presets.filter((preset) => targetsOf.has(preset))).filter((presets) => presets.length > 0);
   const count = Math.min(kAtOnce, series.length);
   const worker = async () => {
     for (let presets = series.shift(); presets !== undefined; presets = series.shift()) {

@@ -154,7 +154,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
         key_next = key_block(key_rows, next);
       }
       for (var q = 0u; q < STEP / 4u; q++) {
-        if (EACH == 2u && q >= params.head_dim) { break; }
+        if (EACH == 2u && q >= params.head_dim) { break; }  // compilers cannot unroll a loop with an unknown end
         if (EACH == 2u) {
           // One key after the other, which needs fewer registers.
           let q0 = query_tile[own * PITCH + q];

@@ -77,7 +77,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
     }
     if (WIDE && k0 == params.depth / 2u) { begin_low(&sums); }
     for (var q = 0u; q < STEP / 4u; q++) {
-      if (FEW_REGISTERS && q >= params.depth) { break; }
+      if (FEW_REGISTERS && q >= params.depth) { break; }  // compilers cannot unroll a loop with an unknown end
       let a = w_tile[column * PITCH + q];
       let b = w_tile[(column + COLUMN_THREADS) * PITCH + q];
       let c = w_tile[(column + 2u * COLUMN_THREADS) * PITCH + q];

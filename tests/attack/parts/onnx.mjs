@@ -10,7 +10,8 @@ import { measureOwnTime } from '../lib/own_time.mjs';
 
 const kSlow = 5_000; // milliseconds of own time
 const kMostBytes = 64 << 20; // of weights that a file of a few hundred KB may announce
-const kReported = 100; // cases between two reports to the parent, and between two looks at the processor's clock, which takes as long as a case
+/** Cases between two reports to the parent. They are timed together, because reading the processor's clock takes as long as a case. */
+const kReported = 100;
 
 export async function run({ random, timeLeft, begin, count }) {
   const sources = onnxModels().map(({ name, files }) => {

@@ -1,4 +1,4 @@
-// The environment in which Mesa's driver for Intel's GPUs finds a simulated one (intel_gpu.c), because Debian has no library for that.
+// Lets Mesa's driver for Intel's GPUs find a simulated GPU (intel_gpu.c). Debian does not package Mesa's own simulation.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
