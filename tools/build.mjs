@@ -23,8 +23,14 @@ function folderOf(preset) {
   return join(root, 'build', preset);
 }
 
+/** Whether CMake has run since the presets changed. */
+function isConfigured(preset) {
+  const file = join(folderOf(preset), 'build.ninja');
+  return existsSync(file) && statSync(file).mtimeMs > statSync(join(root, 'CMakePresets.json')).mtimeMs;
+}
+
 function buildCommands(preset, targets, processes) {
-  const configure = existsSync(join(folderOf(preset), 'build.ninja')) ? [] : [['cmake', ['--preset', preset]]];
+  const configure = isConfigured(preset) ? [] : [['cmake', ['--preset', preset]]];
   return [...configure, ['ninja', ['-C', folderOf(preset), `-j${processes}`, ...targets]]];
 }
 
