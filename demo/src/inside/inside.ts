@@ -154,7 +154,12 @@ function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, la
     {
       name: 'Tokens',
       sentence: `The model reads ${count(inspection.tokens.length, 'token')} from a vocabulary of its own: words, and pieces of rarer words.`,
-      element: make('p', 'hint', 'Point at a token, or go from one to the next with the arrow keys; the steps that follow are about it.'),
+      element: make(
+        'p',
+        'hint',
+        'Point at a token, or go from one to the next with the arrow keys; the steps that follow are about it. The darker another token, ' +
+          'the more one attention head looks from the outlined token to it (step 3).',
+      ),
     },
     {
       name: 'Embedding',
