@@ -118,6 +118,15 @@ def reference(path, tokenizer, texts, names):
     return results
 
 
+def vary(model):
+    """Changes vectors, because exporters merge those that are equal, and onnxslim removes weights of ones and biases of zeros."""
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.05)
+
+
 def spread(model, tokenizer, texts, names):
     """Scales the classifier, so that logits spread as those of a trained model."""
     with torch.no_grad():
@@ -133,6 +142,7 @@ def write(root, name, model, tokenizer, names, words, peer):
     embeds = not hasattr(model, "classifier")
     path = folder / "onnx/model_quantized.onnx"
     if not embeds:
+        vary(model)
         spread(model, tokenizer, texts, names)
     model.config.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
