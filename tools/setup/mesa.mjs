@@ -57,14 +57,14 @@ function fill(partial, known) {
 
 export function unpackMesa(release) {
   const known = kPackages[release];
-  if (!known) return 'for Debian 12 and 13 only: the suite gpu-stats will fail';
+  if (!known) return 'for Debian 12 and 13 only: the suites gpu-lavapipe and gpu-stats will fail';
   const [version] = known.packages['mesa-vulkan-drivers'];
   try {
     const { fresh } = cachedFolder('mesa', JSON.stringify(known), (partial) => fill(partial, known));
     return `${version}${fresh ? '' : ', already unpacked'}`;
   } catch (error) {
     // Debian removes replaced versions. Nothing else needs these drivers.
-    return `the suite gpu-stats will fail without ${version}: ${error.message}`;
+    return `the suites gpu-lavapipe and gpu-stats will fail without ${version}: ${error.message}`;
   }
 }
 

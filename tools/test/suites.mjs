@@ -248,6 +248,16 @@ export const kSuites = [
     within: withSwiftShader,
   },
   {
+    name: 'gpu-lavapipe',
+    tier: 'all',
+    covers: 'WebGPU over Dawn and lavapipe, a second driver: all operation cases and all hidden states of the tiny checkpoints',
+    why: 'a second run of "gpu", and all cases instead of a selection, which takes minutes',
+    builds: ['library', 'gpu'],
+    reads: [...kEngine, ...kData, 'tests/node/gpu/', 'tests/native/', 'tools/setup/mesa', 'web/src/gpu/'],
+    processor: 520,
+    command: ['node', 'tests/node/gpu/all_on_lavapipe.mjs'],
+  },
+  {
     name: 'gpu-stats',
     tier: 'all',
     covers:

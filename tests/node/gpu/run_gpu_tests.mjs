@@ -11,7 +11,9 @@ import { watchShaders } from './shader_names.mjs';
 
 const adapter = await requestAdapter();
 if (adapter === undefined) throw new Error('no WebGPU adapter: see tests/node/gpu/gpu_device.mjs');
-const device = await adapter.requestDevice();
+const { vendor, architecture, description } = adapter.info;
+console.log(`on ${[vendor, architecture, description].filter(Boolean).join(', ')}`);
+const device = await adapter.requestDevice({ requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [] });
 const compiled = watchShaders(device);
 const pipelines = new PipelineCache(device);
 
