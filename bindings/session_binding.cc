@@ -40,9 +40,11 @@ class SessionBinding {
   bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
 #if defined(PERUSE_WEBGPU)
   // Uses a GPU with these webgpu::Limits. The first argument is unused.
-  SessionBinding(int, uint32_t binding_bytes, bool packed_dot, const std::string& vendor) {
-    std::unique_ptr<WebGpuBackend> backend = CreateWebGpuBackend(
-        {.binding_bytes = binding_bytes, .packed_dot = packed_dot, .tuning = webgpu::TuningFor(vendor)});
+  SessionBinding(int, uint32_t binding_bytes, bool packed_dot, bool subgroups, const std::string& vendor) {
+    std::unique_ptr<WebGpuBackend> backend = CreateWebGpuBackend({.binding_bytes = binding_bytes,
+                                                                  .packed_dot = packed_dot,
+                                                                  .subgroups = subgroups,
+                                                                  .tuning = webgpu::TuningFor(vendor)});
     gpu_ = backend.get();
     session_ = std::make_unique<Session>(std::move(backend), Precision::kF16);
   }
@@ -173,7 +175,7 @@ EMSCRIPTEN_BINDINGS(peruse) {
   emscripten::class_<SessionBinding>("Session")
       .constructor<int>()
 #if defined(PERUSE_WEBGPU)
-      .constructor<int, uint32_t, bool, const std::string&>()
+      .constructor<int, uint32_t, bool, bool, const std::string&>()
 #endif
       .function("reserve", &SessionBinding::Reserve)
       .function("addFile", &SessionBinding::AddFile)

@@ -4,6 +4,8 @@
 
 namespace peruse::webgpu {
 
+std::string_view NormShader(Recording& r) { return r.recorder().limits().subgroups ? "norm_subgroups" : "norm"; }
+
 void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out) {
   const Recording::View result = r.Of(out);
   const Recording::View weight = r.Of(norm.weight);
@@ -24,7 +26,7 @@ void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor ou
                              rows * sum.x.place.stride,
                              has_slice_bias,
                              norm.bias.valid()};
-  r.recorder().Dispatch("norm", {}, params,
+  r.recorder().Dispatch(NormShader(r), {}, params,
                         {sum.x.buffer, y.buffer, weight.buffer, bias.buffer,
                          has_slice_bias ? sum.slice_bias : bias.buffer, result.buffer},
                         {std::min(rows, r.recorder().limits().workgroups_per_dimension), 1, 1});
@@ -40,7 +42,7 @@ void Record(Recording& r, const ops::LayerNorm& op) {
 
 template <>
 void Expect(Recording& r, const Program&, const ops::LayerNorm&) {
-  r.recorder().Expect("norm", {});
+  r.recorder().Expect(NormShader(r), {});
 }
 
 }  // namespace peruse::webgpu

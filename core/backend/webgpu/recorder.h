@@ -19,6 +19,7 @@ struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
   bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
+  bool subgroups = false;                     // the device has subgroups, and WGSL has subgroup_id
   Tuning tuning = TuningFor("");
 };
 

@@ -5,7 +5,7 @@ import { kernels } from './kernels.mjs';
 
 const adapter = await requestAdapter();
 if (adapter === undefined) throw new Error('no adapter');
-const device = await adapter.requestDevice();
+const device = await adapter.requestDevice({ requiredFeatures: ['subgroups'] });
 for (const { name, code, constants } of kernels(adapter.info.vendor)) {
   writeSync(2, `\n@@@BEGIN ${name}\n`);
   device.pushErrorScope('validation');

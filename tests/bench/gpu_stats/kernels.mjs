@@ -69,7 +69,7 @@ export function kernels(vendor) {
     kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 0 }),
     kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 1 }),
   ];
-  const others = ['norm', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
+  const others = ['norm', 'norm_subgroups', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
   return [
     ...products,
     ...products.map(plain),

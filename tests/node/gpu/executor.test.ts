@@ -167,6 +167,8 @@ describe('faults', () => {
     const refuses = {
       requestAdapter: async () => ({
         limits: {},
+        info: {},
+        features: new Set(),
         requestDevice: async () => {
           throw new Error('busy');
         },
@@ -174,4 +176,27 @@ describe('faults', () => {
     } as unknown as GPU;
     await expect(openGpu(refuses)).rejects.toMatchObject({ code: 'no_gpu' });
   });
+});
+
+// Shaders with subgroups exchange values between eight threads.
+test.each([
+  ['subgroups of at least eight threads', ['subgroups'], ['subgroup_id'], 8, true],
+  ['subgroups of four threads', ['subgroups'], ['subgroup_id'], 4, false],
+  ['no subgroups', [], ['subgroup_id'], 32, false],
+  ['subgroups without numbers', ['subgroups'], [], 32, false],
+  ['a browser that does not report sizes', ['subgroups'], ['subgroup_id'], undefined, false],
+])('a device with %s', async (_, features, language, subgroupMinSize, used) => {
+  const required: unknown[] = [];
+  const adapter = {
+    limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
+    info: { vendor: '', architecture: '', description: '', subgroupMinSize },
+    features: new Set(features),
+    requestDevice: async ({ requiredFeatures }: GPUDeviceDescriptor) => {
+      required.push(...requiredFeatures!);
+      return {} as GPUDevice;
+    },
+  };
+  const gpu = { requestAdapter: async () => adapter, wgslLanguageFeatures: new Set(language) } as unknown as GPU;
+  expect((await openGpu(gpu)).report.subgroups).toBe(used);
+  expect(required).toEqual(used ? ['subgroups'] : []);
 });

@@ -3,6 +3,7 @@ export function executorsFor(device, pipelines, { GpuExecutor }) {
   const executors = new Map();
   let last = 0;
   return {
+    subgroups: device.features.has('subgroups'),
     create() {
       executors.set(++last, new GpuExecutor(device, pipelines));
       return last;

@@ -10,6 +10,7 @@ namespace {
 // clang-format off
 EM_JS(int, CreateGpuExecutor, (), { return Module.gpu.create(); });
 EM_JS(void, DisposeGpuExecutor, (int executor), { Module.gpu.dispose(executor); });
+EM_JS(int, HasSubgroups, (), { return Module.gpu.subgroups; });
 // 0, or 1 after an error, whose words went to the console.
 EM_ASYNC_JS(int, ReplayOnGpu, (int executor, const uint32_t* address, size_t words), {
   return await Module.gpu.replay(executor, () => HEAPU8, address, words);
@@ -38,5 +39,7 @@ std::unique_ptr<WebGpuBackend> CreateHostedWebGpuBackendWithin(const webgpu::Lim
 }
 
 std::unique_ptr<Backend> CreateHostedWebGpuBackend() { return CreateHostedWebGpuBackendWithin({}); }
+
+bool HostHasSubgroups() { return HasSubgroups() != 0; }
 
 }  // namespace peruse::testing

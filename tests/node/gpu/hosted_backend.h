@@ -10,5 +10,7 @@ namespace peruse::testing {
 
 std::unique_ptr<WebGpuBackend> CreateHostedWebGpuBackendWithin(const webgpu::Limits& limits);
 std::unique_ptr<Backend> CreateHostedWebGpuBackend();
+// Whether the host's device has subgroups, and WGSL has subgroup_id.
+bool HostHasSubgroups();
 
 }  // namespace peruse::testing

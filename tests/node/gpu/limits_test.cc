@@ -65,6 +65,28 @@ TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
   EXPECT_GT(compared, 30);
 }
 
+// Threads that exchange values in a subgroup, and in workgroup memory.
+TEST(GpuLimits, SubgroupsGiveTheSameBits) {
+  ASSERT_TRUE(HostHasSubgroups());
+  const auto with = CreateHostedWebGpuBackendWithin({.subgroups = true});
+  const auto without = CreateHostedWebGpuBackendWithin({});
+  int compared = 0;
+  for (const OpCase& c : AllCases()) {
+    const std::string_view operation = c.operation;
+    const bool depends = operation.starts_with("LayerNorm") || operation.starts_with("AddNorm") ||
+                         operation.starts_with("Normalize");
+    if (!depends) continue;
+    const std::vector<HostMatrix> operands = MakeOperands(c);
+    const Outcome want = RunCase(*without, c, operands);
+    const Outcome got = RunCase(*with, c, operands);
+    ASSERT_TRUE(got.status.ok()) << got.status.message();
+    for (size_t i = 0; i < want.outputs.size(); ++i)
+      ASSERT_EQ(got.outputs[i].values, want.outputs[i].values) << c.name();
+    ++compared;
+  }
+  EXPECT_GT(compared, 20);
+}
+
 // The tiles of Intel's GPUs, and the usual ones. Only the order of a sum that is split into slices may differ.
 TEST(GpuLimits, FewRegistersGiveTheSameBits) {
   const auto few = CreateHostedWebGpuBackendWithin({.tuning = webgpu::TuningFor("intel")});

@@ -18,6 +18,7 @@ export interface EngineModule {
     threads: number,
     gpuBindingBytes?: number,
     packedDot?: boolean,
+    subgroups?: boolean,
     vendor?: string,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
@@ -126,7 +127,7 @@ export class Engine extends ModuleCalls<EngineModule> {
       other
         ? other.session_.beside()
         : gpu
-          ? new module.Session(threads, gpu.maxBindingBytes, gpu.packedDot, gpu.vendor)
+          ? new module.Session(threads, gpu.maxBindingBytes, gpu.packedDot, gpu.subgroups, gpu.vendor)
           : new module.Session(threads),
     );
   }

@@ -7,6 +7,8 @@ export interface GpuReport {
   description: string;
   /** Whether WGSL has packed_4x8_integer_dot_product, which 'q8' uses. */
   packedDot: boolean;
+  /** Whether norms use subgroups. Results do not depend on it. */
+  subgroups: boolean;
   /** The largest buffer binding of a shader, in bytes. */
   maxBindingBytes: number;
 }

@@ -9,6 +9,7 @@ export interface OpenedGpu {
 }
 
 const kMostBindingBytes = 2 ** 31 - 4; // the engine uses 32-bit offsets
+const kLeastSubgroup = 8; // threads; see subgroups.wgsl
 
 /** Opens a device with the adapter's largest bindings, so that large matrices need only one dispatch. Throws 'no_gpu' with the reason. */
 export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
@@ -17,11 +18,13 @@ export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
     const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (adapter === null) throw new PeruseError('no_gpu', 'WebGPU found no adapter on this machine.');
     const bytes = bindingBytes(adapter.limits);
-    const device = await adapter.requestDevice({
-      requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
-    });
     // wgslLanguageFeatures is missing in older browsers.
     const language = gpu.wgslLanguageFeatures as WGSLLanguageFeatures | undefined;
+    const subgroups = usesSubgroups(adapter, language);
+    const device = await adapter.requestDevice({
+      requiredFeatures: subgroups ? ['subgroups'] : [],
+      requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
+    });
     const { vendor, architecture, description } = adapter.info;
     return {
       device,
@@ -31,6 +34,7 @@ export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
         architecture,
         description,
         packedDot: language?.has('packed_4x8_integer_dot_product') === true,
+        subgroups,
         maxBindingBytes: bytes,
       },
     };
@@ -38,6 +42,11 @@ export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
     if (error instanceof PeruseError) throw error;
     throw new PeruseError('no_gpu', `WebGPU returned no device: ${describeError(error)}`, { cause: error });
   }
+}
+
+function usesSubgroups(adapter: GPUAdapter, language: WGSLLanguageFeatures | undefined): boolean {
+  const least = adapter.info.subgroupMinSize as number | undefined; // missing in older browsers
+  return adapter.features.has('subgroups') && language?.has('subgroup_id') === true && (least ?? 0) >= kLeastSubgroup;
 }
 
 function bindingBytes(limits: GPUSupportedLimits): number {

@@ -1,0 +1,3 @@
+// normalize_rows.wgsl with subgroups.
+#include "subgroups.wgsl"
+#include "normalize_rows.wgsl"
