@@ -123,7 +123,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let place = thread / 4u;        // and the rows
   let tile_place = place * PITCH + thread % 4u;
   let query_row = params.query_first + head_first + (start + min(first_query + place, last.x)) * params.query_stride;
-  var context: array<vec4f, 4>;   // one per query
+  var context: array<vec4f, 4>;   // one per query; every index is a literal
   var largest = vec4f(LOWEST);    // one per query
   var sums = vec4f();             // one per query: sum over this thread's keys
   let begin_key = (max(first_query, params.window) - params.window) / KEYS * KEYS;
@@ -286,7 +286,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   for (var i = 0u; i < EACH; i++) {
     let row = first_query + own + ROW_THREADS * i;
     if (row < length) {
-      put(params.out_first + (start + row) * params.out_stride + head_first, column, context[i] / total[i]);
+      put(params.out_first + (start + row) * params.out_stride + head_first, column, context[0] / total.x);
     }
+    // Rotates, because compilers that do not unroll this loop would keep an array with a variable index in memory, also in the loops above.
+    context[0] = context[1];
+    context[1] = context[2];
+    context[2] = context[3];
+    total = total.yzwx;
   }
 }
