@@ -55,7 +55,7 @@ if(PERUSE_VARIANT STREQUAL "simd")
   # Optimized for size, because pages load it only for the tokenizer. The engine has the same files, optimized for speed.
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
   list(REMOVE_ITEM peruse_tokenizer_core_files ${peruse_small_files})
-  set(peruse_tokenizer_small_files "/core/(base|text)/|/core/api/(option_reader|tokenizer_session)\\.")
+  set(peruse_tokenizer_small_files "/core[/_](base|text)[/_]|/core/api/(option_reader|tokenizer_session)\\.")
   add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files}
     "$<FILTER:$<TARGET_OBJECTS:peruse_core_small>,INCLUDE,${peruse_tokenizer_small_files}>")
   target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
