@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Limits the size of a unity file, because an edit compiles the whole unity file again. */
-const kMostCharacters = 40_000;
+const kMostCharacters = 80_000;
 
 const kArguments = '<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>'; // of templates
 const kDeclaration = new RegExp(

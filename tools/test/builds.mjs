@@ -10,7 +10,10 @@ function engineTargets() {
   return kVariants.map((variant) => kBeside[variant] ?? [`wasm-${variant}`, 'peruse']);
 }
 
-/** Each build: [preset, target] pairs for ninja, and a function to call afterwards. One run of ninja makes all targets of a preset. */
+/**
+ * Each build: [preset, target] pairs for ninja, and a function to call afterwards, without targets at once. One run of ninja makes all targets
+ * of a preset.
+ */
 const kBuilds = {
   lint: { after: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
   node_modules: { after: () => step('node packages', installNodeModules) },
@@ -37,16 +40,21 @@ export async function makeBuilds(names) {
     console.error(error.message);
     failed.set(name, error);
   };
-  await buildAll(byPreset(wanted), (preset, error) => {
+  const finish = async (names) => {
+    for (const name of names) {
+      try {
+        if (!failed.has(name)) await kBuilds[name].after?.();
+      } catch (error) {
+        fail(name, error);
+      }
+    }
+  };
+  const compiled = buildAll(byPreset(wanted), (preset, error) => {
     for (const name of wanted.filter((of) => kBuilds[of].targets?.some(([made]) => made === preset))) fail(name, error);
   });
-  for (const name of wanted) {
-    try {
-      if (!failed.has(name)) await kBuilds[name].after?.();
-    } catch (error) {
-      fail(name, error);
-    }
-  }
+  await finish(wanted.filter((name) => !kBuilds[name].targets)); // packages of npm, which mostly wait for the network
+  await compiled;
+  await finish(wanted.filter((name) => kBuilds[name].targets));
   return failed;
 }
 

@@ -4,7 +4,7 @@ namespace peruse::webgpu {
 
 namespace {
 
-LinearPipeline PipelineFor(const Program& program, const ops::MatMul& op) {
+LinearPipeline MatMulPipelineFor(const Program& program, const ops::MatMul& op) {
   const Extent depth = program.info(op.x).cols;
   return {.aligned = ReadsVec4(program, op.x) && ReadsVec4(program, op.y) && depth.factor % kTileDepth == 0};
 }
@@ -27,12 +27,13 @@ void Record(Recording& r, const ops::MatMul& op) {
   params.w_stride = y.place.stride;
   params.out_first = out.place.first;
   params.out_stride = out.place.stride;
-  DispatchLinear(r, PipelineFor(r.plan().program, op), params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
+  DispatchLinear(r, MatMulPipelineFor(r.plan().program, op), params, 1,
+                 {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
 }
 
 template <>
 void Expect(Recording& r, const Program& program, const ops::MatMul& op) {
-  ExpectLinear(r, PipelineFor(program, op));
+  ExpectLinear(r, MatMulPipelineFor(program, op));
 }
 
 }  // namespace peruse::webgpu
