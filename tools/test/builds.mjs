@@ -10,10 +10,7 @@ function engineTargets() {
   return kVariants.map((variant) => kBeside[variant] ?? [`wasm-${variant}`, 'peruse']);
 }
 
-/**
- * Each build: [preset, target] pairs for ninja, and a function to call afterwards, without targets at once. One run of ninja makes all targets
- * of a preset.
- */
+/** A build has pairs of a preset and a target for ninja, and a function to call after them. One run of ninja makes all targets of a preset. */
 const kBuilds = {
   lint: { after: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
   node_modules: { after: () => step('node packages', installNodeModules) },
