@@ -4,7 +4,7 @@
 //     [--only random,demo,embedders,tuned] [--tuned FOLDER]
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
 // folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and published embedders
-// on sentences and intents, if tools/setup/published_models.mjs has installed them. With --rows, a file of tools/train/dev_rows.py, only the demo
+// on sentences and intents, if tools/setup/published_models.mjs has installed them. With --rows, a file of precision_rows.py, only the demo
 // models are scored, on the parts for choosing. --tuned is the folder that tests/bench/export/tune_minilm.py has written.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -28,7 +28,7 @@ export const kReadByAll = [
 ];
 
 /** Paths that no suite reads, also if a suite reads their folder. */
-export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs', 'tools/train/'];
+export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs'];
 
 const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
 const kData = ['models/', 'tests/fixtures/'];

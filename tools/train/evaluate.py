@@ -14,18 +14,20 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from transformers import AutoTokenizer, pipeline
 
 import sentiment
 import tagger
 import zero_shot
 from export_model import load
-from shared import attention, everyday, reading, reading_scores, redaction
-from shared.entities import NER_SETS, f1, ner_sentences, total_f1
+from shared import attention, reading, redaction
+from shared.entities import NER_SETS, TYPES, f1, ner_sentences, total_f1
 from shared.facts import FactMaker
 from shared.remarks import RemarkMaker, everyday_rows
 from shared.sorting import everyday_rows as everyday_sorting, held_out_messages
+from shared.templates import MODELS
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
-from shared.zero_shot_sets import label_table, labelled_sets
+from shared.zero_shot_texts import label_table, labelled_sets
 
 
 def evaluate_sentiment(model, tokenizer, data_dir, splits):
@@ -56,11 +58,11 @@ def evaluate_reader(model, tokenizer, data_dir, splits):
     for name, rows in sets.items():
         exact, f1_of_all = reading.scores(reading.predict(model, tokenizer, rows), rows)
         result[name] = {"exact": round(exact, 2), "f1": round(f1_of_all, 2), "questions": len(rows)}
-    result["every fifth of the last"] = reading_scores.measure(model, tokenizer, list(sets.values())[-1][::5])
-    result["made-up passages"] = reading_scores.of_facts(model, tokenizer, FactMaker("dev", random.Random(3)).rows(1000))
+    result["every fifth of the last"] = reading.measure(model, tokenizer, list(sets.values())[-1][::5])
+    result["made-up passages"] = reading.of_facts(model, tokenizer, FactMaker("dev", random.Random(3)).rows(1000))
     if "test" in splits:
         rows = [row for row in read_squad(data_dir / "squad" / "dev-v2.0-halfA.json.gz") if not row["answers"]]
-        result["squad v2.0 dev half A, unanswerable: declined"] = reading_scores.declined(reading.predict(model, tokenizer, rows))
+        result["squad v2.0 dev half A, unanswerable: declined"] = reading.declined(reading.predict(model, tokenizer, rows))
     return result
 
 
@@ -114,6 +116,39 @@ def evaluate_zero_shot(model, tokenizer, data_dir, splits):
     return result
 
 
+PIPELINES = {"reader": "question-answering", "sentiment": "text-classification", "tagger": "token-classification",
+             "zero-shot": "zero-shot-classification"}
+
+
+def answer(run, name, item):
+    if name == "question-answering":
+        said = run(question=item["question"], context=item["passage"])["answer"]
+        return said, reading.normalise(said) in [reading.normalise(text) for text in item["answers"]]
+    if name == "text-classification":
+        said = run(item["text"])[0]["label"]
+        return said, said == item["label"]
+    if name == "zero-shot-classification":
+        said = run(item["text"], item["labels"])["labels"][0]
+        return said, said == item["label"]
+    found = [(item["text"][one["start"]:one["end"]], one["entity_group"]) for one in run(item["text"], aggregation_strategy="average")]
+    said = [list(one) for one in found if one[1] in TYPES]
+    return said, sorted(said) == sorted([one["text"], one["type"]] for one in item["entities"])
+
+
+def score_everyday(task, model, model_dir):
+    """Scores on models/everyday.jsonl, texts that were written before any model was tried on them. Names are right if exactly the expected ones are found, each with its type."""
+    name = PIPELINES[task]
+    items = [item for item in map(json.loads, (MODELS / "everyday.jsonl").read_text(encoding="utf-8").splitlines()) if item["task"] == name]
+    run = pipeline(name, model=model.eval(), tokenizer=AutoTokenizer.from_pretrained(model_dir), device="cpu")
+    wrong, right = [], 0
+    for item in items:
+        said, is_right = answer(run, name, item)
+        right += is_right
+        if not is_right:
+            wrong.append({"asked": item.get("question", item.get("text")), "said": said})
+    return {"right": right, "of": len(items), "wrong": wrong}
+
+
 EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger, "zero-shot": evaluate_zero_shot}
 
 
@@ -127,7 +162,7 @@ def main():
     torch.set_num_threads(1)
     model, tokenizer = load(args.model_dir), Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
     result = EVALUATE[args.task](model, tokenizer, args.data_dir, ["dev"] if args.dev else ["dev", "test"])
-    result["everyday"] = everyday.score(args.task, model, args.model_dir)
+    result["everyday"] = score_everyday(args.task, model, args.model_dir)
     print(json.dumps(result, indent=1, ensure_ascii=False))
 
 

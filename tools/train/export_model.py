@@ -56,12 +56,6 @@ def turn_between(model):
                 output.weight[:, head] = output.weight[:, head] @ turned.T
 
 
-@torch.no_grad()
-def mix_in(model, other, share):
-    """The weights become a mean with those of `other`, from which the model's training began: some of what it forgot comes back."""
-    torch._foreach_lerp_(list(model.parameters()), list(other.parameters()), share)
-
-
 def load(folder):
     name, = AutoConfig.from_pretrained(folder).architectures
     return getattr(transformers, name).from_pretrained(folder, dtype=torch.float32)
@@ -76,8 +70,9 @@ def main():
     parser.add_argument("--temperature", type=float, default=1.0, help="divides the logits of a sentiment model")
     args = parser.parse_args()
     model = load(args.weights)
-    if args.mix:
-        mix_in(model, load(args.mix), args.share)
+    if args.mix:  # a mean with the weights from which the training began: some of what the model forgot comes back
+        with torch.no_grad():
+            torch._foreach_lerp_(list(model.parameters()), list(load(args.mix).parameters()), args.share)
     for value in model.classifier.out_proj.parameters() if args.temperature != 1 else ():
         value.data /= args.temperature
     even_embeddings(model)

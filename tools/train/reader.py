@@ -7,20 +7,17 @@ weights that was best on the choosing part.
 """
 
 import random
-import time
 
-import numpy as np
 from torch.nn import functional as F
 from transformers import DebertaV2ForQuestionAnswering
 
 from shared import attention
 from shared.facts import FactMaker, Facts
-from shared.reading_scores import measure, of_facts
+from shared.reading import measure, of_facts
 from shared.recurring import recurring_rows
-from shared.span_batches import Batches, Joined, Renamed, Unanswered
-from shared.span_examples import encode_rows
+from shared.span_batches import Batches, Joined, Renamed, Unanswered, encode_rows
 from shared.texts import qamr_rows, reader_rows
-from shared.training import Run, at, cached, load_model, recipe_parser, single_thread, trapezoid_rate
+from shared.training import Run, at, cached, load_model, recipe_parser, single_thread, train_steps
 
 # Shares of the sources, by progress.
 STAGES = [(0.0, {"sentence": 0.12, "real": 0.73, "facts": 0.15}), (0.6, {"sentence": 0.05, "real": 0.83, "facts": 0.12})]
@@ -68,23 +65,19 @@ def main():
     rng = random.Random(args.seed + run.number)
     sources, held_out = make_sources(args, tokenizer, vocab, rng), choosing_rows(args.data_dir, 400)
     facts = FactMaker("dev", random.Random(3)).rows(200)
-    losses, saved, stages = [], time.monotonic(), WITH_RECURRING if args.recurring else STAGES
-    while run.number < args.steps:
-        progress = run.number / args.steps
+    stages = WITH_RECURRING if args.recurring else STAGES
+
+    def loss_of(progress):
         shares = at(stages, progress)
         inputs, first, last = sources[rng.choices(list(shares), shares.values())[0]].next(at(WINDOWS, progress))
-        model.train()
-        output = model(**inputs)
-        losses.append(run.step(span_loss(output, inputs["attention_mask"], first, last), args.rate * trapezoid_rate(progress)))
-        run.number += 1
-        if run.number % args.evaluate_every == 0 or run.number == args.steps:
-            found = measure(run.average.model, tokenizer, held_out) | of_facts(run.average.model, tokenizer, facts)
-            print(f"step {run.number} loss {np.mean(losses):.3f} choosing part: {found}", flush=True)
-            losses = []
-            run.keep(sum(CHOICE[name] * found[name] for name in CHOICE))
-        if time.monotonic() - saved > 120 or run.number == args.steps:
-            run.save()
-            saved = time.monotonic()
+        return span_loss(model(**inputs), inputs["attention_mask"], first, last)
+
+    def choice(averaged):
+        found = measure(averaged, tokenizer, held_out) | of_facts(averaged, tokenizer, facts)
+        print("choosing part:", found, flush=True)
+        return sum(CHOICE[name] * found[name] for name in CHOICE)
+
+    train_steps(run, args, loss_of, choice, decay=0.35)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ import torch
 from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
 
-from shared.opinions import feelings, labelled_rows, neither, varied
 from shared.remarks import RemarkMaker
-from shared.texts import passages, sentences, sentiment_rows
+from shared.texts import SENTIMENT_SETS, emotion_rows, intent_rows, passages, sentences, sentiment_rows
 from shared.training import MAX_LENGTH, Run, equal_length_batches, hide_words, load_model, recipe_parser, single_thread, train_rounds
 
 LABELLED = {"rt-polarity": 2400, "pros-cons": 1800, "feelings": 2400, "movie-reviews": 24}  # texts of a round
@@ -26,6 +25,35 @@ LONGEST = 6000  # characters of a whole review that is shown
 CHOICE_WEIGHTS = {"rt-polarity": 0.4, "pros-cons": 0.2, "feelings": 0.15, "remarks": 0.25}
 MOST_HELD_OUT = 1100  # texts of a set that choose
 SURE = (0.6, 0.7, 0.8)
+POSITIVE = set("admiration amusement approval caring excitement gratitude joy love optimism pride relief".split())
+NEGATIVE = set("anger annoyance disappointment disapproval disgust embarrassment fear grief nervousness remorse sadness".split())
+
+
+def feelings(data_dir, split):
+    """GoEmotions comments whose feelings are all pleasant (1) or all unpleasant (0)."""
+    rows = [(text, set(names)) for text, names in emotion_rows(data_dir, split)]
+    return [(int(bool(names & POSITIVE)), text) for text, names in rows if bool(names & POSITIVE) != bool(names & NEGATIVE)]
+
+
+def neither(data_dir, split):
+    """Comments that GoEmotions calls neutral or curious, and queries to an assistant."""
+    found = [text for text, names in emotion_rows(data_dir, split) if set(names) <= {"neutral", "curiosity"}]
+    return found + [text for text, _ in intent_rows(data_dir, split)]
+
+
+def varied(text, others, rng):
+    """The text, or one like it: words left out, a part of it, or a part of it before a part of another."""
+    words, kind = text.split(" "), rng.random()
+    if kind < 0.3 or len(words) < 4:
+        return text
+    if kind < 0.5:
+        return " ".join(word for word in words if rng.random() > 0.2) or text
+    if kind < 0.65:
+        length = rng.randint(max(3, len(words) // 3), len(words))
+        start = rng.randint(0, len(words) - length)
+        return " ".join(words[start:start + length])
+    other = rng.choice(others).split(" ")
+    return " ".join(words[:rng.randint(2, len(words))] + other[rng.randint(0, max(0, len(other) - 3)):])
 
 
 def encode(tokenizer, rows):
@@ -40,7 +68,8 @@ class Texts:
     """Labelled rows, and what the model before training labels, drawn again for every round."""
 
     def __init__(self, data_dir, before, tokenizer, args):
-        self.rows, self.neither, self.args = labelled_rows(data_dir), neither(data_dir, "train"), args
+        self.rows = {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir, "train")}
+        self.neither, self.args = neither(data_dir, "train"), args
         self.before, self.tokenizer = before, tokenizer
         film = [one for _, text in self.rows["movie-reviews"] for one in sentences(text, 6, 60)] + [text for _, text in self.rows["rt-polarity"]] * 2
         product = [one for passage in passages(data_dir, "train", ("amazon-reviews",)) for one in sentences(passage, 6, 60)]

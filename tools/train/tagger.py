@@ -2,7 +2,6 @@
 
     python tagger.py --weights MODEL_DIR --out-dir OUT --rounds 30
 
-With `--keep 1`, the targets of all texts except those of `endings.txt` are the probabilities of the saved model, so that little else changes.
 `--share` makes rounds smaller. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
 
@@ -101,9 +100,8 @@ def grouped(items, rng):
 
 class Rounds:
 
-    def __init__(self, data_dir, tokenizer, seed, real, detailed=DETAILED, ordinary=ORDINARY, shares=SHARES):
-        self.tokenizer, self.seed, self.real = tokenizer, seed, real
-        self.detailed, self.ordinary, self.shares = detailed, ordinary, shares
+    def __init__(self, data_dir, tokenizer, seed, real, share):
+        self.tokenizer, self.seed, self.real, self.share = tokenizer, seed, real, share
         self.corpora = {name: [with_details(one) for one in ner_sentences(data_dir, name, "train")] for name in NER_SETS}
         self.names = {kind: [] for kind in TYPES}
         for sentence in (one for part in self.corpora.values() for one in part):
@@ -115,10 +113,10 @@ class Rounds:
     def texts(self, number):
         rng = self.details.rng = random.Random(f"{self.seed} {number}")
         maker = MessageMaker(self.real, self.details, rng)
-        messages = [maker.detailed() for _ in range(self.detailed)] + [maker.ordinary() for _ in range(self.ordinary)]
+        messages = [maker.detailed() for _ in range(int(self.share * DETAILED))] + [maker.ordinary() for _ in range(int(self.share * ORDINARY))]
         texts = encode_messages(self.tokenizer, messages)
         for name, part in self.corpora.items():
-            drawn = [renamed(one, self.names, self.details) for one in rng.sample(part, int(self.shares[name] * len(part)))]
+            drawn = [renamed(one, self.names, self.details) for one in rng.sample(part, int(self.share * SHARES[name] * len(part)))]
             texts += grouped(encode_sentences(self.tokenizer, drawn, [targets_of(one, name) for one in drawn]), rng)
         return texts
 
@@ -127,22 +125,6 @@ class Rounds:
         rng = self.details.rng = random.Random(f"endings {self.seed} {number}")
         maker = MessageMaker(self.real, self.details, rng)
         return encode_messages(self.tokenizer, [maker.ending() for _ in range(count)])
-
-
-@torch.no_grad()
-def softened(model, texts, special):
-    """Returns the texts with the probabilities of `model` as targets, [pieces, labels]. `special` is the ids of [CLS] and [SEP]."""
-    model.eval()
-    result = [None] * len(texts)
-    for batch in equal_length_batches(texts, 8192, 128):
-        ids = torch.tensor([[special[0], *texts[i][0], special[1]] for i in batch])
-        for index, chances in zip(batch, torch.softmax(model(input_ids=ids).logits[:, 1:-1], -1).numpy()):
-            result[index] = texts[index][0], chances
-    return result
-
-
-def soft_loss(logits, targets):
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(0, 1))
 
 
 def loss_of(logits, targets):
@@ -193,27 +175,23 @@ class Judge:
 
 
 def main():
-    args = recipe_parser(__doc__, "rounds", rate=6e-4, batch=32, dropout=0.1, word_dropout=0.06, share=1.0, keep=0).parse_args()
+    args = recipe_parser(__doc__, "rounds", rate=6e-4, batch=32, dropout=0.1, word_dropout=0.06, share=1.0).parse_args()
     single_thread(args.seed)
     model, tokenizer = load_model(ConvBertForTokenClassification, args.weights, args.dropout)
-    before = load_model(ConvBertForTokenClassification, args.weights, 0.0)[0] if args.keep else None
     vocab = tokenizer.get_vocab()
     first, last = vocab["[CLS]"], vocab["[SEP]"]
     real = cached(args.out_dir / "texts.pickle", lambda: RealTexts(args.data_dir, "train"))
     held_out = cached(args.out_dir / "held_out.pickle", lambda: HeldOut(args.data_dir))
     judge = Judge(args.data_dir, tokenizer, held_out)
-    rounds = Rounds(args.data_dir, tokenizer, args.seed, real, int(args.share * DETAILED), int(args.share * ORDINARY),
-                    {name: args.share * share for name, share in SHARES.items()})
-    measured = soft_loss if args.keep else loss_of
+    rounds = Rounds(args.data_dir, tokenizer, args.seed, real, args.share)
 
     def loss(texts):
         ids = torch.tensor([[first, *ids, last] for ids, _ in texts])
         logits = model(input_ids=hide_words(ids, args.word_dropout, vocab["[MASK]"])).logits[:, 1:-1]
-        return measured(logits, torch.from_numpy(np.stack([targets for _, targets in texts])))
+        return loss_of(logits, torch.from_numpy(np.stack([targets for _, targets in texts])))
 
     def texts_of(number):
-        texts = rounds.texts(number)
-        return (softened(before, texts, (first, last)) if args.keep else texts) + rounds.endings(number)
+        return rounds.texts(number) + rounds.endings(number)
 
     train_rounds(Run(model, args.weights, args.out_dir), args, texts_of, loss, judge.choice, tokens=3072, decay=0.35)
 

@@ -15,9 +15,8 @@ from transformers import DebertaV2ForSequenceClassification
 
 from shared import attention
 from shared.sorting import held_out_messages
-from shared.training import Run, load_model, recipe_parser, single_thread, trapezoid_rate
-from shared.zero_shot_draws import LABELS, Source
-from shared.zero_shot_sets import Labelled, label_table, labelled_sets, parts_of
+from shared.training import Run, load_model, padded, recipe_parser, single_thread, train_steps
+from shared.zero_shot_texts import LABELS, Labelled, Source, label_table, labelled_sets, parts_of
 
 ENTAILMENT = 0  # of the two classes
 TEMPLATES = ["This example is {}.", "This text is about {}.", "This example is about {}.", "The topic is {}.", "{}."]
@@ -26,18 +25,10 @@ LONGEST = 64  # tokens of a text in training
 DRAWS = 256  # texts made into batches of similar length at a time
 
 
-def padded(texts, hypotheses, vocab):
+def pairs(texts, hypotheses, vocab):
     """Inputs of [CLS] text [SEP] hypothesis [SEP], one row for each pair."""
-    rows = [([vocab["[CLS]"], *text, vocab["[SEP]"]], [*hypothesis, vocab["[SEP]"]])
-            for text, hypothesis in zip(texts, hypotheses)]
-    width = max(len(first) + len(second) for first, second in rows)
-    ids, mask, types = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(3))
-    for number, (first, second) in enumerate(rows):
-        length = len(first) + len(second)
-        ids[number, :length] = first + second
-        mask[number, :length] = 1
-        types[number, len(first):length] = 1
-    return {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask), "token_type_ids": torch.from_numpy(types)}
+    rows = [[vocab["[CLS]"], *text, vocab["[SEP]"], *hypothesis, vocab["[SEP]"]] for text, hypothesis in zip(texts, hypotheses)]
+    return padded(rows, [len(text) + 2 for text in texts])
 
 
 class Batches:
@@ -66,7 +57,7 @@ class Batches:
             texts += [text] * LABELS
             hypotheses += encode(self.tokenizer, [template.format(phrase) for phrase in draw.phrases])
             truth.append(draw.truth)
-        return padded(texts, hypotheses, self.vocab), truth
+        return pairs(texts, hypotheses, self.vocab), truth
 
 
 def encode(tokenizer, texts):
@@ -108,7 +99,7 @@ def predict(model, tokenizer, texts, names):
     size, result = max(1, 256 // len(names)), np.zeros(len(texts), dtype=int)
     for start in range(0, len(order), size):
         part = order[start:start + size]
-        inputs = padded([texts[number][:256] for number in part for _ in names], hypotheses * len(part), vocab)
+        inputs = pairs([texts[number][:256] for number in part for _ in names], hypotheses * len(part), vocab)
         entailment = model(**inputs).logits[:, ENTAILMENT].reshape(len(part), len(names))
         result[part] = entailment.argmax(1).numpy()
     return result
@@ -156,21 +147,19 @@ def main():
     run, held_out = Run(model, args.weights, args.out_dir), choosing_parts(args.data_dir)
     messages = held_out_messages(60)
     source = Source(args.data_dir, tokenizer.get_vocab(), args.seed + run.number)
-    batches, losses = Batches(source, tokenizer, args.batch_tokens, random.Random(args.seed + run.number)), []
-    while run.number < args.steps:
+    batches = Batches(source, tokenizer, args.batch_tokens, random.Random(args.seed + run.number))
+
+    def loss(_):
         inputs, truth = batches.next()
-        model.train()
-        opinion = opinion_of(before, inputs, truth)
-        losses.append(run.step(loss_of(model(**inputs).logits, opinion, truth, args.loss_weight), args.rate * trapezoid_rate(run.number / args.steps, decay=0.98)))
-        run.number += 1
-        if run.number % args.evaluate_every == 0 or run.number == args.steps:
-            scores = {name: round(accuracy(run.average.model, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
-            sorted_right = message_scores(run.average.model, tokenizer, *messages)
-            choice = (float(np.mean(list(scores.values()))) + float(np.mean(list(sorted_right.values())))) / 2
-            print(f"step {run.number} loss {np.mean(losses):.3f} choosing parts: {scores} messages: {sorted_right} choice {choice:.2f}", flush=True)
-            losses = []
-            run.keep(choice)
-            run.save()
+        return loss_of(model(**inputs).logits, opinion_of(before, inputs, truth), truth, args.loss_weight)
+
+    def choice(averaged):
+        scores = {name: round(accuracy(averaged, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
+        sorted_right = message_scores(averaged, tokenizer, *messages)
+        print("choosing parts:", scores, "messages:", sorted_right, flush=True)
+        return (float(np.mean(list(scores.values()))) + float(np.mean(list(sorted_right.values())))) / 2
+
+    train_steps(run, args, loss, choice, decay=0.98)
 
 
 if __name__ == "__main__":

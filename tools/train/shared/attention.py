@@ -3,26 +3,23 @@
 Same weights, same meaning. `use()` puts it in place of the original in every model of this process.
 """
 
+import functools
 import math
 
 import torch
 from torch.nn import functional as F
 from transformers.models.deberta_v2 import modeling_deberta_v2 as reference
 
-TABLES = {}
 
-
+@functools.cache
 def bucket_tables(length, buckets, most, device):
     """Rows of the relative embeddings [2, 2 * length] by distance, query less key: from -(length - 1) upwards, and from length - 1 downwards.
 
     One more than there are distances: a GPU multiplies matrices of an even width faster.
     """
-    key = (length, buckets, most, str(device))
-    if key not in TABLES:
-        upwards = torch.arange(-(length - 1), length + 1)
-        distances = torch.stack([upwards, -upwards])
-        TABLES[key] = (reference.make_log_bucket_position(distances, buckets, most).long() + buckets).clamp(0, 2 * buckets - 1).to(device)
-    return TABLES[key]
+    upwards = torch.arange(-(length - 1), length + 1)
+    distances = torch.stack([upwards, -upwards])
+    return (reference.make_log_bucket_position(distances, buckets, most).long() + buckets).clamp(0, 2 * buckets - 1).to(device)
 
 
 def shifted(scores):

@@ -3,12 +3,11 @@
 import re
 
 from shared.entities import Sentence
+from shared.templates import word_lists
 
-MONTHS = "January February March April May June July August September October November December".split()
-SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-CURRENCIES = set("dollars euros pounds cents yen francs rupees euro dollar pound usd eur gbp chf".split())
-SCALES = set("hundred thousand million billion trillion".split())
+WORDS = word_lists("words.txt")
+MONTHS, SHORT_MONTHS, DAYS = WORDS["months"], WORDS["short_months"], WORDS["weekday"]
+CURRENCIES, SCALES, BEFORE_YEAR = (set(WORDS[name]) for name in ("currencies", "scales", "before_year"))
 YEAR = re.compile(r"1[5-9]\d\d|20[0-3]\d")
 DECADE = re.compile(r"(1[5-9]\d\d|20[0-3]\d)s")
 DAY_NUMBER = re.compile(r"([12]?\d|3[01])(st|nd|rd|th)?")
@@ -17,7 +16,6 @@ NUMBER = re.compile(r"\d[\d,.]*")
 MONEY = re.compile(r"([$£€]|US\$)\d[\d,.]*(k|m|bn)?|\d[\d,.]*[$£€]", re.IGNORECASE)
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 LINK = re.compile(r"(https?://|www\.)\S+|\w+\.(com|org|net|co\.uk)(/\S*)?", re.IGNORECASE)
-BEFORE_YEAR = set("in since until by from of to during before after around between and early late".split())
 
 
 def date_end(words, at):

@@ -10,8 +10,7 @@ NER_SETS = ("wikigold", "btc", "wnut17")
 TYPES = ("PER", "ORG", "LOC", "MISC")  # what the labelled sets mark, and what is scored
 DETAILS = ("DATE", "AMOUNT", "EMAIL", "PHONE", "LINK", "CARD", "IBAN", "ID")  # see details.py
 LABELS = ("O", *(f"{prefix}-{kind}" for kind in (*TYPES, *DETAILS) for prefix in "BI"))
-TYPE_OF = {"person": "PER", "corporation": "ORG", "group": "ORG", "location": "LOC", "creative-work": "MISC",
-           "product": "MISC"}
+TYPE_OF = {"person": "PER", "corporation": "ORG", "group": "ORG", "location": "LOC", "creative-work": "MISC", "product": "MISC"}
 WITHOUT_MISC = ("btc",)  # sets whose O may hide an entity of the type MISC
 DEV_BLOCK, DEV_EVERY = 20, 12  # of sets without a dev file every twelfth block of 20 sentences is for choosing
 HANDLE = re.compile(r"@\w+")

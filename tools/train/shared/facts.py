@@ -3,7 +3,7 @@
 import re
 
 from shared.details import Details
-from shared.span_examples import encode_rows
+from shared.span_batches import encode_rows
 from shared.templates import expanded, is_held_out, single_spaced, template_lines, word_lists
 
 ANSWER = re.compile(r"<(\d):([^<>]*)>")

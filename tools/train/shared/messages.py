@@ -19,14 +19,7 @@ from shared.texts import emotion_rows, intent_rows, open_text, passages, read_li
 SLOT = re.compile(r"\{(\w+)\}")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 NOT_PLAIN = re.compile(r"\[|http|www\.|@|\.com|\.org|#|\{|\}|\d{5}|>|\bu/|\br/")
-PEOPLE = "wife|husband|mom|mum|mother|dad|father|brother|sister|friend|boss|girlfriend|boyfriend|son|daughter|ex|roommate|cousin|aunt|uncle"
-PLACED = [  # what real sentences have in the place of a detail: pattern, its replacement
-    (re.compile(r"\b(he|she)\b(?!['’]?ll)", re.I), "{NAME}"), (re.compile(r"\bhim\b", re.I), "{NAME}"), (re.compile(r"\bhis\b(?= \w)", re.I), "{NAME}'s"),
-    (re.compile(rf"\b(my|his|her|your|our) ({PEOPLE})\b", re.I), "{NAME}"), (re.compile(rf"\b(my|his|her|your|our) ({PEOPLE})\b", re.I), r"\g<0> {NAME}"),
-    (re.compile(r"\b(dude|bro|buddy|mate|sir|friend|guys|folks|man)\b(?=[,.!?]|$)", re.I), "{NAME}"),
-    (re.compile(r"(?<=[a-z] )(the|this|my|that) (company|store|bank|shop|school|seller|manufacturer)\b", re.I), "{ORG}"),
-    (re.compile(r"\b(live|lives|lived|living|moved|stay|working|been|born) (here|there)\b", re.I), r"\1 in {CITY}"),
-    (re.compile(r"\b(in|to|from) (the|this|my|our) (city|town|country|village|area)\b", re.I), r"\1 {CITY}")]
+PLACED = [(re.compile(pattern, re.I), text) for pattern, text in (line.split(" => ") for line in template_lines("placed.txt"))]
 RULE_WORD = re.compile(r"[\w$£€]+(?:[.,/:'-]\w+)*|[^\w\s]")
 CALENDAR = {name.lower(): name for name in DAYS + MONTHS if name not in ("March", "May", "August")}
 SNIPS = {"artist": "FULL", "city": "CITY", "country": "COUNTRY", "state": "CITY", "restaurant_name": "ORG"}

@@ -11,6 +11,8 @@ import string
 import numpy as np
 import torch
 
+from shared.training import padded
+
 MAX_ANSWER_TOKENS = 15
 
 
@@ -57,14 +59,8 @@ def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=819
     while jobs:
         size = max(1, batch_tokens // len(jobs[-1][1].ids))
         batch, jobs = jobs[-size:], jobs[:-size]
-        width = max(len(encoding.ids) for _, encoding in batch)
-        ids = torch.tensor([encoding.ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
-        mask = torch.tensor([[1] * len(encoding.ids) + [0] * (width - len(encoding.ids)) for _, encoding in batch])
-        types = torch.tensor([encoding.type_ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
-        ids, mask, types = (values.to(model.device) for values in (ids, mask, types))
-        output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
-        for (number, encoding), s, e in zip(batch, output.start_logits.float().cpu().numpy(),
-                                            output.end_logits.float().cpu().numpy()):
+        output = model(**padded([encoding.ids for _, encoding in batch], [encoding.sequence_ids.index(1) for _, encoding in batch]))
+        for (number, encoding), s, e in zip(batch, output.start_logits.float().numpy(), output.end_logits.float().numpy()):
             length = len(encoding.ids)
             score, start, end, none = best_span(s[:length], e[:length], encoding)
             least_none[number] = min(least_none[number], none)
@@ -94,3 +90,36 @@ def scores(predictions, rows, limit=math.inf):
     pairs = [exact_and_f1("" if none > limit else text, [text for _, text in row["answers"]]) for (text, none), row in zip(predictions, rows)]
     exact, f1 = np.mean(pairs, axis=0) * 100
     return float(exact), float(f1)
+
+
+def without_answer(row):
+    """The row with its passage less the sentences of its answers, or None if they stand elsewhere too."""
+    kept, at = [], 0
+    for sentence in re.split(r"(?<=[.!?])(?= )", row["context"]):
+        if not any(at < start + len(text) and start < at + len(sentence) for start, text in row["answers"]):
+            kept.append(sentence)
+        at += len(sentence)
+    context = "".join(kept).strip()
+    return None if not context or any(text in context for _, text in row["answers"]) else row | {"context": context}
+
+
+def declined(predictions):
+    return round(100 * sum(none > 1 for _, none in predictions) / len(predictions), 1)
+
+
+def measure(model, tokenizer, rows):
+    """Exact match and F1, the same where it may decline, and how often it does with the passage of another row, and without the answer's sentences."""
+    said = predict(model, tokenizer, rows)
+    swapped = [row | {"context": rows[(number + len(rows) // 2) % len(rows)]["context"]} for number, row in enumerate(rows)]
+    shorter = [row for row in map(without_answer, rows) if row]
+    names = ("exact", "f1", "exact where it may decline", "f1 where it may decline")
+    return dict(zip(names, (round(value, 2) for limit in (math.inf, 1) for value in scores(said, rows, limit)))) | {
+        "declines another passage": declined(predict(model, tokenizer, swapped)),
+        "declines without the sentence": declined(predict(model, tokenizer, shorter))}
+
+
+def of_facts(model, tokenizer, rows):
+    """On made-up passages: exact match where it may decline, and how often it declines where there is no answer."""
+    answerable, others = [row for row in rows if row["answers"]], [row for row in rows if not row["answers"]]
+    exact, _ = scores(predict(model, tokenizer, answerable), answerable, 1)
+    return {"facts exact": round(exact, 1), "facts declined": declined(predict(model, tokenizer, others))}

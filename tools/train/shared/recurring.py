@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 
 from shared.texts import general_documents, passages
-from shared.zero_shot_draws import STOP_WORDS
+from shared.zero_shot_texts import STOP_WORDS
 
 TEXTS = {"openstax": 1, "factbook": 1, "us-speeches": 1, "standard-ebooks": 3}  # one in so many documents
 WORDS = 150  # of a passage

@@ -64,11 +64,9 @@ class HeldOut:
             for limit in LIMITS:
                 counts = recall(messages, read, limit)
                 found[limit] |= {f"{name} {what}": percent(flags) for what, flags in sorted(counts.items())}
+        ordinary, endings = (outside(model, tokenizer, [message.text for message in messages]) for messages in (self.ordinary, self.endings))
         for limit in LIMITS:
-            found[limit] |= false_alarms(outside(model, tokenizer, [message.text for message in self.ordinary]), limit)
-        read = outside(model, tokenizer, [message.text for message in self.endings])
-        for limit in LIMITS:
-            found[limit] |= endings_marked(self.endings, read, limit)
+            found[limit] |= false_alarms(ordinary, limit) | endings_marked(self.endings, endings, limit)
         return found
 
 

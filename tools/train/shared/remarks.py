@@ -9,8 +9,6 @@ from shared.templates import MODELS, expanded, is_held_out, single_spaced, templ
 
 WORD = re.compile(r"\{(\w+)\}")
 VALUES = {"+": 1.0, "-": 0.0, "0": 0.5}
-BEFORE = ["Honestly, ", "I must say, ", "Well, ", "Sorry, but ", "To be fair, ", "Hi, ", "For me ", "I think ", "wow, ", "In short: ", "hmm, ", "OK, "]
-AFTER = ["!", "!!", "...", " :)", " :(", ", really", ", to be honest", " I think", ", you know", ""]
 
 
 def everyday_rows():
@@ -29,6 +27,7 @@ class RemarkMaker:
         self.rows = [row for row in rows if is_held_out(row[1]) == (part == "dev")]
         self.by_value = {value: [text for other, text in self.rows if other == value] for value in VALUES.values()}
         self.rng, self.words, self.measured = rng, word_lists("remarks.txt"), {words_of(text) for _, text in everyday_rows()}
+        self.before, self.after = ([one.replace("_", " ") for one in self.words[name]] for name in ("before", "after"))
 
     def filled(self, template):
         text = single_spaced(WORD.sub(lambda match: self.rng.choice(self.words[match[1]]), expanded(template, self.rng)))
@@ -46,12 +45,12 @@ class RemarkMaker:
         text = self.plain(value)
         text = text[:1].upper() + text[1:]
         if rng.random() < 0.15:
-            text = rng.choice(BEFORE) + text[:1].lower() + text[1:]
+            text = rng.choice(self.before) + text[:1].lower() + text[1:]
         chance = rng.random()
         if chance < 0.2:
             text = text.rstrip(".")
         elif chance < 0.3:
-            text = text.rstrip(".!") + rng.choice(AFTER[:3] if value == 0.5 else AFTER if value else [mark for mark in AFTER if mark != " :)"])
+            text = text.rstrip(".!") + rng.choice(self.after[:3] if value == 0.5 else self.after if value else [mark for mark in self.after if mark != " :)"])
             text = text if value != 1.0 else text.replace(" :(", " :)")
         if rng.random() < 0.3:
             other = self.plain(value if rng.random() < 0.8 or not self.by_value[0.5] else 0.5)

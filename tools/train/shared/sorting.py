@@ -4,11 +4,9 @@ import random
 from dataclasses import dataclass
 
 from shared.facts import Words
-from shared.templates import MODELS, is_held_out, template_lines
+from shared.templates import MODELS, is_held_out, template_lines, word_lists
 
 DIMENSIONS = ("spam", "urgent", "topic", "feeling", "intent")
-BEFORE = ["Hi,", "Hello,", "hey", "Dear all,", "Hi {first},", "{first},", "Good morning,", "Hello {first}!", "FYI:", "Re:"]
-AFTER = ["Thanks", "Best, {first}", "Regards, {full}", "{first}", "x", "Cheers", "See you, {first}", "Sent from my phone"]
 
 
 @dataclass
@@ -44,7 +42,7 @@ class SortingMaker:
     def __init__(self, part, rng):
         rows, self.names = read_templates()
         self.rows = [row for row in rows if is_held_out(row[1]) == (part == "dev")]
-        self.rng, self.words = rng, Words(rng)
+        self.rng, self.words, self.around = rng, Words(rng), word_lists("sorting.txt")
         self.by_label = {name: {} for name in DIMENSIONS}
         for row in self.rows:
             for name, key in row[0].items():
@@ -57,9 +55,9 @@ class SortingMaker:
         text = self.words.filled(template, {})
         if labels.get("spam") == "n":
             if rng.random() < 0.12:
-                text = f"{self.words.filled(rng.choice(BEFORE), {})} {text}"
+                text = f"{self.words.filled(rng.choice(self.around['before']), {})} {text}"
             if rng.random() < 0.1:
-                text = text + (" " if text[-1] in ".!?" else ". ") + self.words.filled(rng.choice(AFTER), {})
+                text = text + (" " if text[-1] in ".!?" else ". ") + self.words.filled(rng.choice(self.around['after']), {})
         if rng.random() < 0.2:
             text = text.replace("'", "").rstrip(".!")
         return Message(text, labels)

@@ -1,9 +1,58 @@
-"""Batches of span-selection examples for the reader, with what makes a few examples go further."""
+"""Span-selection examples for the reader (a question, a context and the answer spans inside it, as token ids), their batches, and what makes a few go further."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from shared.span_examples import NO_ANSWER, Example, assemble
+from shared.training import padded
+
+
+NO_ANSWER = [(-1, -1)]
+
+
+@dataclass
+class Example:
+    question: np.ndarray  # uint16 ids
+    context: np.ndarray  # uint16 ids
+    answers: list  # (first, last) token of the context, inclusive
+
+
+def token_span(offsets, start, end):
+    """First and last token that cover the characters [start, end), or None."""
+    inside = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
+    return (inside[0], inside[-1]) if inside else None
+
+
+def encode_rows(tokenizer, rows):
+    """Examples of SQuAD-schema rows; rows whose answers do not map to tokens are left out, those without answers have NO_ANSWER."""
+    contexts = list({row["context"]: None for row in rows})
+    encoded = dict(zip(contexts, tokenizer.encode_batch(contexts, add_special_tokens=False)))
+    questions = tokenizer.encode_batch([row["question"].strip() for row in rows], add_special_tokens=False)
+    examples = []
+    for row, question in zip(rows, questions):
+        context = encoded[row["context"]]
+        spans = [token_span(context.offsets, start, start + len(text)) for start, text in row["answers"]]
+        spans = [span for span in spans if span] if row["answers"] else NO_ANSWER
+        if spans:
+            examples.append(Example(np.array(question.ids, np.uint16), np.array(context.ids, np.uint16), spans))
+    return examples
+
+
+def assemble(example, answer, window, max_length, cls_id, sep_id):
+    """[CLS] question [SEP] part of the context [SEP], and the answer's (first, last) position in it.
+
+    `window` is the first context token shown. Without an answer in the window both positions are 0, [CLS].
+    """
+    question = example.question[:max_length // 3]
+    room = max_length - len(question) - 3
+    part = example.context[window:window + room]
+    ids = np.concatenate([[cls_id], question, [sep_id], part, [sep_id]]).astype(np.int64)
+    base = len(question) + 2
+    first, last = answer[0] - window, answer[1] - window
+    if first < 0 or last >= len(part):
+        return ids, (0, 0)
+    return ids, (first + base, last + base)
 
 
 class Renamed:
@@ -130,8 +179,7 @@ class Batches:
                 self.rng.shuffle(self.pending)
             example = self.examples[self.pending.pop()]
             answer = self.rng.choice(example.answers)
-            pool.append(assemble(example, answer, self.window(example, answer, max_length), max_length, self.cls_id,
-                                 self.sep_id))
+            pool.append(assemble(example, answer, self.window(example, answer, max_length), max_length, self.cls_id, self.sep_id))
         pool.sort(key=lambda item: len(item[0]))
         while pool:
             size = min(self.most, max(1, self.batch_tokens // len(pool[-1][0])))
@@ -145,13 +193,6 @@ class Batches:
         if not self.queue:
             self.refill(max_length)
         items = self.queue.pop()
-        width = max(len(ids) for ids, _ in items)
-        ids = torch.zeros(len(items), width, dtype=torch.long)
-        mask = torch.zeros(len(items), width, dtype=torch.long)
-        for row, (values, _) in enumerate(items):
-            ids[row, :len(values)] = torch.from_numpy(values)
-            mask[row, :len(values)] = 1
-        separators = (ids == self.sep_id).long()
-        types = (separators.cumsum(1) - separators).clamp(max=1)  # 1 after the first [SEP]
         answers = torch.tensor([answer for _, answer in items])
-        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}, answers[:, 0], answers[:, 1]
+        rows = [ids for ids, _ in items]
+        return padded(rows, [row.tolist().index(self.sep_id) + 1 for row in rows]), answers[:, 0], answers[:, 1]

@@ -173,6 +173,23 @@ def train_rounds(run, args, texts_of, loss_of, choice, tokens, decay):
         run.save()
 
 
+def train_steps(run, args, loss_of, choice, decay):
+    """Trains up to `args.steps` steps. `loss_of(progress)` returns the loss of the next batch, and `choice(model)` a number to choose the best step by."""
+    losses, saved = [], time.monotonic()
+    while run.number < args.steps:
+        progress = run.number / args.steps
+        run.model.train()
+        losses.append(run.step(loss_of(progress), args.rate * trapezoid_rate(progress, decay=decay)))
+        run.number += 1
+        if run.number % args.evaluate_every == 0 or run.number == args.steps:
+            print(f"step {run.number} loss {sum(losses) / len(losses):.3f}", flush=True)
+            losses = []
+            run.keep(choice(run.average.model))
+        if time.monotonic() - saved > 120 or run.number == args.steps:
+            run.save()
+            saved = time.monotonic()
+
+
 def equal_length_batches(items, tokens, largest, rng=None):
     """Batches of texts of one length, as lists of indexes into `items`, whose first members are lists of ids.
 
@@ -191,6 +208,16 @@ def equal_length_batches(items, tokens, largest, rng=None):
     if rng:
         rng.shuffle(batches)
     return batches
+
+
+def padded(rows, second):
+    """Inputs of rows of token ids, filled up to one length; row i is of the second token type from `second[i]` on."""
+    ids, mask, types = (torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long) for _ in range(3))
+    for number, (row, start) in enumerate(zip(rows, second)):
+        ids[number, :len(row)] = torch.as_tensor(row)
+        mask[number, :len(row)] = 1
+        types[number, start:len(row)] = 1
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
 
 
 def cached(path, make):

@@ -1,11 +1,16 @@
-"""Writes the parts for choosing as JSON, for tests/bench/precision.mjs: what the shipped models lose with q8.
+"""Writes the parts for choosing as JSON, for precision.mjs --rows: what the demo models lose with q8.
 
-    python dev_rows.py --out ROWS.json
+    python tests/bench/precision_rows.py --out ROWS.json
+
+Needs what tools/train/requirements.txt names.
 """
 
 import argparse
 import json
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "train"))
 
 import zero_shot
 from shared.entities import NER_SETS, TYPES, ner_sentences
