@@ -103,6 +103,30 @@ test.each(['jsonl', 'csv'])('%s: after an interruption anywhere a second run mak
   }
 });
 
+test.skipIf(process.platform === 'win32')(
+  'a full disk is named with the file, and the same command goes on',
+  () => {
+    const out = fileOf('full_results.jsonl');
+    const args = [kMain, 'classify', kSentiment, '--in', rows, '--out', out, '--workers', '1', '--batch-size', '4'];
+    // A limit of the size of files, in blocks of 512 bytes, gives the errors of a full disk.
+    const full = spawnSync('sh', ['-c', 'ulimit -f 4; exec "$0" "$@"', process.execPath, ...args], { encoding: 'utf8' });
+    expect(full.status).toBe(1);
+    expect(full.stderr).toContain(`Results can't be written to ${out}: EFBIG`);
+    expect(full.stderr).toContain('the same command goes on after the last complete result');
+    const again = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(again.status, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ rows: 90, errors: 0, resumed: expect.any(Number) });
+    expect(jsonLines(out).map(({ row }) => row)).toEqual(kTexts.map((_, i) => i));
+    const index = spawnSync(
+      'sh',
+      ['-c', 'ulimit -f 4; exec "$0" "$@"', process.execPath, kMain, 'index', rows, '--model', kReader, '--out', fileOf('full.bin')],
+      { encoding: 'utf8' },
+    );
+    expect(index.stderr).toContain(`The index can't be written to ${join(folder, 'full.bin')}: EFBIG`);
+  },
+  60_000,
+);
+
 test('a killed process is resumed', async () => {
   const input = fileOf(
     'many.jsonl',

@@ -4,13 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { PeruseError, show } from '../errors.js';
+import { describeError, PeruseError, show } from '../errors.js';
 import { makeFolder } from './make_folder_node.js';
 
 /** Checks a folder name from a caller. A blank one, which would mean the current folder, throws 'invalid_argument'. */
 export function checkFolderName(folder: unknown): string {
   if (typeof folder === 'string' && folder.trim() !== '') return folder;
   throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
+}
+
+/** Names the file or folder in errors of the file system, because Node's own errors of a full disk do not. Returns other errors as they are. */
+export function notWritten(what: string, place: string, error: unknown, advice = ''): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  const message = `${what} can't be written to ${place}: ${describeError(error)}`;
+  return new PeruseError('invalid_argument', advice === '' ? message : `${message}; ${advice}`, { cause: error });
 }
 
 export async function writeWhole(folder: string, name: string, content: Uint8Array | string | AsyncIterable<Uint8Array>): Promise<void> {

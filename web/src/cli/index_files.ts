@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { writeWhole } from '../cache/write_file_node.js';
+import { notWritten, writeWhole } from '../cache/write_file_node.js';
 import { SemanticIndex } from '../semantic_index.js';
 import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, withModel } from './model_options.js';
@@ -53,7 +53,9 @@ export const indexFiles: Command = {
       }
       if (io.errIsTty) io.err('\r\u001b[K');
       const bytes = new Uint8Array(await (await index.save()).arrayBuffer());
-      await writeWhole(dirname(out), basename(out), bytes);
+      await writeWhole(dirname(out), basename(out), bytes).catch((error: unknown) => {
+        throw notWritten('The index', out, error);
+      });
       io.out(jsonLine({ file: out, texts: index.size, bytes: bytes.length }));
     });
   },

@@ -3,11 +3,11 @@
 import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
-import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
+import { checkFolderName, NewFile, notWritten, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
 import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
-import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
+import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
@@ -73,8 +73,7 @@ export async function rewriteCheckpoint(
   try {
     return await rewrite(spec, target, options, signal, { dtype, wish, trim });
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error; // only errors of the file system have a file to name
-    throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describeError(error)}`, { cause: error });
+    throw notWritten('The checkpoint', folder, error);
   }
 }
 

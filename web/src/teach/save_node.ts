@@ -3,8 +3,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lockFile } from '../cache/lock_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
-import { checkFolderName, writeWhole } from '../cache/write_file_node.js';
-import { describeError, PeruseError } from '../errors.js';
+import { checkFolderName, notWritten, writeWhole } from '../cache/write_file_node.js';
 import { planSave, refuseModel, type SaveOptions } from './save_plan.js';
 
 /** Writes to a temporary folder, then renames it; if the target exists, moves the files in save_plan.ts's order. One save at a time. */
@@ -23,8 +22,7 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
       unlock();
     }
   } catch (error) {
-    if (error instanceof PeruseError) throw error;
-    throw new PeruseError('invalid_argument', `The model can't be written to ${folder}: ${describeError(error)}`, { cause: error });
+    throw notWritten('The model', folder, error);
   }
 }
 

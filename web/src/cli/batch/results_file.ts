@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { writeWhole } from '../../cache/write_file_node.js';
+import { notWritten, writeWhole } from '../../cache/write_file_node.js';
 import { PeruseError, type PlainError } from '../../errors.js';
 import { UsageError } from '../command.js';
 import { csvLine, type RecordFormat, RowParser, recordsOf } from './records.js';
@@ -78,11 +78,13 @@ export async function fileSink(path: string, job: object, format: ResultFormat, 
   const described = JSON.stringify(job);
   if (overwrite) await rm(path, { force: true });
   else await checkJob(path, note, described);
-  await writeWhole(dirname(note), basename(note), described);
+  await writeWhole(dirname(note), basename(note), described).catch((error: unknown) => {
+    throw notWritten('Results', path, error);
+  });
   const before = await scanned(path, format.format);
   const file = await open(path, before.bytes === undefined ? 'w' : 'r+');
   if (before.bytes !== undefined) await file.truncate(before.bytes);
-  return new FileSink(file, note, format, before);
+  return new FileSink(file, path, note, format, before);
 }
 
 async function checkJob(path: string, note: string, described: string): Promise<void> {
@@ -133,6 +135,7 @@ class FileSink implements ResultSink {
 
   constructor(
     private readonly file_: FileHandle,
+    private readonly path_: string,
     private readonly note_: string,
     private readonly format_: ResultFormat,
     { bytes = 0, rows, errors, hasHeader }: Scan,
@@ -147,10 +150,14 @@ class FileSink implements ResultSink {
     if (results.length === 0) return;
     const bytes = Buffer.from(this.format_.lines(results, this.isFirst_));
     this.isFirst_ = false;
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.file_.write(bytes, done, bytes.length - done, this.at_);
-      done += bytesWritten;
-      this.at_ += bytesWritten;
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.file_.write(bytes, done, bytes.length - done, this.at_);
+        done += bytesWritten;
+        this.at_ += bytesWritten;
+      }
+    } catch (error) {
+      throw notWritten('Results', this.path_, error, 'the same command goes on after the last complete result');
     }
   }
 
