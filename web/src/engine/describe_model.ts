@@ -13,19 +13,10 @@ import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
 import { isObject, parseObject, textOf } from '../sources/json.js';
-import {
-  explainMissing,
-  type FoundWeights,
-  findWeights,
-  kForms,
-  kLabelsTokenizer,
-  kVocabularies,
-  labelsEncoderOf,
-  labelsHint,
-  notFound,
-  shardsOf,
-} from '../sources/model_files.js';
-import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName, refusedType } from '../sources/onnx_files.js';
+import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
+import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
+import { refusedType } from '../sources/onnx_families.js';
+import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
@@ -252,8 +243,8 @@ class Description {
   }
 
   private async refusal(task: EngineTask, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
-    // If files are missing, the engine can check a model for every task except GLiNER's.
-    const refused = this.lack_ !== undefined && task.glinerConfig ? undefined : await this.engineRefusal(task, checkpoint);
+    // If files are missing, the engine can check a model for every task except those of a model with labelConfig.
+    const refused = this.lack_ !== undefined && task.labelConfig ? undefined : await this.engineRefusal(task, checkpoint);
     if (refused) return { ...refused, message: refused.message + this.ownCode(refused) };
     const unread = checkpoint ? undefined : this.unreadOnnx();
     if (unread) return { code: 'unsupported', message: unread };

@@ -2,7 +2,7 @@
 // A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
 // Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
-import { refusedType } from '../sources/onnx_files.js';
+import { familyOf, refusedType } from '../sources/onnx_families.js';
 import type { OnnxRequest } from '../sources/onnx_part.js';
 import type { Claim, Claims } from './claim.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
@@ -305,7 +305,7 @@ class Claiming {
     const bias = this.constants_.find(node.inputs[2]);
     const width = (weight?.shape[1] ?? 0) / 3;
     if (module === undefined || weight?.shape.length !== 2 || weight.transposed || !Number.isInteger(width)) return;
-    const names = this.modelType_ === 'distilbert' ? ['q_lin', 'k_lin', 'v_lin'] : ['query', 'key', 'value'];
+    const names = familyOf(this.modelType_)?.projections ?? ['query', 'key', 'value'];
     names.forEach((part, index) => {
       const columns = { first: index * width, count: width };
       this.claim(`${module}.${part}.weight`, { ...weight, transposed: true, columns });
@@ -341,7 +341,7 @@ class Claiming {
   }
 
   private claimPositionTables(): void {
-    if (this.modelType_ !== 'deberta-v2') return;
+    if (!familyOf(this.modelType_)?.foldsPositions) return;
     for (const name of this.claims_.parameters.keys()) if (name.endsWith('encoder.rel_embeddings.weight')) return;
     for (const [name, table] of positionTables(this.constants_)) {
       this.claim(name, table);
@@ -376,7 +376,7 @@ class Claiming {
 
   /** Adds biases of zeros, which tools remove, if everything else was identified and the family's linear layers have biases. */
   private addZeros(): void {
-    if (this.modelType_ === 'modernbert' || this.leftOver()) return;
+    if (familyOf(this.modelType_)?.withoutBiases || this.leftOver()) return;
     for (const [module, width] of this.linears_) {
       const name = `${module}.bias`;
       if (this.claims_.parameters.has(name) || this.conflicting_.has(name)) continue;

@@ -1,4 +1,5 @@
 // The module of the model's class that a node belongs to, for example "bert.encoder.layer.0.attention.self.query".
+import { prefixes } from '../sources/onnx_families.js';
 import type { Node } from './graph.js';
 
 /** Returns undefined if the exporter, or a tool after it, left no trace of modules. */
@@ -16,7 +17,7 @@ function ofPath(name: string): string | undefined {
 }
 
 /** Prefixes of families, and of wrappers around them. */
-const kFamilyPrefix = /(^|\.)((?:bert|roberta|deberta|electra|distilbert|mpnet|convbert)\.)$/;
+const kFamilyPrefix = new RegExp(`(^|\\.)((?:${prefixes().join('|')})\\.)$`);
 const kFirstNames = ['embeddings.word_embeddings.weight', 'embeddings.tok_embeddings.weight'];
 
 /** Returns the prefix of a wrapper, for example "0.auto_model." for a sentence-transformers model. */

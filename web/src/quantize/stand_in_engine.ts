@@ -5,7 +5,7 @@ import { kStandInTokenizer } from '../engine/stand_in.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
 import { nodePlatform } from '../platform/platform_node.js';
-import { kLabelsTokenizer } from '../sources/model_files.js';
+import { kLabelsTokenizer } from '../sources/label_models.js';
 import type { EngineTask } from '../tasks/definition.js';
 
 export async function withModel<T>(

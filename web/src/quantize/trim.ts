@@ -4,7 +4,7 @@ import { Tokenizer } from '../index_tokenizer_node.js';
 import { platform } from '../platform/current.js';
 import { locate, openCheckpoint } from '../sources/checkpoint.js';
 import { isObject, parseObject } from '../sources/json.js';
-import { labelsEncoderOf } from '../sources/model_files.js';
+import { labelsEncoderOf } from '../sources/label_models.js';
 import { readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';

@@ -4,14 +4,20 @@ import { Totals } from '../progress.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { FileAccess } from './file_access.js';
 import { StaticFolder } from './folder_static.js';
-import { numberOf, parseObject, textOf } from './json.js';
+import { parseObject, textOf } from './json.js';
 import {
   encoderConfigs,
+  kLabelConfig,
+  kLabelsTokenizer,
+  labelsEncoderOf,
+  labelsHint,
+  lacksVocabularySize,
+  mayNameEncoders,
+} from './label_models.js';
+import {
   explainMissing,
   kAdapterConfig,
   kForms,
-  kGlinerConfig,
-  kLabelsTokenizer,
   kModules,
   kPrompts,
   kSentenceConfigs,
@@ -19,8 +25,6 @@ import {
   kTokenizerConfigs,
   kTokenizerFiles,
   kVocabularies,
-  labelsEncoderOf,
-  labelsHint,
   type ModelModule,
   modulesOf,
   neededShards,
@@ -106,19 +110,19 @@ export interface Job extends Reading {
 const kAdapterModelConfig = 'adapter/config.json';
 
 export async function locateForTask(job: Job): Promise<Located<Job>> {
-  const gliner = job.task.glinerConfig ? await job.folder.open(kGlinerConfig, job.signal) : undefined;
-  if (gliner === undefined) {
+  const labelled = job.task.labelConfig ? await job.folder.open(kLabelConfig, job.signal) : undefined;
+  if (labelled === undefined) {
     const found = await locate(job);
     return { ...found, config: await withEncoders(found.job, found.config) };
   }
-  const config = gliner.found ? await readWhole(job, kGlinerConfig, gliner) : await readNeeded(job, 'config.json');
+  const config = labelled.found ? await readWhole(job, kLabelConfig, labelled) : await readNeeded(job, 'config.json');
   return { job, config: { ...(await withEncoders(job, config)), name: 'config.json' }, prefix: '' };
 }
 
 /** Inserts configurations of encoders that are in files of their own. */
 async function withEncoders(job: Job, config: NamedFile): Promise<NamedFile> {
   // the engine reports a config.json that cannot be parsed
-  if (config.name !== kGlinerConfig && !new TextDecoder().decode(config.content).includes('"extractor"')) return config;
+  if (!mayNameEncoders(config.name, new TextDecoder().decode(config.content))) return config;
   const said = parseObject(config.name, config.content);
   const found: Record<string, unknown> = {};
   for (const { field, ofLabels, file: name, hint } of encoderConfigs(config.name, said)) {
@@ -137,11 +141,11 @@ const kUnknown: EngineTask = { name: '' };
 /** A model whose task is not known yet. */
 export interface LocatedModel extends Located<Job> {
   weights: ModelFolder;
-  /** Names a file that a GLiNER needs and the folder lacks. */
+  /** Names a file that a model which reads labels needs and the folder lacks. */
   lack?: string;
 }
 
-/** Finds config.json or gliner_config.json. The folders of `others` have what the model only names. */
+/** Finds config.json or kLabelConfig. The folders of `others` have what the model only names. */
 export async function locateModel(
   reading: Reading,
   others: { encoder?: Reading | undefined; labels?: Reading | undefined } = {},
@@ -149,22 +153,20 @@ export async function locateModel(
   const { folder: own, signal } = reading;
   const folder = others.encoder ? firstOf(own, others.encoder.folder) : own;
   const base: Job = { ...reading, folder, task: kUnknown, ...(others.labels && { labels: others.labels.folder }) };
-  const gliner = await lookAt(folder, kGlinerConfig, signal);
+  const labelled = await lookAt(folder, kLabelConfig, signal);
   try {
-    const found = await locateForTask(gliner.found ? { ...base, task: { ...kUnknown, glinerConfig: true } } : base);
+    const found = await locateForTask(labelled.found ? { ...base, task: { ...kUnknown, labelConfig: true } } : base);
     return { ...found, weights: found.job.folder === folder ? own : found.job.folder };
   } catch (error) {
-    if (!gliner.found || !(error instanceof PeruseError) || error.code !== 'not_found') throw error;
-    return { job: base, config: await readNeeded(base, kGlinerConfig), prefix: '', weights: own, lack: error.message };
+    if (!labelled.found || !(error instanceof PeruseError) || error.code !== 'not_found') throw error;
+    return { job: base, config: await readNeeded(base, kLabelConfig), prefix: '', weights: own, lack: error.message };
   }
 }
 
-/** Reads the tokenizer of an old GLiNER, whose configuration lacks the size of the vocabulary. Returns undefined for other models. */
+/** Reads the tokenizer of a model whose configuration lacks the size of the vocabulary. Returns undefined for other models. */
 export async function tokenizerForSize(job: Reading, { name, content }: NamedFile): Promise<NamedFile[] | undefined> {
   const said = parseObject(name, content);
-  const isGliner = name === kGlinerConfig || 'labels_encoder' in said || 'span_mode' in said;
-  const lacksSize = isGliner && labelsEncoderOf(said) === undefined && numberOf(said.vocab_size, -1) < 0;
-  return lacksSize ? readTokenizer(job) : undefined;
+  return lacksVocabularySize(name, said) ? readTokenizer(job) : undefined;
 }
 
 /** Looks at the tokenizer's files without reading them. Returns undefined if they are missing. */

@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
 import { isObject, textOf } from './json.js';
+import { kLabelConfig, kLabelModel } from './label_models.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 /** The tokenizer's files: the first list whose files exist is used. */
@@ -38,48 +39,6 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): ModelModul
 }
 
 const kConfig = 'config.json';
-/** A GLiNER's configuration, which replaces config.json. */
-export const kGlinerConfig = 'gliner_config.json';
-/** The configuration of a GLiNER2's encoder. */
-const kEncoderConfig = 'encoder_config/config.json';
-/** Folder of a bi-encoder's tokenizer for labels, also in the engine. */
-export const kLabelsTokenizer = 'labels_tokenizer/';
-
-/** The label encoder that the configuration of a bi-encoder (GLiNER or GLiClass) names. */
-export function labelsEncoderOf(config: Record<string, unknown>): string | undefined {
-  if (config.model_type === 'GLiClass') {
-    return textOf(config.architecture_type).startsWith('bi-encoder') ? textOf(config.label_model_name) : undefined;
-  }
-  const name = config.labels_encoder ?? undefined;
-  return name === undefined ? undefined : textOf(name);
-}
-
-export function labelsHint(name: string): string {
-  return `The model has a separate encoder for labels: pass the option labels_encoder with the location of its files, for example '${name}'`;
-}
-
-/** The configuration of an encoder that is in a file of its own, and the field of the model's configuration in which the engine expects it. */
-export interface EncoderConfig {
-  field: string;
-  /** Whether the file is in the folder of the label encoder. */
-  ofLabels: boolean;
-  file: string;
-  /** Error message if the file is missing. Without it, the engine reports the missing field. */
-  hint?: string;
-}
-
-/** The encoders whose configuration the model's, in `file`, may only name. */
-export function encoderConfigs(file: string, config: Record<string, unknown>): EncoderConfig[] {
-  const field = 'encoder_config';
-  if (file !== kGlinerConfig) return config.model_type === 'extractor' ? [{ field, ofLabels: false, file: kEncoderConfig }] : [];
-  const name = textOf(config.model_name);
-  const hint = `gliner_config.json only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${name}'`;
-  const labels = labelsEncoderOf(config);
-  return [
-    { field, ofLabels: false, file: kConfig, hint },
-    ...(labels === undefined ? [] : [{ field: `labels_${field}`, ofLabels: true, file: kConfig, hint: labelsHint(labels) }]),
-  ];
-}
 
 /** Files of weights; the first that exists is used. */
 export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
@@ -98,7 +57,7 @@ export const kWeightFiles: readonly string[] = [...kForms, ...kForms.map((form) 
 export const kModelFiles: readonly string[] = [
   kConfig,
   kModules,
-  kGlinerConfig,
+  kLabelConfig,
   kAdapterConfig,
   kPrompts,
   ...kSentenceConfigs,
@@ -158,7 +117,7 @@ export function neededShards(where: string, index: Record<string, unknown>): str
 
 /** Files whose presence explains why a repository lacks the needed ones. */
 const kTelling: readonly [string, string][] = [
-  [kGlinerConfig, 'a GLiNER model'],
+  [kLabelConfig, kLabelModel],
   ['adapter_config.json', 'an adapter: the model is the one that it changes'],
   ['tf_model.h5', 'TensorFlow'],
   ['flax_model.msgpack', 'JAX'],

@@ -1,6 +1,7 @@
 import { PeruseError, show } from '../errors.js';
 import { textOf } from './json.js';
 import { findWeights, notFound } from './model_files.js';
+import { refusedType } from './onnx_families.js';
 import { lookAt, type MissingFile, type ModelFolder } from './source.js';
 
 /** Suffixes of file names by precision, as in transformers.js. */
@@ -22,27 +23,6 @@ const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16',
 const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4f16', 'bnb4'];
 /** Precisions whose ONNX file may be smaller than the safetensors. */
 const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8', 'q4'];
-
-/** Values of `model_type` whose ONNX files are read. */
-const kTypes: readonly string[] = [
-  'bert',
-  'camembert',
-  'convbert',
-  'deberta',
-  'deberta-v2',
-  'distilbert',
-  'electra',
-  'modernbert',
-  'mpnet',
-  'roberta',
-  'xlm-roberta',
-];
-
-/** Returns why ONNX files of a `model_type` are not read; undefined if they are. */
-export function refusedType(modelType: string): string | undefined {
-  if (kTypes.includes(modelType)) return undefined;
-  return `ONNX files of models of type "${modelType.slice(0, 40)}" are not read; use model.safetensors`;
-}
 
 export interface WeightsWish {
   weights: 'auto' | 'safetensors' | 'onnx';

@@ -13,8 +13,8 @@ export interface EngineTask {
   readonly sentenceFiles?: 'all' | 'prompts' | 'without head';
   /** Reads folders of static embeddings. */
   readonly readsStatic?: true;
-  /** Reads gliner_config.json instead of config.json, if it exists. */
-  readonly glinerConfig?: true;
+  /** Reads the configuration of models that read labels (label_models.ts) instead of config.json, if it exists. */
+  readonly labelConfig?: true;
   /** Models may have a tokenizer for labels. */
   readonly labelsTokenizer?: true;
 }

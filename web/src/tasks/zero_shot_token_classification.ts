@@ -57,7 +57,7 @@ function createCall(run: Run): ZeroShotTokenClassificationCall {
 
 /** The task. */
 export const zeroShotTokenClassification = {
-  engine: { name: kTask, glinerConfig: true, labelsTokenizer: true },
+  engine: { name: kTask, labelConfig: true, labelsTokenizer: true },
   call: createCall,
   options: kOptions,
   example: 'knowledgator/gliner-pii-base-v1.0',

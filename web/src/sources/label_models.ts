@@ -1,0 +1,58 @@
+// The files of models that read labels: GLiNER and GLiClass. Only this file knows their names and fields outside of the engine.
+import { numberOf, textOf } from './json.js';
+
+/** A GLiNER's configuration, which replaces config.json. */
+export const kLabelConfig = 'gliner_config.json';
+/** What a folder with that file contains. */
+export const kLabelModel = 'a GLiNER model';
+/** The configuration of a GLiNER2's encoder. */
+const kEncoderConfig = 'encoder_config/config.json';
+/** Folder of a bi-encoder's tokenizer for labels, also in the engine. */
+export const kLabelsTokenizer = 'labels_tokenizer/';
+
+/** The label encoder that the configuration of a bi-encoder names. */
+export function labelsEncoderOf(config: Record<string, unknown>): string | undefined {
+  if (config.model_type === 'GLiClass') {
+    return textOf(config.architecture_type).startsWith('bi-encoder') ? textOf(config.label_model_name) : undefined;
+  }
+  const name = config.labels_encoder ?? undefined;
+  return name === undefined ? undefined : textOf(name);
+}
+
+export function labelsHint(name: string): string {
+  return `The model has a separate encoder for labels: pass the option labels_encoder with the location of its files, for example '${name}'`;
+}
+
+/** The configuration of an encoder that is in a file of its own, and the field of the model's configuration in which the engine expects it. */
+export interface EncoderConfig {
+  field: string;
+  /** Whether the file is in the folder of the label encoder. */
+  ofLabels: boolean;
+  file: string;
+  /** Error message if the file is missing. Without it, the engine reports the missing field. */
+  hint?: string;
+}
+
+/** Whether a configuration may only name its encoder. Looks at the text, which may not be valid JSON. */
+export function mayNameEncoders(file: string, text: string): boolean {
+  return file === kLabelConfig || text.includes('"extractor"');
+}
+
+/** The encoders whose configuration the model's, in `file`, may only name. */
+export function encoderConfigs(file: string, config: Record<string, unknown>): EncoderConfig[] {
+  const field = 'encoder_config';
+  if (file !== kLabelConfig) return config.model_type === 'extractor' ? [{ field, ofLabels: false, file: kEncoderConfig }] : [];
+  const name = textOf(config.model_name);
+  const hint = `${file} only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${name}'`;
+  const labels = labelsEncoderOf(config);
+  return [
+    { field, ofLabels: false, file: 'config.json', hint },
+    ...(labels === undefined ? [] : [{ field: `labels_${field}`, ofLabels: true, file: 'config.json', hint: labelsHint(labels) }]),
+  ];
+}
+
+/** Whether the configuration leaves the size of the vocabulary to the tokenizer (old GLiNERs). */
+export function lacksVocabularySize(file: string, config: Record<string, unknown>): boolean {
+  const readsEntities = file === kLabelConfig || 'labels_encoder' in config || 'span_mode' in config;
+  return readsEntities && labelsEncoderOf(config) === undefined && numberOf(config.vocab_size, -1) < 0;
+}
