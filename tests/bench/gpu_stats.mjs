@@ -62,11 +62,12 @@ const kColumns = [
   'clocks',
   'cycles',
   'share',
+  'full',
   'epilogue',
 ];
 const kLess = ['registers', 'spills', 'local', 'instructions', 'throughput', 'clocks', 'cycles', 'epilogue'];
 /** The columns that are compared. True means that a higher value is better. */
-const kBetter = { waves: true, simd: true, ahead: true, ...Object.fromEntries(kLess.map((column) => [column, false])) };
+const kBetter = { waves: true, simd: true, ahead: true, full: true, ...Object.fromEntries(kLess.map((column) => [column, false])) };
 
 function statsOf({ command: [command, ...options], env, read }) {
   const folder = mkdtempSync(join(tmpdir(), 'peruse-gpu-stats-'));

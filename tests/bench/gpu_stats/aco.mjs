@@ -83,12 +83,19 @@ function mathBeforeWaits(loop) {
   return distances;
 }
 
+/** Bytes that a lane reads from or writes to workgroup memory. */
+function localBytes(operation) {
+  const found = /^ds_(?:read|load|write|store)(2)?.*_b(32|64|96|128)$/.exec(operation);
+  return found ? (Number(found[2]) / 8) * (found[1] ? 2 : 1) : 0;
+}
+
 function describe(loop) {
   const count = (wanted) => loop.filter(({ operation }) => wanted.test(operation)).length;
   return {
     math: count(kMath),
     dots: count(/^v_dot4/),
     vector: count(/^v_/),
+    local: loop.reduce((sum, { operation }) => sum + localBytes(operation), 0),
     reads: count(/^ds_(read|load)/) + count(/^(buffer|global)_load/) > 0 && count(/^(buffer|global)_store/) === 0,
     clocks: clocksOfRound(loop),
     ahead: mathBeforeWaits(loop),
@@ -108,9 +115,17 @@ function leastClocks({ math, dots }, isRdna3) {
 }
 
 /**
+ * Returns the clocks of a SIMD for one round of a wave of 64 lanes, if enough other waves hide every wait: those of the vector unit, two for each
+ * instruction that is not counted in `leastClocks`, or those of the workgroup memory, which moves 128 bytes a clock for two SIMDs.
+ */
+function busyClocks(loop, isRdna3) {
+  return Math.max(leastClocks(loop, isRdna3) + 2 * (loop.vector - loop.math), loop.local);
+}
+
+/**
  * Returns for each kernel: vector registers, spills, waves (of 64 lanes, per SIMD) and bytes of local memory; for its loops that multiply tiles:
  * multiply-adds, all vector instructions, the fewest multiply-adds between a load and the wait for it (undefined without loads), the clocks of one
- * wave in ACO's model, and `share`, the multiply-adds' least clocks as a percentage of those. For products,
+ * wave in ACO's model, `share`, the multiply-adds' least clocks as a percentage of those, and `full`, the same with endless waves. For products,
  * `epilogue` is the clocks after the loop.
  */
 export function kernelStats(output, chip) {
@@ -143,12 +158,14 @@ export function kernelStats(output, chip) {
       throughput: stat('Inverse Throughput'),
     };
     if (loops.length === 0) continue;
+    const least = sum((loop) => leastClocks(loop, isRdna3));
     Object.assign(rows[name], {
       math: sum(({ math }) => math),
       vector: sum(({ vector }) => vector),
       ahead: ahead.length ? Math.min(...ahead) : undefined,
       clocks: sum(({ clocks }) => clocks),
-      share: Math.round((100 * sum((loop) => leastClocks(loop, isRdna3))) / sum(({ clocks }) => clocks)),
+      share: Math.round((100 * least) / sum(({ clocks }) => clocks)),
+      full: Math.round((100 * least) / sum((loop) => busyClocks(loop, isRdna3))),
     });
   }
   return rows;
