@@ -16,6 +16,7 @@ Constants LinearConstants(Recording& r, const TileShape& tile, const LinearPipel
   Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)},
                          {"TILE_COLUMNS", static_cast<float>(tile.columns)},
                          {"ROWS", static_cast<float>(tile.thread_rows)},
+                         {"COLUMNS", static_cast<float>(tile.thread_columns)},
                          {"FEW_REGISTERS", r.recorder().limits().tuning.few_registers ? 1.0f : 0.0f}};
   for (const Constant& constant : GpuFormatOf(pipeline.precision).product_constants(pipeline.wide))
     constants.push_back(constant);

@@ -1,4 +1,4 @@
-// The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x TILE_COLUMNS outputs of one group, ROWS x 4 per
+// The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x TILE_COLUMNS outputs of one group, ROWS x COLUMNS per
 // thread. The including shader defines Quad (four neighbours along k), Sums (of four columns), load_x (a Quad), load_w (an Eight), lower and
 // upper (an Eight's Quads), add_products, row_scales_of, scales_of, finished, and WIDE (see linear_q8.wgsl).
 //
@@ -12,15 +12,17 @@
 
 override TILE_ROWS: u32 = 32u;
 override TILE_COLUMNS: u32 = 64u;
-override ROWS: u32 = 8u;  // 4 or 8
+override ROWS: u32 = 8u;     // 4 or 8
+override COLUMNS: u32 = 4u;  // 4, or 8 with 8 rows
 
 const STEP = 16u;                                     // depth of a tile
 const PITCH = STEP / 4u + 1u;                         // in Quads, padded against bank conflicts
-override COLUMN_THREADS: u32 = TILE_COLUMNS / 4u;
+override COLUMN_THREADS: u32 = TILE_COLUMNS / COLUMNS;
 override ROW_THREADS: u32 = TILE_ROWS / ROWS;         // a thread's rows are this far apart
 override THREADS: u32 = COLUMN_THREADS * ROW_THREADS;
 override X_THREADS: u32 = THREADS / TILE_ROWS;        // threads that load a row of x: 2, two Quads each, or 4
-override ALL_W: bool = THREADS == 2u * TILE_COLUMNS;  // otherwise each loads of two rows of w
+override ALL_W: bool = THREADS == 2u * TILE_COLUMNS;  // otherwise each loads of two rows of w,
+override W_ROWS: u32 = THREADS / 2u;                  // this far apart
 
 var<workgroup> x_tile: array<Quad, TILE_ROWS * PITCH>;
 var<workgroup> w_tile: array<Quad, TILE_COLUMNS * PITCH>;
@@ -37,7 +39,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let w_k = thread % 2u * 8u;
   let x_first = params.x_first + group * params.x_group + min(first_row + x_row, params.rows - 1u) * params.x_stride;
   let w_rows = params.w_first + group * params.w_group +
-               min(vec2u(first_column + w_row) + vec2u(0u, 32u), vec2u(params.width - 1u)) * params.w_stride;
+               min(vec2u(first_column + w_row) + vec2u(0u, W_ROWS), vec2u(params.width - 1u)) * params.w_stride;
   let x_place = x_row * PITCH + x_k / 4u;
   let w_place = w_row * PITCH + w_k / 4u;
   let row = thread / COLUMN_THREADS;
@@ -45,6 +47,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let last = (params.depth - 1u) / STEP * STEP;
 
   var sums: array<Sums, 8>;  // in registers: every index is a literal
+  var more: array<Sums, 8>;  // the same for the last four of eight columns of a thread
   var x0 = load_x(x_first, x_k);
   var x1: Quad;
   if (X_THREADS == 2u) { x1 = load_x(x_first, x_k + 4u); }
@@ -64,8 +67,8 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
     w_tile[w_place] = lower(w0);
     w_tile[w_place + 1u] = upper(w0);
     if (!ALL_W) {
-      w_tile[w_place + 32u * PITCH] = lower(w1);
-      w_tile[w_place + 32u * PITCH + 1u] = upper(w1);
+      w_tile[w_place + W_ROWS * PITCH] = lower(w1);
+      w_tile[w_place + W_ROWS * PITCH + 1u] = upper(w1);
     }
     workgroupBarrier();
     if (!FEW_REGISTERS) {
@@ -75,7 +78,30 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
       w0 = load_w(w_rows.x, next + w_k);
       if (!ALL_W) { w1 = load_w(w_rows.y, next + w_k); }
     }
-    if (WIDE && k0 == params.depth / 2u) { begin_low(&sums); }
+    if (WIDE && k0 == params.depth / 2u) {
+      begin_low(&sums);
+      if (COLUMNS == 8u) { begin_low(&more); }
+    }
+    if (COLUMNS == 8u) {
+      // Four copies, because compilers do not unroll a loop of this length, and move the loads behind it.
+      {
+        const q = 0u;
+#include "linear_step.wgsl"
+      }
+      {
+        const q = 1u;
+#include "linear_step.wgsl"
+      }
+      {
+        const q = 2u;
+#include "linear_step.wgsl"
+      }
+      {
+        const q = 3u;
+#include "linear_step.wgsl"
+      }
+      continue;
+    }
     for (var q = 0u; q < STEP / 4u; q++) {
       if (FEW_REGISTERS && q >= params.depth) { break; }  // compilers cannot unroll a loop with an unknown end
       let a = w_tile[column * PITCH + q];
@@ -96,20 +122,27 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
     }
   }
 
-  let columns = vec4u(first_column + column) + vec4u(0u, 1u, 2u, 3u) * COLUMN_THREADS;
-  let scales = scales_of(columns, group);
-  let biases = biases_of(columns, group);
-  for (var i = 0u; i < ROWS; i += 4u) {
-    let rows = vec4u(first_row + row) + (vec4u(i) + vec4u(0u, 1u, 2u, 3u)) * ROW_THREADS;
-    let row_scales = row_scales_of(rows, group);
-    put(rows, columns, group, array<vec4f, 4>(finished(sums[0], row_scales.x, scales) + biases,
-                                              finished(sums[1], row_scales.y, scales) + biases,
-                                              finished(sums[2], row_scales.z, scales) + biases,
-                                              finished(sums[3], row_scales.w, scales) + biases));
-    if (ROWS == 4u) { break; }
-    sums[0] = sums[4];
-    sums[1] = sums[5];
-    sums[2] = sums[6];
-    sums[3] = sums[7];
+  for (var half = 0u; half < COLUMNS; half += 4u) {
+    let columns = vec4u(first_column + column) + (vec4u(half) + vec4u(0u, 1u, 2u, 3u)) * COLUMN_THREADS;
+    let scales = scales_of(columns, group);
+    let biases = biases_of(columns, group);
+    for (var i = 0u; i < ROWS; i += 4u) {
+      let rows = vec4u(first_row + row) + (vec4u(i) + vec4u(0u, 1u, 2u, 3u)) * ROW_THREADS;
+      let row_scales = row_scales_of(rows, group);
+      put(rows, columns, group, array<vec4f, 4>(finished(sums[0], row_scales.x, scales) + biases,
+                                                finished(sums[1], row_scales.y, scales) + biases,
+                                                finished(sums[2], row_scales.z, scales) + biases,
+                                                finished(sums[3], row_scales.w, scales) + biases));
+      if (ROWS == 4u) { break; }
+      sums[0] = sums[4];
+      sums[1] = sums[5];
+      sums[2] = sums[6];
+      sums[3] = sums[7];
+      if (COLUMNS == 8u) {
+        if (i == 0u) { continue; }
+        sums = more;
+      }
+    }
+    if (COLUMNS == 4u) { break; }
   }
 }

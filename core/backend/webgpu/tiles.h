@@ -8,9 +8,10 @@
 namespace peruse::webgpu {
 
 struct TileShape {
-  int32_t rows;         // rows of a workgroup's tile
-  int32_t columns;      // columns of a workgroup's tile
-  int32_t thread_rows;  // rows of one thread, which has four columns
+  int32_t rows;            // rows of a workgroup's tile
+  int32_t columns;         // columns of a workgroup's tile
+  int32_t thread_rows;     // rows of one thread: 4 or 8
+  int32_t thread_columns;  // columns of one thread: 4, or 8 with 8 rows
 
   bool operator==(const TileShape&) const = default;
 };
@@ -51,7 +52,7 @@ struct Tiling {
 };
 
 // Returns the first shape with enough workgroups, and the fewest splits for that; if no shape has enough, the one with the most. Skips
-// shapes that would be more than half empty, except the last.
+// shapes that would be more than half empty where a later one is not, except the last.
 Tiling PlanTiles(const TiledProduct& product);
 
 }  // namespace peruse::webgpu

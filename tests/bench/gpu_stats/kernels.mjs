@@ -14,16 +14,19 @@ function prelude(suffix) {
   throw new Error(`recorder.cc has no text for "${suffix}"`);
 }
 
-/** By vendor, as in tiles.cc: rows and columns of a tile, and rows of a thread. */
+/** As in tiles.cc: rows and columns of a tile, and rows and columns of a thread. */
+const kUsualTiles = [
+  [64, 64, 8, 4],
+  [32, 64, 8, 4],
+  [16, 64, 4, 4],
+];
+
+/** By vendor. */
 const kTiles = {
-  usual: [
-    [64, 64, 8],
-    [32, 64, 8],
-    [16, 64, 4],
-  ],
+  amd: [[64, 128, 8, 8], ...kUsualTiles],
   intel: [
-    [32, 32, 4],
-    [16, 64, 4],
+    [32, 32, 4, 4],
+    [16, 64, 4, 4],
   ],
 };
 
@@ -56,11 +59,11 @@ export function kernels(vendor) {
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });
   const products = kFormats.flatMap(([shader, suffix, constants, format]) =>
-    (kTiles[vendor] ?? kTiles.usual).map(([TILE_ROWS, TILE_COLUMNS, ROWS]) =>
+    (kTiles[vendor] ?? kUsualTiles).map(([TILE_ROWS, TILE_COLUMNS, ROWS, COLUMNS]) =>
       kernel(
         `linear ${TILE_ROWS}x${TILE_COLUMNS} ${format}`,
         shader,
-        { TILE_ROWS, TILE_COLUMNS, ROWS, FEW_REGISTERS, ...constants },
+        { TILE_ROWS, TILE_COLUMNS, ROWS, COLUMNS, FEW_REGISTERS, ...constants },
         suffix,
       ),
     ),

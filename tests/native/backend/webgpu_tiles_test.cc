@@ -5,9 +5,9 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr TileShape kLarge = {64, 64, 8};
-constexpr TileShape kMiddle = {32, 64, 8};
-constexpr TileShape kSmall = {16, 64, 4};
+constexpr TileShape kLarge = {64, 64, 8, 4};
+constexpr TileShape kMiddle = {32, 64, 8, 4};
+constexpr TileShape kSmall = {16, 64, 4, 4};
 
 int64_t Workgroups(const TiledProduct& product) {
   const Tiling tiling = PlanTiles(product);
@@ -24,9 +24,27 @@ TEST(WebGpuTiles, DependOnTheVendor) {
   EXPECT_EQ(PlanTiles(output), (Tiling{kLarge, 4}));
 }
 
+// Threads have 8 x 8 outputs where a product is large enough for 128 workgroups of such tiles.
+TEST(WebGpuTiles, EightColumnsForAThread) {
+  constexpr TileShape kWide = {64, 128, 8, 8};
+  const Tuning& amd = TuningFor("amd");
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 2304, .tuning = amd}), (Tiling{kWide, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 3072, .tuning = amd}), (Tiling{kWide, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 768, .may_split = true, .tuning = amd}), (Tiling{kWide, 4}));
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 768, .tuning = amd}), (Tiling{kMiddle, 1}));
+  // Columns would be half empty.
+  EXPECT_EQ(PlanTiles({.rows = 8192, .depth = 768, .width = 64, .tuning = amd}), (Tiling{kLarge, 1}));
+  for (const int32_t width : {768, 2304, 3072}) {
+    const TiledProduct few = {.rows = 128, .depth = 768, .width = width, .may_split = width == 768};
+    TiledProduct on_amd = few;
+    on_amd.tuning = amd;
+    EXPECT_EQ(PlanTiles(on_amd), PlanTiles(few));
+  }
+}
+
 // Every tile has 16 outputs for a thread, and as many outputs, so the number of rows decides.
 TEST(WebGpuTiles, FewRegisters) {
-  constexpr TileShape kSquare = {32, 32, 4};
+  constexpr TileShape kSquare = {32, 32, 4, 4};
   const Tuning& intel = TuningFor("intel");
   EXPECT_TRUE(intel.few_registers);
   EXPECT_FALSE(TuningFor("").few_registers);
