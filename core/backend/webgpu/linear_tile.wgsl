@@ -82,6 +82,25 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
       begin_low(&sums);
       if (COLUMNS == 8u) { begin_low(&more); }
     }
+    for (var q = 0u; q < STEP / 4u; q++) {
+      if (COLUMNS == 8u) { break; }
+      if (FEW_REGISTERS && q >= params.depth) { break; }  // compilers cannot unroll a loop with an unknown end
+      let a = w_tile[column * PITCH + q];
+      let b = w_tile[(column + COLUMN_THREADS) * PITCH + q];
+      let c = w_tile[(column + 2u * COLUMN_THREADS) * PITCH + q];
+      let d = w_tile[(column + 3u * COLUMN_THREADS) * PITCH + q];
+      let x_at = row * PITCH + q;
+      sums[0] = add_quads(x_tile[x_at], a, b, c, d, sums[0]);
+      sums[1] = add_quads(x_tile[x_at + ROW_THREADS * PITCH], a, b, c, d, sums[1]);
+      sums[2] = add_quads(x_tile[x_at + 2u * ROW_THREADS * PITCH], a, b, c, d, sums[2]);
+      sums[3] = add_quads(x_tile[x_at + 3u * ROW_THREADS * PITCH], a, b, c, d, sums[3]);
+      if (ROWS == 8u) {
+        sums[4] = add_quads(x_tile[x_at + 4u * ROW_THREADS * PITCH], a, b, c, d, sums[4]);
+        sums[5] = add_quads(x_tile[x_at + 5u * ROW_THREADS * PITCH], a, b, c, d, sums[5]);
+        sums[6] = add_quads(x_tile[x_at + 6u * ROW_THREADS * PITCH], a, b, c, d, sums[6]);
+        sums[7] = add_quads(x_tile[x_at + 7u * ROW_THREADS * PITCH], a, b, c, d, sums[7]);
+      }
+    }
     if (COLUMNS == 8u) {
       // Four copies, because compilers do not unroll a loop of this length, and move the loads behind it.
       {
@@ -99,25 +118,6 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
       {
         const q = 3u;
 #include "linear_step.wgsl"
-      }
-      continue;
-    }
-    for (var q = 0u; q < STEP / 4u; q++) {
-      if (FEW_REGISTERS && q >= params.depth) { break; }  // compilers cannot unroll a loop with an unknown end
-      let a = w_tile[column * PITCH + q];
-      let b = w_tile[(column + COLUMN_THREADS) * PITCH + q];
-      let c = w_tile[(column + 2u * COLUMN_THREADS) * PITCH + q];
-      let d = w_tile[(column + 3u * COLUMN_THREADS) * PITCH + q];
-      let x_at = row * PITCH + q;
-      sums[0] = add_quads(x_tile[x_at], a, b, c, d, sums[0]);
-      sums[1] = add_quads(x_tile[x_at + ROW_THREADS * PITCH], a, b, c, d, sums[1]);
-      sums[2] = add_quads(x_tile[x_at + 2u * ROW_THREADS * PITCH], a, b, c, d, sums[2]);
-      sums[3] = add_quads(x_tile[x_at + 3u * ROW_THREADS * PITCH], a, b, c, d, sums[3]);
-      if (ROWS == 8u) {
-        sums[4] = add_quads(x_tile[x_at + 4u * ROW_THREADS * PITCH], a, b, c, d, sums[4]);
-        sums[5] = add_quads(x_tile[x_at + 5u * ROW_THREADS * PITCH], a, b, c, d, sums[5]);
-        sums[6] = add_quads(x_tile[x_at + 6u * ROW_THREADS * PITCH], a, b, c, d, sums[6]);
-        sums[7] = add_quads(x_tile[x_at + 7u * ROW_THREADS * PITCH], a, b, c, d, sums[7]);
       }
     }
   }

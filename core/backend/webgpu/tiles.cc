@@ -44,8 +44,8 @@ Tiling PlanTiles(const TiledProduct& product) {
   const int32_t enough_workgroups = product.tuning.enough_workgroups;
   Tiling best = {tiles.back()};
   for (const TileShape& shape : tiles) {
-    const bool half_empty = product.rows <= shape.rows / 2 ||
-                            (product.width <= shape.columns / 2 && shape.columns > tiles.back().columns);
+    const bool half_empty =
+        product.rows <= shape.rows / 2 || (product.width <= shape.columns / 2 && shape.columns > tiles.back().columns);
     if (half_empty && shape != tiles.back()) continue;
     Tiling tiling = {shape};
     while (Workgroups(product, tiling) < enough_workgroups && CanSplit(product, 2 * tiling.splits)) {
