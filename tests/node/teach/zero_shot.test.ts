@@ -60,6 +60,32 @@ test.for(['simple', 'mlp', 'cross-attn'])('a GLiClass learns the labels of the e
   expect(names(taught.files.get('model.safetensors')!).sort()).toEqual(names(model(variant)['model.safetensors']!).sort());
 });
 
+interface Goldens {
+  examples: { text: string; labels: string[] }[];
+  learning_rate: number;
+  weight_decay: number;
+  cases: { model: string; several: boolean; method: 'full' | 'head'; losses: number[] }[];
+}
+const kGoldens = JSON.parse(readFileSync(join(kFixtures, 'training.json'), 'utf8')) as Goldens; // make_gliclass_training_goldens.py
+
+test.for(kGoldens.cases)('losses equal those of the package gliclass: $model, several labels: $several, $method', async (golden) => {
+  const { examples, learning_rate, weight_decay } = kGoldens;
+  const lesson = golden.several
+    ? examples.map(({ text, labels }) => ({ text, label: labels }))
+    : examples.filter(({ labels }) => labels.length === 1).map(({ text, labels }) => ({ text, label: labels[0]! }));
+  const { report } = await teach('zero-shot-classification', model(golden.model), lesson, {
+    method: golden.method,
+    epochs: golden.losses.length,
+    learning_rate,
+    weight_decay,
+    dropout: 0,
+    attention_dropout: 0,
+  });
+  expect(report.losses).toHaveLength(golden.losses.length);
+  // AdamW scales gradients to one size, rounding errors too. Most differences are below 5e-5.
+  for (const [step, loss] of golden.losses.entries()) expect(Math.abs(report.losses[step]! - loss), `step ${step}`).toBeLessThan(2e-4);
+});
+
 test('head trains what compares texts with labels, and leaves the encoder', async () => {
   const taught = await teach('zero-shot-classification', model('simple'), kExamples, { method: 'head', epochs: 60, learning_rate: 1e-2 });
   expect(taught.report.method).toBe('head');
