@@ -16,6 +16,11 @@ constexpr double kGrid[] = {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 
 // A fit ends when all gradients are below this. Fits of folds only compare strengths, so they may end earlier.
 constexpr double kFoldTolerance = 1e-4, kTolerance = 1e-8;
 
+// Held-out losses of few rows are mostly chance, so a strength of 1 is preferred: a power of ten away from it costs this loss, in all.
+constexpr double kPrior = 2;
+// Limits of the factor for scores.
+constexpr double kLeastFactor = 0.25, kMostFactor = 64;
+
 using Vector = std::vector<double>;
 
 // Sums in a fixed order, in four accumulators that fit vector registers.
@@ -58,6 +63,29 @@ Scaled ScaleFeatures(const LogisticData& data) {
   return scaled;
 }
 
+// Returns a row's cross-entropy, and replaces its scores by the gradient for them.
+double Errors(const float* targets, bool sigmoid, Vector& scores) {
+  double loss = 0;
+  if (sigmoid) {
+    for (size_t k = 0; k < scores.size(); ++k) {
+      const double z = scores[k], y = double{targets[k]};
+      loss += std::max(z, 0.0) - z * y + std::log1p(std::exp(-std::fabs(z)));
+      scores[k] = 1 / (1 + std::exp(-z)) - y;
+    }
+    return loss;
+  }
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (const double score : scores) sum += std::exp(score - largest);
+  const double total = std::accumulate(targets, targets + scores.size(), 0.0);
+  for (size_t k = 0; k < scores.size(); ++k) {
+    const double log = scores[k] - largest - std::log(sum);
+    loss -= double{targets[k]} * log;
+    scores[k] = total * std::exp(log) - double{targets[k]};
+  }
+  return loss;
+}
+
 // The loss as a function of the parameters, [labels, width + 1] with the bias at the end of each row.
 class Problem {
  public:
@@ -83,7 +111,7 @@ class Problem {
     double loss = 0;
     for (const int64_t row : rows_) {
       Scores(x, row, &scores);
-      loss += scale * Errors(data_.targets.data() + row * data_.labels, scores);
+      loss += scale * Errors(data_.targets.data() + row * data_.labels, data_.sigmoid, scores);
       if (gradient == nullptr) continue;
       const double* features = features_.data() + static_cast<size_t>(row) * stride();
       for (size_t k = 0; k < labels(); ++k) {
@@ -101,28 +129,6 @@ class Problem {
   }
 
  private:
-  double Errors(const float* targets, std::vector<double>& scores) const {
-    double loss = 0;
-    if (data_.sigmoid) {
-      for (size_t k = 0; k < scores.size(); ++k) {
-        const double z = scores[k], y = double{targets[k]};
-        loss += std::max(z, 0.0) - z * y + std::log1p(std::exp(-std::fabs(z)));
-        scores[k] = 1 / (1 + std::exp(-z)) - y;
-      }
-      return loss;
-    }
-    const double largest = *std::max_element(scores.begin(), scores.end());
-    double sum = 0;
-    for (const double score : scores) sum += std::exp(score - largest);
-    const double total = std::accumulate(targets, targets + scores.size(), 0.0);
-    for (size_t k = 0; k < scores.size(); ++k) {
-      const double log = scores[k] - largest - std::log(sum);
-      loss -= double{targets[k]} * log;
-      scores[k] = total * std::exp(log) - double{targets[k]};
-    }
-    return loss;
-  }
-
   const LogisticData& data_;
   const Vector& features_;
   const std::vector<int64_t> rows_;
@@ -186,22 +192,19 @@ void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
   }
 }
 
-// A fold of the cross-validation: its held-out rows, the fit to all other rows at the current strength, and that fit's scores of the
-// held-out rows.
+// A fold of the cross-validation: its held-out rows, and the fit to all other rows at the current strength.
 struct Fold {
-  Problem learnt, held_out;
+  Problem learnt;
+  std::vector<int64_t> held_out;
   Vector x;
-  double loss = 0;
-  Vector scores;  // [rows, labels]
 
-  void Fit(double l2) {
+  // Writes the fit's scores of the held-out rows to `scores`, [rows, labels] of all data.
+  void Fit(double l2, Vector& scores) {
     Minimise(learnt, l2, kFoldTolerance, &x);
-    loss = held_out.Value(x, 0, nullptr) * static_cast<double>(held_out.rows().size());
     Vector own;
-    scores.clear();
-    for (const int64_t row : held_out.rows()) {
-      held_out.Scores(x, row, &own);
-      scores.insert(scores.end(), own.begin(), own.end());
+    for (const int64_t row : held_out) {
+      learnt.Scores(x, row, &own);
+      std::copy(own.begin(), own.end(), scores.begin() + row * static_cast<int64_t>(own.size()));
     }
   }
 };
@@ -215,10 +218,53 @@ std::vector<Fold> MakeFolds(const LogisticData& data, const Vector& features, st
       (numbers[i] == number ? held_out : learnt).push_back(static_cast<int64_t>(i));
     if (learnt.empty() || held_out.empty()) continue;
     const auto size = static_cast<size_t>(data.labels * (data.width + 1));
-    folds.push_back(
-        {Problem(data, features, std::move(learnt)), Problem(data, features, std::move(held_out)), Vector(size)});
+    folds.push_back({Problem(data, features, std::move(learnt)), std::move(held_out), Vector(size)});
   }
   return folds;
+}
+
+// Returns targets that are not quite certain (Platt, 1999), as if one more row had all labels alike. Otherwise scores that are all right would
+// be scaled without limit.
+std::vector<float> SmoothTargets(const LogisticData& data) {
+  std::vector<float> targets(data.targets.begin(), data.targets.end());
+  const auto labels = static_cast<size_t>(data.labels);
+  const double share = 1 / static_cast<double>(data.rows + 1);
+  for (size_t row = 0; row < static_cast<size_t>(data.rows); ++row) {
+    float* const own = targets.data() + row * labels;
+    const double even = data.sigmoid ? 0.5 : std::accumulate(own, own + labels, 0.0) / static_cast<double>(labels);
+    for (size_t k = 0; k < labels; ++k) own[k] = static_cast<float>(double{own[k]} * (1 - share) + even * share);
+  }
+  return targets;
+}
+
+// Held-out scores of one strength.
+struct Trial {
+  Vector scores;  // [rows, labels]
+  double factor = 1;
+  double loss = INFINITY;  // mean loss of the scores times the factor
+};
+
+// Computes the loss. Returns its slope by the factor.
+double ScoreTrial(const LogisticData& data, const std::vector<float>& targets, Trial& trial) {
+  const auto labels = static_cast<size_t>(data.labels);
+  double loss = 0, slope = 0;
+  Vector own(labels);
+  for (size_t first = 0; first < trial.scores.size(); first += labels) {
+    for (size_t k = 0; k < labels; ++k) own[k] = trial.factor * trial.scores[first + k];
+    loss += Errors(targets.data() + first, data.sigmoid, own);
+    for (size_t k = 0; k < labels; ++k) slope += own[k] * trial.scores[first + k];
+  }
+  trial.loss = loss / static_cast<double>(data.rows);
+  return slope;
+}
+
+// Temperature scaling (Guo et al., 2017). The loss is convex in the factor, so bisection finds where its slope is zero.
+void ChooseFactor(const LogisticData& data, const std::vector<float>& targets, Trial& trial) {
+  double least = kLeastFactor, most = kMostFactor;
+  for (int halvings = 0; halvings < 30; ++halvings) {
+    trial.factor = std::sqrt(least * most);
+    (ScoreTrial(data, targets, trial) < 0 ? least : most) = trial.factor;
+  }
 }
 
 }  // namespace
@@ -229,25 +275,27 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   std::vector<Fold> fitted = MakeFolds(data, scaled.values, folds, fold_count);
   LogisticFit fit;
   const auto labels = static_cast<size_t>(data.labels);
+  const std::vector<float> smooth = SmoothTargets(data);
+  Trial trial, taken;
+  trial.scores.resize(static_cast<size_t>(data.rows) * labels);
+  double least = INFINITY;
   size_t best = 0;
-  fit.held_out_loss = INFINITY;
-  fit.held_out.resize(static_cast<size_t>(data.rows) * labels);
-  // Tries strengths until the held-out loss has risen twice in a row.
+  // Tries strengths until two in a row were worse.
   for (size_t strength = 0; strength < std::size(kGrid) && strength < best + 3; ++strength) {
-    workers.For(static_cast<int64_t>(fitted.size()),
-                [&](int32_t, int64_t number) { fitted[static_cast<size_t>(number)].Fit(kGrid[strength]); });
-    double loss = 0;
-    for (const Fold& fold : fitted) loss += fold.loss;
-    loss /= static_cast<double>(data.rows);
-    if (!(loss < fit.held_out_loss)) continue;
-    fit.held_out_loss = loss;
+    workers.For(static_cast<int64_t>(fitted.size()), [&](int32_t, int64_t number) {
+      fitted[static_cast<size_t>(number)].Fit(kGrid[strength], trial.scores);
+    });
+    ChooseFactor(data, smooth, trial);
+    const double distance = std::log10(kGrid[strength]);
+    const double loss = trial.loss * static_cast<double>(data.rows) + kPrior * distance * distance;
+    if (!(loss < least)) continue;
+    least = loss;
     best = strength;
-    for (const Fold& fold : fitted) {
-      for (size_t i = 0; i < fold.scores.size(); ++i)
-        fit.held_out[static_cast<size_t>(fold.held_out.rows()[i / labels]) * labels + i % labels] =
-            static_cast<float>(fold.scores[i]);
-    }
+    taken = trial;
   }
+  fit.factor = taken.factor;
+  fit.held_out_loss = taken.loss;
+  for (const double score : taken.scores) fit.held_out.push_back(static_cast<float>(taken.factor * score));
   fit.l2 = kGrid[best] / (scaled.scale * scaled.scale);
   std::vector<int64_t> all(static_cast<size_t>(data.rows));
   std::iota(all.begin(), all.end(), 0);
@@ -255,6 +303,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   Vector x(problem.size());
   for (size_t strength = 0; strength <= best; ++strength)
     Minimise(problem, kGrid[strength], strength == best ? kTolerance : kFoldTolerance, &x);
+  for (double& value : x) value *= fit.factor;
   fit.loss = problem.Value(x, 0, nullptr);
   // Converts the weights to unscaled features: w (f - mean) scale + b.
   for (size_t k = 0; k < labels; ++k) {

@@ -23,13 +23,16 @@ struct LogisticFit {
   std::vector<float> weight;    // [labels, width]
   std::vector<float> bias;      // [labels]
   double l2 = 0;                // chosen by cross-validation; applies to unscaled features
+  double factor = 1;            // the minimum is multiplied by it, so that probabilities suit held-out rows
   double loss = 0;              // mean cross-entropy on the data
   double held_out_loss = 0;     // mean cross-entropy if each row is scored by the fit without its fold
-  std::vector<float> held_out;  // [rows, labels]: logits of each row by the fit without its fold
+  std::vector<float> held_out;  // [rows, labels]: logits of each row by the fit without its fold, times the factor
 };
 
-// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989). Chooses the l2 with the least
-// held-out loss from a grid, which is relative to the features' mean variance. `folds` has the fold of each row (FoldsOf in folds.h).
+// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989), then multiplies
+// weights and biases by a factor (temperature scaling). Chooses l2, from a grid that is relative to the features' mean variance, and the factor
+// for the least held-out loss. Without the factor l2 would be too weak, because a strong one gives low probabilities. `folds` has the fold of
+// each row (FoldsOf in folds.h).
 LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds, int32_t fold_count,
                         const Workers& workers);
 

@@ -56,7 +56,7 @@
 //   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
 //                    "loss": x | null, "learning_rate": x, "generator_loss"?: x, "validation"?: Metrics }
 //   Report         { "method": string, "learning_rate": x, "steps": n, "tokens": n, "trained_parameters": n, "memory_bytes": n,
-//                    "best_epoch": n | null, "l2"?: x, "losses": [x, ...], "labels": [string, ...], "notices": [string, ...],
+//                    "best_epoch": n | null, "l2"?: x, "temperature"?: x, "losses": [x, ...], "labels": [string, ...], "notices": [string, ...],
 //                    "epochs": [{ "loss": x, "generator_loss"?: x, "validation"?: Metrics }], "compared"?: [Score, ...],
 //                    "accuracy"?: Score with { "labels": [{ "label": string, "examples": n, "right": n }],
 //                                              "wrong": [{ "example": n, "label": string, "predicted": string, "score": x }] } }

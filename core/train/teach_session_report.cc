@@ -107,7 +107,10 @@ Result<std::string> TeachSession::Report() const {
   WriteCount(writer, "memory_bytes", trials_->plan().bytes);
   writer.Key("best_epoch");
   report.best_epoch > 0 ? writer.Int(report.best_epoch) : writer.Null();
-  if (report.l2 > 0) WriteNumber(writer, "l2", report.l2);
+  if (report.l2 > 0) {
+    WriteNumber(writer, "l2", report.l2);
+    WriteNumber(writer, "temperature", report.temperature);
+  }
   writer.Key("losses");
   writer.BeginArray();
   for (const double loss : report.losses) writer.Double(loss);

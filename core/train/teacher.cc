@@ -188,6 +188,7 @@ Status Teacher::FitHead() {
     report_.guesses.push_back(GuessOf(std::span(fit.held_out).subspan(i * labels, labels)));
   }
   report_.l2 = fit.l2;
+  report_.temperature = 1 / fit.factor;
   progress_.loss = fit.loss;
   report_.losses.push_back(fit.loss);
   epoch_ = {.loss = fit.loss, .updates = 1};

@@ -48,8 +48,9 @@ class Teacher {
     std::vector<Epoch> epochs;
     int32_t best_epoch = 0;  // counted from 1; 0 if there was no validation: the result is then the last state
     int64_t steps = 0;
-    int64_t tokens = 0;  // number of tokens that the model has processed in training
-    double l2 = 0;       // for kHead: strength of the regularisation, chosen by cross-validation
+    int64_t tokens = 0;      // number of tokens that the model has processed in training
+    double l2 = 0;           // for kHead: strength of the regularisation, chosen by cross-validation
+    double temperature = 1;  // for kHead: what the logits were divided by
     // For kHead with one label per text: predictions for all training examples, each by the fit without its fold.
     std::vector<Guess> guesses;
     std::vector<double> losses;  // loss of each update

@@ -254,9 +254,11 @@ TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
   }
   const Block z = {logits.data(), kRows, kLabels, kLabels}, g = {gradient.data(), kRows, kLabels, kLabels};
   EXPECT_NEAR(CrossEntropy(z, labels, options, mass, g), fit.loss, 1e-5);
+  for (float& logit : logits) logit /= static_cast<float>(fit.factor);  // The minimum itself.
+  CrossEntropy(z, labels, options, mass, g);
   for (size_t c = 0; c < kLabels; ++c) {
     for (size_t i = 0; i <= kWidth; ++i) {
-      double slope = i == kWidth ? 0 : fit.l2 * double{fit.weight[c * kWidth + i]};
+      double slope = i == kWidth ? 0 : fit.l2 * double{fit.weight[c * kWidth + i]} / fit.factor;
       for (size_t r = 0; r < kRows; ++r) {
         slope += double{gradient[r * kLabels + c]} * (i == kWidth ? 1 : double{features[r * kWidth + i]});
       }
@@ -294,6 +296,30 @@ TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
     right += (fit.held_out[2 * row] > fit.held_out[2 * row + 1]) == (targets[2 * row] == 1);
   EXPECT_LT(right, 42);
   EXPECT_GT(fit.held_out_loss, 0.6);
+}
+
+// The factor has the least loss of the held-out scores, with targets of which a part is even.
+TEST(Logistic, ProbabilitiesSuitRowsNotSeen) {
+  constexpr int64_t kRows = 60, kWidth = 8;
+  const std::vector<float> features = Random(kRows * kWidth, 41), noise = Random(kRows, 42);
+  std::vector<float> targets;
+  for (size_t row = 0; row < kRows; ++row) {
+    const bool one = features[row * kWidth] + noise[row] > 0;
+    targets.insert(targets.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
+  }
+  const LogisticFit fit = Fit({features, targets, kRows, kWidth, 2, false});
+  double loss[3] = {};
+  const double factors[] = {0.9, 1, 1.1};
+  for (size_t row = 0; row < kRows; ++row) {
+    for (size_t i = 0; i < 3; ++i) {
+      const double z = factors[i] * (double{fit.held_out[2 * row + 1]} - double{fit.held_out[2 * row]});
+      const double target = (double{targets[2 * row + 1]} * kRows + 0.5) / (kRows + 1);
+      loss[i] += (std::log1p(std::exp(z)) - target * z) / kRows;
+    }
+  }
+  EXPECT_NEAR(loss[1], fit.held_out_loss, 1e-5);
+  EXPECT_LT(loss[1], loss[0]);
+  EXPECT_LT(loss[1], loss[2]);
 }
 
 Example Text(std::vector<int32_t> ids, int32_t label, int64_t number) {

@@ -34,16 +34,19 @@ test.each(['int8', 'mapped', 'sentence-normalized'])('%s is taught on its vector
   const bias = [...saved.get('linear.bias')!].map(Number);
   const chances = vectors.map((vector) => softmax(weight.map((row, k) => dot(row, vector) + bias[k]!)));
 
-  // The gradient of the mean cross-entropy plus l2 / 2 |weight|^2, by rows of the weight, and by the bias.
+  // The gradient of the mean cross-entropy plus l2 / 2 |weight|^2, by rows of the weight, and by the bias, at the minimum before its division by the
+  // temperature.
+  const { l2, temperature } = taught.report as { l2: number; temperature: number };
+  const least = vectors.map((vector) => softmax(weight.map((row, k) => temperature * (dot(row, vector) + bias[k]!))));
   for (const [k, row] of weight.entries()) {
-    const off = chances.map((chance, i) => (chance[k]! - (i % kLabels.length === k ? 1 : 0)) / vectors.length);
+    const off = least.map((chance, i) => (chance[k]! - (i % kLabels.length === k ? 1 : 0)) / vectors.length);
     const slopes = row.map(
       (value, c) =>
         dot(
           off,
           vectors.map((vector) => vector[c]!),
         ) +
-        taught.report.l2! * value,
+        l2 * temperature * value,
     );
     for (const slope of [...slopes, off.reduce((a, b) => a + b, 0)]) expect(Math.abs(slope)).toBeLessThan(2e-5);
   }

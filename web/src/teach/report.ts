@@ -41,6 +41,8 @@ export interface TeachReport {
   compared?: MethodScore[];
   /** For heads of texts: strength of the regularisation, chosen by cross-validation. */
   l2?: number;
+  /** For heads of texts: the logits were divided by it, so that probabilities suit unseen texts (temperature scaling, by cross-validation). */
+  temperature?: number;
   /** Number of parameters, and of those that were trained. */
   parameters: number;
   trained_parameters: number;

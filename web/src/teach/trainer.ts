@@ -69,6 +69,7 @@ export interface EngineReport {
   memory_bytes: number;
   best_epoch: number | null;
   l2?: number;
+  temperature?: number;
   accuracy?: AccuracyReport;
   compared?: MethodScore[];
   notices: string[];
