@@ -1,9 +1,11 @@
 #include "core/api/run.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/api/requests.h"
 #include "core/api/results.h"
+#include "core/families/class_names.h"
 
 namespace peruse {
 namespace {
@@ -76,8 +78,9 @@ struct TaskEntry {
   const TaskClass* with_labels;            // for models that read labels; null if they do not support the task
   const TaskClass* with_schema = nullptr;  // for models that fill in a schema
 
-  const TaskClass* For(const ModelConfig& config) const {
-    return config.reads_schema() ? with_schema : config.reads_labels() ? with_labels : plain;
+  const TaskClass* For(const ModelConfig& config) const { return For(config.reads_labels(), config.reads_schema()); }
+  const TaskClass* For(bool reads_labels, bool reads_schema) const {
+    return reads_schema ? with_schema : reads_labels ? with_labels : plain;
   }
 };
 
@@ -86,6 +89,7 @@ constexpr TaskEntry Entry(std::string_view name) {
   return {name, T::kHead, &kClass<T>, nullptr};
 }
 
+// An error recommends the first task that fits a class of models.
 constexpr TaskEntry kTasks[] = {
     Entry<TextClassification>("text-classification"),
     Entry<QuestionAnswering>("question-answering"),
@@ -96,9 +100,9 @@ constexpr TaskEntry kTasks[] = {
     Entry<TextRanking>("text-ranking"),
     Entry<MultipleChoice>("multiple-choice"),
     Entry<ReplacedTokenDetection>("replaced-token-detection"),
+    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, &kClass<StructuredExtraction>},
     {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, &kClass<ZeroShotTokenClassification>,
      &kClass<ZeroShotTokenClassification>, &kClass<SchemaEntities>},
-    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, &kClass<StructuredExtraction>},
     Entry<FeatureExtraction>("feature-extraction"),
 };
 
@@ -139,7 +143,8 @@ Status CheckTask(std::string_view task, const ModelConfig& config) {
   if (const TaskClass* const chosen = entry->For(config)) return chosen->fits(config);
   const std::string& name = config.architecture_class;
   if (!config.reads_labels()) {
-    return Unsupported(std::string(task) + " needs a GLiNER2, and the checkpoint is a " +
+    const ClassUse needed = {.head = entry->head, .reads_labels = true, .reads_schema = true};
+    return Unsupported(std::string(task) + " needs a " + std::string(ClassOf(needed)) + ", and the checkpoint is a " +
                        (name.empty() ? config.model_type : name));
   }
   return Unsupported("the checkpoint is a " + name + ", which reads " +
@@ -147,21 +152,10 @@ Status CheckTask(std::string_view task, const ModelConfig& config) {
 }
 
 std::string_view TaskOfClass(std::string_view architecture) {
-  constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
-      {"ForSequenceClassification", "text-classification"},
-      {"ForTokenClassification", "token-classification"},
-      {"ForQuestionAnswering", "question-answering"},
-      {"ForMaskedLM", "fill-mask"},
-      {"ForMultipleChoice", "multiple-choice"},
-      {"ElectraForPreTraining", "replaced-token-detection"},
-      {"GLiNER", "zero-shot-token-classification"},
-      {"GLiClassModel", "zero-shot-classification"},
-      {"GLiNER2", "structured-extraction"},
-      {"SpanExtractorModel", "structured-extraction"},
-      {"Model", "feature-extraction"},
-  };
-  for (const auto& [end, task] : kEnds) {
-    if (architecture.ends_with(end)) return task;
+  const std::optional<ClassUse> use = UseOfClass(architecture);
+  if (!use) return {};
+  for (const TaskEntry& entry : kTasks) {
+    if (entry.head == use->head && entry.For(use->reads_labels, use->reads_schema) != nullptr) return entry.name;
   }
   return {};
 }

@@ -52,20 +52,6 @@ uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
-// If a GLiNER's configuration does not give a vocabulary size, this number of special tokens is added to the tokenizer's size.
-constexpr int32_t kGlinerTokens = 3;
-Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string_view config) {
-  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config, "config.json"));
-  const JsonValue root = document.root();
-  int32_t size = tokenizer.vocab_size();
-  for (const std::string_view token :
-       {std::string_view("[FLERT]"), root.FindMember("ent_token").GetString().value_or("<<ENT>>"),
-        root.FindMember("sep_token").GetString().value_or("<<SEP>>")}) {
-    size += tokenizer.TokenToId(token) ? 0 : 1;
-  }
-  return size;
-}
-
 // Extends an error about a missing head by the task that the checkpoint was trained for.
 Status WithTask(Status status, std::string_view architecture, std::string_view asked) {
   const std::string_view task = TaskOfClass(architecture);
@@ -132,9 +118,7 @@ Status Session::CreateParts(std::string_view request) {
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::string config_json, WithAdapterLabels(config->second));
-  if (tokenizer.ok()) {
-    PERUSE_ASSIGN_OR_RETURN(options.vocabulary, VocabularyOfGliner(**tokenizer, config_json));
-  }
+  if (tokenizer.ok()) options.tokenizer = tokenizer->get();
   const std::shared_ptr<const LoadedModel> first = std::move(model_);
   const uint64_t first_hash = std::exchange(config_hash_, Hash(config_json));
   if (first != nullptr && first_hash != config_hash_) {
@@ -165,8 +149,7 @@ Status Session::CreateParts(std::string_view request) {
     model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  // gliner adds tokens to the text tokenizer of a bi-encoder, but no embeddings for them. Texts never contain them.
-  const int32_t unused = model.label_encoder ? kGlinerTokens : 0;
+  const int32_t unused = model.label_encoder ? model.label_encoder->unused_tokens : 0;
   if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
     return Status(StatusCode::kShapeMismatch,
                   "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +

@@ -56,6 +56,8 @@ struct LabelEncoder {
   int32_t type_vocab_size = 0;
   int32_t max_tokens = 0;
   int32_t width = 0;
+  // Tokens of the text's tokenizer without embeddings, at most: gliner adds special tokens that texts never contain.
+  int32_t unused_tokens = 3;
 };
 
 struct ModelConfig {
@@ -66,7 +68,8 @@ struct ModelConfig {
       stored_precision;            // by quantization_config (docs/precision.md); nullopt if weights are floats
   std::string architecture_class;  // architectures[0], such as "ConvBertForSequenceClassification"; may be empty
 
-  int32_t vocab_size = 0;
+  int32_t vocab_size = 0;                 // -1 means the tokenizer's size and those of added_tokens that it lacks
+  std::vector<std::string> added_tokens;  // special tokens that the tokenizer may lack
   int32_t hidden_size = 0;
   int32_t embedding_size = 0;
   int32_t num_hidden_layers = 0;

@@ -174,6 +174,10 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
     PERUSE_RETURN_IF_ERROR(reader.status());
   } else {
     config.vocab_size = vocabulary;
+    const auto token = [&reader](const char* name, std::string_view usual) {
+      return std::string(reader.Field(name).GetString().value_or(usual));
+    };
+    config.added_tokens = {"[FLERT]", token("ent_token", "<<ENT>>"), token("sep_token", "<<SEP>>")};
   }
   return ConfiguredFamily{std::make_unique<Gliner>(std::move(encoder), std::move(labels), std::move(head)),
                           std::move(config)};

@@ -31,7 +31,10 @@ class WrappedEncoder : public Family {
 
 // Returns the input limits of a second encoder. `width` is the size of its vectors.
 inline LabelEncoder LimitsOf(const ModelConfig& config, int32_t width) {
-  return {config.vocab_size, config.type_vocab_size, config.max_tokens, width};
+  return {.vocab_size = config.vocab_size,
+          .type_vocab_size = config.type_vocab_size,
+          .max_tokens = config.max_tokens,
+          .width = width};
 }
 
 inline void RefuseIf(ConfigReader& reader, bool has, std::string_view what) {

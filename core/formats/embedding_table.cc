@@ -100,9 +100,16 @@ bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
     case DType::kF16:
     case DType::kBF16:
       return ExponentsBelow<uint16_t>(held, storage_ == DType::kF16 ? 0x7C00u : 0x7F80u);
-    default:
+    case DType::kF64:
+    case DType::kI64:
+    case DType::kI32:
+    case DType::kI16:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kBool:
       return true;
   }
+  return true;
 }
 
 void EmbeddingTable::WriteScales(int64_t first, std::span<const float> scales) {
@@ -131,16 +138,12 @@ Status EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> value
     return OkStatus();
   }
   for (const float value : values) {
-    switch (storage_) {
-      case DType::kF16:
-        Store(FloatToHalf(value), to);
-        break;
-      case DType::kBF16:
-        Store(FloatToBfloat16(value), to);
-        break;
-      default:
-        Store(value, to);
-        break;
+    if (storage_ == DType::kF16) {
+      Store(FloatToHalf(value), to);
+    } else if (storage_ == DType::kBF16) {
+      Store(FloatToBfloat16(value), to);
+    } else {
+      Store(value, to);
     }
     to += DTypeSize(storage_);
   }
@@ -164,7 +167,12 @@ void EmbeddingTable::AddRow(int32_t row, std::span<float> out) const {
       const uint8_t* const scales = scales_.get() + sizeof(uint16_t) * first_scale;
       return AddInt4Row(from, [scales](size_t group) { return HalfToFloat(Load<uint16_t>(scales + 2 * group)); }, out);
     }
-    default:
+    case DType::kF64:
+    case DType::kF32:
+    case DType::kI64:
+    case DType::kI32:
+    case DType::kI16:
+    case DType::kBool:
       return AddElements<float>(from, out, [](float value) { return value; });
   }
 }

@@ -59,6 +59,15 @@ class Int4 final : public WeightFormat {
     for (size_t i = 0; i < values.size(); ++i) values[i] = ((payload[i / 2] >> (i % 2 * 4)) & 15) - 8;
   }
 
+  const WeightFormat& linear_format() const override { return Int8Format(); }
+  void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const override {
+    const auto groups = static_cast<size_t>(Int4Groups(std::ssize(values)));
+    const float* const scales = rows.scales.data() + row * groups;
+    std::fill(values.begin(), values.end(), 0.0f);
+    AddInt4Row(
+        rows.payload.data() + row * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, values);
+  }
+
   std::optional<DType> file_type() const override { return DType::kU8; }
   DType scale_type() const override { return DType::kF16; }
   std::vector<int64_t> FileShape(std::span<const int64_t> shape) const override {

@@ -43,6 +43,14 @@ class WeightFormat {
   // Decodes values.size() elements of `payload`, without applying scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
+  // The format of linear layers in a model of this format.
+  virtual const WeightFormat& linear_format() const { return *this; }
+  // Decodes row `row`, with its scales. Only formats that linear layers do not have implement it.
+  virtual void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const {
+    (void)rows, (void)row, (void)values;
+    PERUSE_CHECK(false);
+  }
+
   // The type of checkpoint tensors that store rows in this format, with scales in a second tensor; nullopt if they store floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
   virtual DType scale_type() const { return DType::kF32; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "core/families/add_head.h"
@@ -34,6 +36,13 @@ std::vector<bool> UsedLinears(const Program& program) {
   return used;
 }
 
+int32_t SizeWith(std::span<const std::string> added_tokens, const text::Tokenizer* tokenizer) {
+  if (tokenizer == nullptr) return 0;
+  const auto lacking = std::count_if(added_tokens.begin(), added_tokens.end(),
+                                     [tokenizer](const std::string& token) { return !tokenizer->TokenToId(token); });
+  return tokenizer->vocab_size() + static_cast<int32_t>(lacking);
+}
+
 }  // namespace
 
 ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
@@ -55,7 +64,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
-  if (model.config.vocab_size < 0) model.config.vocab_size = options.vocabulary;
+  if (model.config.vocab_size < 0) model.config.vocab_size = SizeWith(model.config.added_tokens, options.tokenizer);
   PERUSE_RETURN_IF_ERROR(loader->BuildProgram(options));
   backend.Prepare(model.plan);
   backend.Prepare(loader->folding_plan_);

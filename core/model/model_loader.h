@@ -17,6 +17,7 @@
 #include "core/base/status.h"
 #include "core/families/family.h"
 #include "core/model/loaded_model.h"
+#include "core/text/tokenizer.h"
 #include "core/weights/checkpoint.h"
 #include "core/weights/parameter_writer.h"
 
@@ -33,8 +34,8 @@ struct ModelOptions {
   const LoadedModel* beside = nullptr;
   // Label names, which determine the number of labels. Empty means the names in config.json.
   std::vector<std::string> id2label;
-  // Number of rows of the token embeddings, if the configuration leaves it to the tokenizer (old GLiNER releases).
-  int32_t vocabulary = 0;
+  // Determines the number of rows of the token embeddings if the configuration does not. May be null.
+  const text::Tokenizer* tokenizer = nullptr;
 };
 
 class ModelLoader {

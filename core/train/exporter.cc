@@ -19,14 +19,8 @@ std::string_view SuffixOf(Head head, const Family& family) {
 }
 
 const char* PeftTaskOf(Head head) {
-  switch (head) {
-    case Head::kSequenceClassification:
-      return "SEQ_CLS";
-    case Head::kTokenClassification:
-      return "TOKEN_CLS";
-    default:
-      return "QUESTION_ANS";
-  }
+  if (head == Head::kSequenceClassification) return "SEQ_CLS";
+  return head == Head::kTokenClassification ? "TOKEN_CLS" : "QUESTION_ANS";
 }
 
 std::string FamilyOfClass(std::string_view name) {

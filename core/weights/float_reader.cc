@@ -48,7 +48,11 @@ void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float
     case DType::kI8:
       ConvertAll<int8_t>(bytes, out, [](int8_t value) { return static_cast<float>(value); });
       return;
-    default:
+    case DType::kI64:
+    case DType::kI32:
+    case DType::kI16:
+    case DType::kU8:
+    case DType::kBool:
       PERUSE_CHECK(false);
   }
 }

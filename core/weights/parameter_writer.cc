@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/base/memory.h"
-#include "core/formats/int4.h"
 #include "core/formats/quantize.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/row_reader.h"
@@ -59,23 +58,12 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
 bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
   const WeightFormat* const format = RowFormat(parameters_, use, precision_);
   if (format == nullptr) return false;
-  return format->file_type() == type || (format == &Int8Format() && Int4Format().file_type() == type &&
-                                         use.parameter.kind == ParameterId::Kind::kWeight);
+  const WeightFormat* const stored = FormatOfFile(type);
+  if (stored == nullptr) return false;
+  return stored == format || (use.parameter.kind == ParameterId::Kind::kWeight && &stored->linear_format() == format);
 }
 
-namespace {
-
-// Decodes row `r` of rows in Int4Format.
-void ReadInt4Row(const EncodedRows& rows, size_t r, std::span<float> out) {
-  const auto groups = static_cast<size_t>(Int4Groups(std::ssize(out)));
-  const float* const scales = rows.scales.data() + r * groups;
-  std::fill(out.begin(), out.end(), 0.0f);
-  AddInt4Row(rows.payload.data() + r * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, out);
-}
-
-}  // namespace
-
-// Collects payload or scales of a tensor in Int4Format. The part that completes it fills the layers.
+// Collects payload or scales of a tensor in a format that linear layers do not have. The part that completes it fills the layers.
 class ParameterWriter::PackedWriter : public TensorWriter {
  public:
   PackedWriter(ParameterWriter& writer, const TensorInfo& stored, std::string name)
@@ -110,11 +98,11 @@ class ParameterWriter::PackedWriter : public TensorWriter {
 
 Status ParameterWriter::Unpack(const Packed& packed) {
   const int64_t width = parameters_.cols(packed.layers.front()->parameter);
-  const auto groups = static_cast<size_t>(Int4Groups(width));
+  const auto scales = static_cast<size_t>(packed.format->RowScales(width));
   std::vector<float> row;
   if (!TryResize(&row, static_cast<size_t>(width))) return OutOfMemory("no memory for a row of weights");
-  for (size_t r = 0; r < packed.scales.size() / groups; ++r) {
-    ReadInt4Row({packed.payload, packed.scales}, r, row);
+  for (size_t r = 0; r < packed.scales.size() / scales; ++r) {
+    packed.format->DecodeRow({packed.payload, packed.scales}, r, row);
     for (const ParameterTensor* use : packed.layers) {
       const int64_t unit = UnitElements(parameters_.placement(*use));
       PERUSE_RETURN_IF_ERROR(WriteElements(*use, static_cast<int64_t>(r) * width / unit, row));
@@ -124,16 +112,18 @@ Status ParameterWriter::Unpack(const Packed& packed) {
 }
 
 bool ParameterWriter::RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const {
-  return precision_ == Precision::kQ4 && tensor.words && use.parameter.kind == ParameterId::Kind::kWeight &&
+  const WeightFormat& words = FormatOf(precision_);
+  return &words.linear_format() != &words && tensor.words && use.parameter.kind == ParameterId::Kind::kWeight &&
          RowFormat(parameters_, use, precision_) != nullptr;
 }
 
 Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> rows, int64_t width) {
-  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, Int4Format().Encode(rows, width, &encoded_));
+  const WeightFormat& words = FormatOf(precision_);
+  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, words.Encode(rows, width, &encoded_));
   if (!TryResize(&rounded_, rows.size())) return OutOfMemory("no memory for rows of weights");
   const auto cols = static_cast<size_t>(width);
   for (size_t r = 0; r * cols < rows.size(); ++r) {
-    ReadInt4Row(encoded, r, std::span<float>(rounded_).subspan(r * cols, cols));
+    words.DecodeRow(encoded, r, std::span<float>(rounded_).subspan(r * cols, cols));
   }
   return std::span<const float>(rounded_);
 }
@@ -142,7 +132,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
                                                             Content content) {
   auto writer = std::make_unique<UseWriter>(stored.name);
   const DType type = *stored.dtype;
-  const bool packed = tensor.format == &Int4Format();
+  const bool packed = tensor.format != nullptr && &tensor.format->linear_format() != tensor.format;
   std::vector<const ParameterTensor*> packed_layers;
   for (const size_t number : tensor.uses) {
     const ParameterTensor& use = parameters_.tensors[number];
@@ -182,6 +172,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
   }
   if (packed_layers.empty()) return std::unique_ptr<TensorWriter>(std::move(writer));
   auto both = std::make_unique<PackedWriter>(*this, stored, tensor.name);
+  packed_[tensor.name].format = tensor.format;
   packed_[tensor.name].layers = std::move(packed_layers);
   if (content == Content::kScales) {
     const auto keep = [this, &tensor, &stored](int32_t, std::span<const float> scales) {

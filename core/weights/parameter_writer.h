@@ -17,7 +17,7 @@
 namespace peruse {
 
 // Returns the format in which a model of `precision` keeps a tensor's rows, and a checkpoint may store them; nullptr for floats. Files may
-// store rows of int8 layers as Int4Format, too.
+// store rows of linear layers in a format of tables, too.
 const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision);
 
 class ParameterWriter : public CheckpointSink {
@@ -40,11 +40,12 @@ class ParameterWriter : public CheckpointSink {
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
   // Whether linear layers take a tensor's rows as its table of token embeddings rounds them.
   bool RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const;
-  // Returns rows of floats after rounding them to Int4Format.
+  // Returns rows of floats after rounding them as the table of token embeddings does.
   Result<std::span<const float>> Rounded(std::span<const float> rows, int64_t width);
 
-  // A tensor in Int4Format on its way to int8 layers. Payload and scales arrive in any order.
+  // A tensor on its way to linear layers of another format. Payload and scales arrive in any order.
   struct Packed {
+    const WeightFormat* format = nullptr;
     std::vector<uint8_t> payload;
     std::vector<float> scales;
     std::vector<const ParameterTensor*> layers;

@@ -36,7 +36,10 @@ Status PytorchLegacyParser::Feed(std::span<const uint8_t> chunk) {
         break;
       case State::kDone:
         return Malformed("there are bytes after the last storage");
-      default:
+      case State::kProtocol:
+      case State::kMachine:
+      case State::kTensors:
+      case State::kKeys:
         PERUSE_RETURN_IF_ERROR(ReadPickle(chunk));
         break;
     }
@@ -74,9 +77,16 @@ Status PytorchLegacyParser::OnPickle() {
     case State::kTensors:
       state_ = State::kKeys;
       return storages_.Open(pickle_);
-    default:
+    case State::kKeys:
       return OnKeys();
+    case State::kMagic:
+    case State::kCount:
+    case State::kData:
+    case State::kDone:
+      PERUSE_CHECK(false);  // they read no pickle
+      return OkStatus();
   }
+  return OkStatus();
 }
 
 Status PytorchLegacyParser::CheckMachine() const {

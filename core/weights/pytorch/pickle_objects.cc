@@ -123,7 +123,9 @@ Status Pickle::Reduce() {
         return Malformed("makes a parameter of something else than a tensor");
       }
       return Push(Value(given[0]));
-    default:
+    case PickleGlobal::kRebuildTensor:
+    case PickleGlobal::kRebuildTensorV2:
+    case PickleGlobal::kStorageClass:
       break;
   }
   // (storage, offset, shape, strides[, requires_grad, hooks[, metadata]])

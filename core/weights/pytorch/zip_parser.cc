@@ -74,7 +74,14 @@ Status PytorchZipParser::Feed(std::span<const uint8_t> chunk) {
       }
       case State::kDone:
         return Malformed("there are bytes after the end of the zip archive");
-      default: {
+      case State::kSignature:
+      case State::kLocalHeader:
+      case State::kNames:
+      case State::kDescriptor:
+      case State::kCentralEntry:
+      case State::kZip64End:
+      case State::kZip64Locator:
+      case State::kEnd: {
         const size_t taken = std::min(chunk.size(), wanted_ - buffer_.size());
         buffer_.insert(buffer_.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(taken));
         chunk = chunk.subspan(taken);
@@ -115,8 +122,16 @@ Status PytorchZipParser::OnCollected() {
     case State::kZip64Locator:
       Expect(State::kSignature, 4);
       return OkStatus();
-    default:
+    case State::kEnd:
       return OnEnd();
+    case State::kPickle:
+    case State::kStorage:
+    case State::kOther:
+    case State::kSkip:
+    case State::kComment:
+    case State::kDone:
+      PERUSE_CHECK(false);  // their bytes are not collected
+      return OkStatus();
   }
 }
 
