@@ -238,7 +238,7 @@ export const kSuites = [
   {
     name: 'gpu-other',
     tier: 'all',
-    covers: 'WebGPU over Dawn and SwiftShader: whole pipelines, the choice of a device, faults, shared devices, tiles for Intel',
+    covers: 'WebGPU over Dawn and SwiftShader: whole pipelines, the choice of a device, faults, shared devices, tiles of other GPUs',
     why: 'SwiftShader compiles the pipelines of each model, which takes minutes',
     builds: ['library', 'gpu'],
     reads: [...kPackage, ...kVitest, ...kData, 'tests/node/gpu/', 'tests/native/'],
