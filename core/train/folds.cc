@@ -74,9 +74,13 @@ std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint6
   for (const std::vector<size_t>& group : groups) ++groups_left[LabelOf(examples[group[0]])];
   std::vector<bool> held_out(examples.size(), false);
   double due = 0.5;  // the next example is held out when this reaches 1
+  int32_t label = -1;
   for (const std::vector<size_t>& group : groups) {
+    const int32_t own = LabelOf(examples[group[0]]);
+    if (own != label) due = std::max(due, 0.0);  // a large group of one label takes nothing from the next
+    label = own;
     due += share * static_cast<double>(group.size());
-    int64_t& left = groups_left[LabelOf(examples[group[0]])];
+    int64_t& left = groups_left[own];
     if (due < 1 || left < 2) continue;
     for (const size_t i : group) held_out[i] = true;
     due -= static_cast<double>(group.size());

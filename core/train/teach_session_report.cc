@@ -84,10 +84,10 @@ std::vector<std::string> TeachSession::Notices() const {
   const double chance = std::log(static_cast<double>(trainee_->config().num_labels()));
   if ((goal == Goal::kSingleLabel || goal == Goal::kTokens) && !losses.empty() &&
       losses.back() > kLittleLearnt * chance) {
-    notices.push_back(
-        "Little was learnt: the last loss is near that of guessing. More epochs, a larger learning_rate, more examples "
-        "or another "
-        "model may help.");
+    const bool steps = trials_->report().l2 == 0;
+    notices.push_back(std::string("Little was learnt: the last loss is near that of guessing. ") +
+                      (steps ? "More epochs, a larger learning_rate, more" : "More") +
+                      " examples or another model may help.");
   }
   return notices;
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -354,6 +355,16 @@ TEST(Folds, HoldOutAShareOfEveryLabelButNotItsLastText) {
   EXPECT_EQ(counts[0], 4);
   EXPECT_EQ(counts[1], 2);
   EXPECT_EQ(counts[2], 0);
+}
+
+// A text that is there ten times is held out whole, and more than its label's share.
+TEST(Folds, HoldOutAShareOfTheLabelAfterALargeGroup) {
+  std::vector<Example> examples;
+  for (int32_t i = 0; i < 30; ++i) examples.push_back(Text({i < 10 ? 0 : i}, i < 20 ? 0 : 1, i));
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const std::vector<bool> held_out = HeldOut(examples, 0.2, seed);
+    EXPECT_GE(std::count(held_out.begin() + 20, held_out.end(), true), 2) << seed;
+  }
 }
 
 TEST(Folds, KeepWindowsOfOneTextTogether) {
