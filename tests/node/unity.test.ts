@@ -37,7 +37,7 @@ test('sources share a unity file if they are in one folder and their private nam
     { path: 'core/a/two.cc', text: source('int Read(int a) {') },
     { path: 'core/a/three.cc', text: source('int Write(int a) {') },
     { path: 'core/b/four.cc', text: source('int Other(int a) {') },
-    { path: 'core/a/large.cc', text: source(`// ${'x'.repeat(50_000)}`) },
+    { path: 'core/a/large.cc', text: source(`// ${'x'.repeat(100_000)}`) },
   ]);
   expect(paths).toEqual([['core/a/one.cc', 'core/a/three.cc'], ['core/a/two.cc'], ['core/b/four.cc'], ['core/a/large.cc']]);
 });
