@@ -77,7 +77,7 @@ class Details:
                 return names
 
     def filled(self, code, known):
-        """What a form of words.txt has in {code}: one of `known`, characters ({d3}, {d0-3}), a number ({1-98}), a detail, one of a list, or one character."""
+        """Returns a text for {code} in a form of words.txt: one of `known`, characters ({d3}, {d0-3}), a number ({1-98}), a detail, one of a list, or one character."""
         rng = self.rng
         if code in known:
             return str(known[code])
@@ -217,7 +217,7 @@ class Details:
         return f"{self.rng.randint(1, 60)}{self.rng.choice(['', '', '', 'A', 'B'])}"
 
 
-# Of a slot: the type of its label. What has none is no private detail.
+# The type of each slot's label. NUMBER and SMALL have no label, because they are not private.
 KIND_OF = {slot: kind for kind, slots in (one.split(":") for one in WORDS["kinds"]) for slot in slots.split(",")} | {"NUMBER": None, "SMALL": None}
 
 

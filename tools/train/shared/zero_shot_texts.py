@@ -58,7 +58,7 @@ def clinc150(folder, split):
 
 
 def banking77(folder, split):
-    """The set has no choosing part: its training texts are divided."""
+    """Divides the training texts, because the set has no part to choose by."""
     name = "banking77-test-halfA.tsv.gz" if split == "test" else "banking77-train.tsv.gz"
     rows = [line.split("\t", 1) for line in read_lines(folder / name)]
     return [Labelled(cut(text), [intent]) for intent, text in rows
