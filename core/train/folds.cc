@@ -77,7 +77,7 @@ std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint6
   int32_t label = -1;
   for (const std::vector<size_t>& group : groups) {
     const int32_t own = LabelOf(examples[group[0]]);
-    if (own != label) due = std::max(due, 0.0);  // a large group of one label takes nothing from the next
+    if (own != label) due = std::max(due, 0.0);  // a label with a large group leaves the share of the next one whole
     label = own;
     due += share * static_cast<double>(group.size());
     int64_t& left = groups_left[own];

@@ -102,7 +102,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
       }
     }
     if (COLUMNS == 8u) {
-      // Four copies, because compilers do not unroll a loop of this length, and move the loads behind it.
+      // Four copies: compilers do not unroll a loop of this length, and would move the next tile's loads to after the loop.
       {
         const q = 0u;
 #include "linear_step.wgsl"

@@ -24,7 +24,7 @@ TEST(WebGpuTiles, DependOnTheVendor) {
   EXPECT_EQ(PlanTiles(output), (Tiling{kLarge, 4}));
 }
 
-// Threads have 8 x 8 outputs where a product is large enough for 128 workgroups of such tiles.
+// A thread has 8 x 8 outputs if that makes at least 128 workgroups.
 TEST(WebGpuTiles, EightColumnsForAThread) {
   constexpr TileShape kWide = {64, 128, 8, 8};
   const Tuning& amd = TuningFor("amd");

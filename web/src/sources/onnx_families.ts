@@ -7,7 +7,7 @@ interface OnnxFamily {
   projections?: readonly [string, string, string];
   /** Tools fold the relative embeddings into tables of position keys and queries. */
   foldsPositions?: true;
-  /** Linear layers have no biases that tools could remove. */
+  /** Linear layers never have biases. In other families a missing bias is one of zeros that a tool removed. */
   withoutBiases?: true;
 }
 
