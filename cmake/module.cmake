@@ -56,7 +56,9 @@ if(PERUSE_VARIANT STREQUAL "simd")
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
   list(REMOVE_ITEM peruse_tokenizer_core_files ${peruse_small_files})
   set(peruse_tokenizer_small_files "/core[/_](base|text)[/_]|/core/api/(option_reader|tokenizer_session)\\.")
-  add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files}
+  add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files})
+  peruse_unity(peruse_tokenizer_core)
+  target_sources(peruse_tokenizer_core PRIVATE
     "$<FILTER:$<TARGET_OBJECTS:peruse_core_small>,INCLUDE,${peruse_tokenizer_small_files}>")
   target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_options(peruse_tokenizer_core PRIVATE ${PERUSE_WARNINGS} -Oz)

@@ -11,6 +11,8 @@ export const kResults = join(root, 'build/test-results');
 export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
 
 const kAtOnce = 2;
+/** Parts of a GoogleTest suite: more than are run at once, so that both processes end at about the same time. */
+const kParts = 6;
 
 export function runSuite(suite, environment) {
   mkdirSync(kResults, { recursive: true });
@@ -41,7 +43,12 @@ function sum(values) {
 }
 
 async function runGoogleTest(suite) {
-  const parts = await Promise.all(Array.from({ length: kAtOnce }, (_, part) => runPart(suite, part)));
+  const parts = [];
+  let next = 0;
+  const runParts = async () => {
+    while (next < kParts) parts.push(await runPart(suite, next++));
+  };
+  await Promise.all(Array.from({ length: kAtOnce }, runParts));
   const tests = parts.flatMap((part) => part.tests);
   if (new Set(tests.map(({ name }) => name)).size < tests.length) throw new Error('two processes ran the same tests');
   const add = (field) => sum(parts.map((part) => part[field]));
@@ -49,11 +56,11 @@ async function runGoogleTest(suite) {
   return { passed: add('passed'), failed: add('failed'), skipped: add('skipped'), processor: add('processor'), tests, output };
 }
 
-/** Runs every n-th test: slow tests are neighbours, so the parts take equally long. */
+/** Runs every n-th test, because slow tests are neighbours. */
 async function runPart({ name, googletest, filter }, part) {
   const report = join(kResults, `${name}.${part}.json`);
   rmSync(report, { force: true });
-  const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1', GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${part}` };
+  const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1', GTEST_TOTAL_SHARDS: `${kParts}`, GTEST_SHARD_INDEX: `${part}` };
   const options = [`--gtest_output=json:${report}`, '--gtest_brief=1', `--gtest_random_seed=${kSeed}`];
   if (filter) options.push(`--gtest_filter=${filter}`);
   const program = googletest.endsWith('js') ? [process.execPath, join(root, googletest)] : [join(root, googletest)];

@@ -109,7 +109,7 @@ export const kSuites = [
     covers: 'C++ tests of operations, kernels, models, training and memory, in WebAssembly under Node',
     builds: ['wasm'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 100,
+    processor: 70,
     googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
   },
   {

