@@ -49,7 +49,8 @@ std::string ReadFixture(const std::string& path) {
   if (!file.is_open()) return "";
   std::string bytes(static_cast<size_t>(file.tellg()), '\0');
   file.seekg(0);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));  // at once: an iterator of characters takes 20 times as long
+  // One call: in WebAssembly, reading by an iterator of characters takes 20 times as long.
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return bytes;
 }
 
