@@ -57,7 +57,7 @@ struct LabelEncoder {
   int32_t max_tokens = 0;
   int32_t width = 0;
   // Tokens of the text's tokenizer without embeddings, at most: gliner adds special tokens that texts never contain.
-  int32_t unused_tokens = 3;
+  int32_t unused_tokens = 0;
 };
 
 struct ModelConfig {

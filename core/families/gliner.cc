@@ -163,10 +163,15 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
   ModelConfig config = encoder.config;
   config.architecture_class = "GLiNER";
   config.label_input = std::move(input);
+  const auto token = [&reader](const char* name, std::string_view usual) {
+    return std::string(reader.Field(name).GetString().value_or(usual));
+  };
+  std::vector<std::string> added = {"[FLERT]", token("ent_token", "<<ENT>>"), token("sep_token", "<<SEP>>")};
   std::optional<ConfiguredFamily> labels;
   if (head.label_vectors) {
     PERUSE_ASSIGN_OR_RETURN(labels, ReadEncoder(reader, "labels_encoder_config", "labels_encoder"));
     config.label_encoder = LimitsOf(labels->config, head.width);
+    config.label_encoder->unused_tokens = static_cast<int32_t>(added.size());
     head.fusion_heads = config.num_attention_heads;
     if (!head.fusion.empty() && head.width % head.fusion_heads != 0) {
       reader.Refuse("hidden_size", "must be a multiple of the encoder's num_attention_heads");
@@ -174,10 +179,7 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
     PERUSE_RETURN_IF_ERROR(reader.status());
   } else {
     config.vocab_size = vocabulary;
-    const auto token = [&reader](const char* name, std::string_view usual) {
-      return std::string(reader.Field(name).GetString().value_or(usual));
-    };
-    config.added_tokens = {"[FLERT]", token("ent_token", "<<ENT>>"), token("sep_token", "<<SEP>>")};
+    config.added_tokens = std::move(added);
   }
   return ConfiguredFamily{std::make_unique<Gliner>(std::move(encoder), std::move(labels), std::move(head)),
                           std::move(config)};
