@@ -4,7 +4,7 @@
 
 namespace peruse::webgpu {
 
-std::string_view NormShader(Recording& r) { return r.recorder().limits().subgroups ? "norm_subgroups" : "norm"; }
+void ExpectNorm(Recording& r) { r.recorder().Expect(r.BySubgroups("norm", "norm_subgroups"), {}); }
 
 void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out) {
   const Recording::View result = r.Of(out);
@@ -26,7 +26,7 @@ void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor ou
                              rows * sum.x.place.stride,
                              has_slice_bias,
                              norm.bias.valid()};
-  r.recorder().Dispatch(NormShader(r), {}, params,
+  r.recorder().Dispatch(r.BySubgroups("norm", "norm_subgroups"), {}, params,
                         {sum.x.buffer, y.buffer, weight.buffer, bias.buffer,
                          has_slice_bias ? sum.slice_bias : bias.buffer, result.buffer},
                         {std::min(rows, r.recorder().limits().workgroups_per_dimension), 1, 1});
@@ -42,7 +42,7 @@ void Record(Recording& r, const ops::LayerNorm& op) {
 
 template <>
 void Expect(Recording& r, const Program&, const ops::LayerNorm&) {
-  r.recorder().Expect(NormShader(r), {});
+  ExpectNorm(r);
 }
 
 }  // namespace peruse::webgpu

@@ -12,7 +12,7 @@ struct NormSum {
   int32_t slice_bias = Recorder::kNoBuffer;
   const Recording::View* y = nullptr;  // optional
 };
-std::string_view NormShader(Recording& r);
+void ExpectNorm(Recording& r);
 void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out);
 
 }  // namespace peruse::webgpu

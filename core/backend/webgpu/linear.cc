@@ -197,7 +197,7 @@ void Record(Recording& r, const ops::Linear& op) {
 template <>
 void Expect(Recording& r, const Program& program, const ops::Linear& op) {
   ExpectLinear(r, PipelineFor(program.linears[static_cast<size_t>(op.weight.id)], ReadsVec4(program, op.x)));
-  if (op.norm.valid()) r.recorder().Expect(NormShader(r), {});
+  if (op.norm.valid()) ExpectNorm(r);
 }
 
 }  // namespace peruse::webgpu

@@ -3,13 +3,6 @@
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {
-namespace {
-
-std::string_view NormalizeShader(Recording& r) {
-  return r.recorder().limits().subgroups ? "normalize_subgroups" : "normalize";
-}
-
-}  // namespace
 
 template <>
 void Record(Recording& r, const ops::Normalize& op) {
@@ -19,13 +12,13 @@ void Record(Recording& r, const ops::Normalize& op) {
   const Recording::View out = r.Of(op.out);
   const auto rows = static_cast<uint32_t>(size.rows);
   const NormalizeParams params = {rows, static_cast<uint32_t>(size.cols), op.eps, x.place, out.place};
-  r.recorder().Dispatch(NormalizeShader(r), {}, params, {x.buffer, out.buffer},
+  r.recorder().Dispatch(r.BySubgroups("normalize", "normalize_subgroups"), {}, params, {x.buffer, out.buffer},
                         {std::min(rows, r.recorder().limits().workgroups_per_dimension), 1, 1});
 }
 
 template <>
 void Expect(Recording& r, const Program&, const ops::Normalize&) {
-  r.recorder().Expect(NormalizeShader(r), {});
+  r.recorder().Expect(r.BySubgroups("normalize", "normalize_subgroups"), {});
 }
 
 }  // namespace peruse::webgpu

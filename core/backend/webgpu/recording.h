@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,10 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
   Status Download(Tensor x, std::span<float> destination);
 
+  // Returns the shader for a device without subgroups, or with them.
+  std::string_view BySubgroups(std::string_view without, std::string_view with) const {
+    return recorder_.limits().subgroups ? with : without;
+  }
   Grid Elementwise(int64_t count) const {
     return {std::min(CeilDivide(count, kThreads), recorder_.limits().workgroups_per_dimension), 1, 1};
   }

@@ -17,6 +17,9 @@ namespace peruse {
 
 class WebGpuBackend : public Backend {
  public:
+  // The precision of weights if neither the caller nor the checkpoint chooses one.
+  static constexpr Precision kUsualPrecision = Precision::kF16;
+
   // Closes the recorded run, as Submit does. The host does not replay runs that are not closed.
   virtual void EndRecording() = 0;
   virtual std::span<const uint32_t> commands() const = 0;
