@@ -73,7 +73,7 @@ Result<std::unique_ptr<Run>> Created(const TaskClass& chosen, const TaskContext&
 
 struct TaskEntry {
   std::string_view name;
-  Head head;
+  TaskNeeds needs;
   const TaskClass* plain;
   const TaskClass* with_labels;            // for models that read labels; null if they do not support the task
   const TaskClass* with_schema = nullptr;  // for models that fill in a schema
@@ -85,25 +85,31 @@ struct TaskEntry {
 };
 
 template <typename T>
-constexpr TaskEntry Entry(std::string_view name) {
-  return {name, T::kHead, &kClass<T>, nullptr};
+constexpr TaskEntry Entry(std::string_view name, SentenceUse sentence = SentenceUse::kNone) {
+  return {name, {T::kHead, sentence}, &kClass<T>, nullptr};
 }
 
 // An error recommends the first task that fits a class of models.
 constexpr TaskEntry kTasks[] = {
-    Entry<TextClassification>("text-classification"),
+    Entry<TextClassification>("text-classification", SentenceUse::kClassifier),
     Entry<QuestionAnswering>("question-answering"),
     Entry<TokenClassification>("token-classification"),
     Entry<FillMask>("fill-mask"),
-    {"zero-shot-classification", ZeroShotClassification::kHead, &kClass<ZeroShotClassification>,
-     &kClass<LabelClassification>, &kClass<SchemaLabels>},
-    Entry<TextRanking>("text-ranking"),
+    {"zero-shot-classification",
+     {ZeroShotClassification::kHead},
+     &kClass<ZeroShotClassification>,
+     &kClass<LabelClassification>,
+     &kClass<SchemaLabels>},
+    Entry<TextRanking>("text-ranking", SentenceUse::kRankingSettings),
     Entry<MultipleChoice>("multiple-choice"),
     Entry<ReplacedTokenDetection>("replaced-token-detection"),
-    {"structured-extraction", StructuredExtraction::kHead, nullptr, nullptr, &kClass<StructuredExtraction>},
-    {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, &kClass<ZeroShotTokenClassification>,
-     &kClass<ZeroShotTokenClassification>, &kClass<SchemaEntities>},
-    Entry<FeatureExtraction>("feature-extraction"),
+    {"structured-extraction", {StructuredExtraction::kHead}, nullptr, nullptr, &kClass<StructuredExtraction>},
+    {"zero-shot-token-classification",
+     {ZeroShotTokenClassification::kHead},
+     &kClass<ZeroShotTokenClassification>,
+     &kClass<ZeroShotTokenClassification>,
+     &kClass<SchemaEntities>},
+    Entry<FeatureExtraction>("feature-extraction", SentenceUse::kVectors),
 };
 
 Result<const TaskEntry*> FindTask(std::string_view name) {
@@ -143,7 +149,7 @@ Status CheckTask(std::string_view task, const ModelConfig& config) {
   if (const TaskClass* const chosen = entry->For(config)) return chosen->fits(config);
   const std::string& name = config.architecture_class;
   if (!config.reads_labels()) {
-    const ClassUse needed = {.head = entry->head, .reads_labels = true, .reads_schema = true};
+    const ClassUse needed = {.head = entry->needs.head, .reads_labels = true, .reads_schema = true};
     return Unsupported(std::string(task) + " needs a " + std::string(ClassOf(needed)) + ", and the checkpoint is a " +
                        (name.empty() ? config.model_type : name));
   }
@@ -155,14 +161,14 @@ std::string_view TaskOfClass(std::string_view architecture) {
   const std::optional<ClassUse> use = UseOfClass(architecture);
   if (!use) return {};
   for (const TaskEntry& entry : kTasks) {
-    if (entry.head == use->head && entry.For(use->reads_labels, use->reads_schema) != nullptr) return entry.name;
+    if (entry.needs.head == use->head && entry.For(use->reads_labels, use->reads_schema) != nullptr) return entry.name;
   }
   return {};
 }
 
-Result<Head> HeadOfTask(std::string_view task) {
+Result<TaskNeeds> NeedsOfTask(std::string_view task) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  return entry->head;
+  return entry->needs;
 }
 
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request) {

@@ -1,6 +1,7 @@
 // Runs a task for a host: takes JSON, returns parts of results as JSON and float arrays.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,8 +37,22 @@ class Run {
   ResultWriter taken_{nullptr};  // owns the arrays of the parts that Take has returned
 };
 
-// Returns the head that a task needs. Errors: kUnsupported for an unknown task.
-Result<Head> HeadOfTask(std::string_view task);
+// The files of a sentence_transformers folder that a task reads.
+enum class SentenceUse : uint8_t {
+  kNone,
+  kVectors,          // the modules; without modules.json the encoder and mean pooling
+  kClassifier,       // the modules if one of them classifies, otherwise the model's own head
+  kRankingSettings,  // only prompts and activation of a cross-encoder
+};
+
+// The head that a task needs, and its use of a sentence_transformers folder.
+struct TaskNeeds {
+  Head head;
+  SentenceUse sentence = SentenceUse::kNone;
+};
+
+// Errors: kUnsupported for an unknown task.
+Result<TaskNeeds> NeedsOfTask(std::string_view task);
 Status CheckTask(std::string_view task, const ModelConfig& config);
 // Returns the task of a checkpoint of this class (architectures in config.json), or an empty name.
 std::string_view TaskOfClass(std::string_view architecture);

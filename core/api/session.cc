@@ -110,7 +110,8 @@ Status Session::CreateParts(std::string_view request) {
   reader.Read("enhanced_mask_decoder", &options.enhanced_mask_decoder);
   reader.Read("id2label", &options.id2label);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(task_));
+  PERUSE_ASSIGN_OR_RETURN(const TaskNeeds needs, NeedsOfTask(task_));
+  options.head = needs.head;
   PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
   options.usual_precision = usual_;
 
@@ -126,10 +127,10 @@ Status Session::CreateParts(std::string_view request) {
   }
   options.beside = first.get();
   std::optional<SentenceModules> modules;
-  if (task_ == "text-classification" || task_ == "feature-extraction") {
+  if (needs.sentence == SentenceUse::kClassifier || needs.sentence == SentenceUse::kVectors) {
     PERUSE_ASSIGN_OR_RETURN(modules, ReadModules());
   }
-  const bool classifies_sentences = task_ == "text-classification" && modules && modules->classifies;
+  const bool classifies_sentences = needs.sentence == SentenceUse::kClassifier && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
   Result<std::unique_ptr<ModelLoader>> loader = ModelLoader::Create(config_json, options, *backend_);
   if (!loader.ok()) {
@@ -140,7 +141,7 @@ Status Session::CreateParts(std::string_view request) {
 
   const ModelConfig& model = loader_->config();
   PERUSE_RETURN_IF_ERROR(CheckTask(task_, model));
-  PERUSE_RETURN_IF_ERROR(ReadRanking());
+  if (needs.sentence == SentenceUse::kRankingSettings) PERUSE_RETURN_IF_ERROR(ReadRanking());
   if (const auto adapter = files_.find("adapter_config.json"); adapter != files_.end()) {
     adapter_ = std::make_unique<LoraAdapter>();
     PERUSE_RETURN_IF_ERROR(adapter_->ReadConfig(adapter->second));
@@ -156,7 +157,9 @@ Status Session::CreateParts(std::string_view request) {
                       " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
   }
   if (model.label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
-  if (task_ == "feature-extraction") return CreateSentence(std::move(modules).value_or(SentenceModules()));
+  if (needs.sentence == SentenceUse::kVectors) {
+    return CreateSentence(std::move(modules).value_or(SentenceModules()));
+  }
   if (!classifies_sentences) return OkStatus();
   PERUSE_RETURN_IF_ERROR(CreateSentence(*std::move(modules)));
   if (sentence_->width() == model.id2label.size()) return OkStatus();
@@ -235,7 +238,6 @@ Status Session::CreateSentence(SentenceModules modules) {
 }
 
 Status Session::ReadRanking() {
-  if (task_ != "text-ranking") return OkStatus();
   PERUSE_ASSIGN_OR_RETURN(SentenceModules modules, ReadRankingSettings(ReadFiles()));
   ranking_activation_ = std::move(modules.ranking_activation);
   if (modules.default_prompt) ranking_prompt_ = modules.prompts[*modules.default_prompt];

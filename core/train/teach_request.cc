@@ -22,6 +22,7 @@ constexpr Head kHeads[] = {Head::kSequenceClassification,
                            Head::kQuestionAnswering,
                            Head::kMaskedLm,
                            Head::kReplacedTokenDetection};
+constexpr int32_t kReadsLabels = 1;  // the task, of kTasks, for models that read labels with the text
 constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
@@ -106,6 +107,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   options.seed = static_cast<uint64_t>(seed);
   request.task = kTasks[task];
   request.head = kHeads[task];
+  request.needs_labels = task == kReadsLabels;
   request.problem = kProblemTypes[problem];
   request.labels = labels;
   if (request.head == Head::kTokenClassification && !labels.empty()) {

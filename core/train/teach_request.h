@@ -15,6 +15,7 @@ namespace peruse::train {
 struct TeachRequest {
   std::string task;
   Head head = Head::kNone;
+  bool needs_labels = false;  // whether the task is for models that read labels with the text
   ProblemType problem = ProblemType::kSingleLabel;
   // The model's labels ("O", "B-PER", "I-PER", ... for tokens); empty means those of config.json.
   std::vector<std::string> labels;

@@ -62,7 +62,7 @@ Status TeachSession::OpenParts(std::string_view request) {
 }
 
 Status TeachSession::CheckTask() const {
-  const bool reads = trainee_->config().reads_labels(), zero_shot = request_.task == "zero-shot-classification";
+  const bool reads = trainee_->config().reads_labels(), zero_shot = request_.needs_labels;
   const bool has_gradients =
       request_.head == Head::kSequenceClassification || request_.head == Head::kQuestionAnswering;
   if (request_.explains && !has_gradients) {

@@ -8,11 +8,11 @@
 #include <emscripten.h>
 #endif
 
+#include "core/api/run.h"
 #include "core/backend/xnnpack/thread_pool.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
-#include "core/api/run.h"
 #include "tests/bench/engine/peak_loops.h"
 
 namespace peruse::bench {
@@ -66,7 +66,9 @@ std::string NumbersJson(std::initializer_list<std::pair<std::string_view, double
 Status BenchEngine::Open(std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the request"));
   ModelOptions options;
-  PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(document.root().FindMember("task").GetString().value_or("")));
+  PERUSE_ASSIGN_OR_RETURN(const TaskNeeds needs,
+                          NeedsOfTask(document.root().FindMember("task").GetString().value_or("")));
+  options.head = needs.head;
   PERUSE_ASSIGN_OR_RETURN(options.precision,
                           ParsePrecision(document.root().FindMember("dtype").GetString().value_or("")));
   model_.reset();
