@@ -96,9 +96,11 @@ std::vector<ElementRun> RunsOf(const Placement& placement);
 
 inline bool IsSoftmax(const Layout& layout) { return std::holds_alternative<layouts::SoftmaxTaps>(layout); }
 
+inline bool IsInOrder(const Layout& layout) { return std::holds_alternative<layouts::InOrder>(layout); }
+
 // Whether each row of the tensor is a row of the parameter. Only then may tensor rows arrive in the parameter's weight format.
 inline bool KeepsRows(const Layout& layout) {
-  return std::holds_alternative<layouts::InOrder>(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
+  return IsInOrder(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
 }
 
 std::vector<float> SoftmaxOfRows(std::span<const float> values, int64_t cols);

@@ -63,8 +63,9 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
 }
 
 // Computes in double: 0.1f is slightly more than a tenth, so that 0.1f of 30 steps would be rounded up from 3 to 4 warm-up steps.
-AdamW::AdamW(Masters& masters, const AdamWOptions& options)
+AdamW::AdamW(Masters& masters, Workers& workers, const AdamWOptions& options)
     : masters_(masters),
+      workers_(workers),
       options_(options),
       warmup_steps_(
           static_cast<int64_t>(std::ceil(double{options.warmup} * static_cast<double>(options.steps) - 1e-4))) {
@@ -94,7 +95,7 @@ double AdamW::Norm() const {
   for (const Master& master : masters_.tensors()) {
     if (!master.updates()) continue;
     const int64_t pieces = (master.size + kPiece - 1) / kPiece;
-    masters_.workers().ForPieces(pieces, 1, kPiece, [&](int64_t first, int64_t end) {
+    workers_.ForPieces(pieces, 1, kPiece, [&](int64_t first, int64_t end) {
       for (int64_t i = first; i < end; ++i) {
         squares_[static_cast<size_t>(i)] =
             Squares(master.gradient + i * kPiece, std::min(kPiece, master.size - i * kPiece));
@@ -131,7 +132,7 @@ void AdamW::Update(double norm) {
     const auto keep = static_cast<float>(1 - (master.decays() ? rate * double{options_.weight_decay} : 0));
     const auto pace = static_cast<float>(rate / correction1);
     const Change change = {scale, beta1, beta2, keep, pace, inverse_root, options_.epsilon};
-    masters_.workers().ForPieces(master.size, simd::kLanes, 4, [&](int64_t i, int64_t end) {
+    workers_.ForPieces(master.size, simd::kLanes, 4, [&](int64_t i, int64_t end) {
       for (; i + simd::kLanes <= end; i += simd::kLanes) {
         change.Apply(master.gradient + i, first + i, second + i, master.values + i);
       }

@@ -6,6 +6,7 @@
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
 #include "core/train/masters.h"
+#include "core/train/workers.h"
 
 namespace peruse::train {
 
@@ -28,9 +29,9 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
 
 class AdamW {
  public:
-  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer. Updates the trainable tensors of `masters`. Both arguments must
-  // outlive it.
-  AdamW(Masters& masters, const AdamWOptions& options);
+  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer. Updates the trained tensors of `masters`, which must outlive it,
+  // as must `workers`.
+  AdamW(Masters& masters, Workers& workers, const AdamWOptions& options);
   Status Allocate();
 
   // Updates the masters by their gradients. Returns the norm of all gradients before clipping; if it is NaN or infinite, changes nothing.
@@ -43,6 +44,7 @@ class AdamW {
 
  private:
   Masters& masters_;
+  Workers& workers_;
   const AdamWOptions options_;
   int64_t warmup_steps_;
   std::vector<double> factors_;          // for each master: factor of the learning rate

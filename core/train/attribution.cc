@@ -40,13 +40,12 @@ std::vector<std::pair<double, double>> GaussLegendre(int32_t count) {
 Result<std::unique_ptr<Attributor>> Attributor::Create(Trainee& trainee, int32_t threads) {
   PERUSE_ASSIGN_OR_RETURN(EmbeddingInputProgram model, trainee.WithEmbeddingInput(kLogits));
   PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(threads));
-  Masters& masters = trainee.masters();
-  for (Master& master : masters.tensors()) master.trained = false;
-  PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
-  masters.Hold();
+  for (Master& master : trainee.masters().tensors()) master.trained = false;
+  PERUSE_RETURN_IF_ERROR(trainee.BeginTraining(std::move(workers)));
+  trainee.held()->Hold();
   std::unique_ptr<Attributor> attributor(new Attributor(std::move(model)));
-  attributor->held_ = &masters.held();
-  attributor->step_ = std::make_unique<Step>(attributor->model_.program, masters.held());
+  attributor->held_ = &trainee.held()->parameters();
+  attributor->step_ = std::make_unique<Step>(attributor->model_.program, *attributor->held_);
   return attributor;
 }
 

@@ -77,13 +77,13 @@ LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t see
   const int32_t folds = FoldCount(examples.size());
   const bool sigmoid = objective.traits().link == Objective::Link::kSigmoid;
   LogisticFit fit = FitLogistic({features, targets, rows, cut_.width, labels, sigmoid}, FoldsOf(examples, folds, seed),
-                                folds, trainee.masters().workers());
+                                folds, trainee.held()->workers());
   const std::string bias = cut_.solved.substr(0, cut_.solved.size() - 6) + "bias";
   for (Master& master : trainee.masters().tensors()) {
     if (master.name == cut_.solved) std::copy(fit.weight.begin(), fit.weight.end(), master.values);
     if (master.name == bias) std::copy(fit.bias.begin(), fit.bias.end(), master.values);
   }
-  trainee.masters().Hold();
+  trainee.held()->Hold();
   return fit;
 }
 

@@ -62,7 +62,7 @@ void Generator::Follow() {
 Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
   for (Master& master : masters().tensors()) master.trained = trainee_.IsTrainable(master);
   PERUSE_RETURN_IF_ERROR(Link());
-  PERUSE_RETURN_IF_ERROR(masters().Allocate(discriminator_.masters().shared_workers()));
+  PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(discriminator_.held()->shared_workers()));
   masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
   for (Table& table : tables_) {
     // A generator without a checkpoint starts with the discriminator's token embeddings.
@@ -78,17 +78,17 @@ Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
     }
   }
   Follow();
-  masters().Hold();
+  trainee_.held()->Hold();
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
-  step_ = std::make_unique<Step>(program_, masters().held());
-  optimiser_ = std::make_unique<AdamW>(masters(), adamw);
+  step_ = std::make_unique<Step>(program_, trainee_.held()->parameters());
+  optimiser_ = std::make_unique<AdamW>(masters(), trainee_.held()->workers(), adamw);
   return optimiser_->Allocate();
 }
 
 int64_t Generator::bytes() const {
   int64_t floats = 0;
   for (const Table& table : tables_) floats += static_cast<int64_t>(table.difference.size());
-  return trainee_.masters().bytes() + optimiser_->bytes() + floats * static_cast<int64_t>(sizeof(float));
+  return trainee_.bytes() + optimiser_->bytes() + floats * static_cast<int64_t>(sizeof(float));
 }
 
 int64_t Generator::trained() const {
@@ -122,7 +122,7 @@ Result<double> Generator::Replace(const Part& masked, const StepOptions& options
   if (sampled.empty()) {
     drawn.resize(labels_.size());
     const RandomStream random(options.seed, Purpose::kReplacedTokens);
-    masters().workers().For(logits.rows, [&](int32_t, int64_t row) {
+    trainee_.held()->workers().For(logits.rows, [&](int32_t, int64_t row) {
       const auto index = static_cast<size_t>(row);
       const uint32_t word = random.At(index, first, options.number)[0];
       drawn[index] = Sample(logits.row(row), logits.cols, RandomStream::Unit(word));
@@ -140,13 +140,14 @@ Result<double> Generator::Replace(const Part& masked, const StepOptions& options
     replaced->push_back(std::move(next));
   }
   if (!options.backward) return 0.0;
-  const double loss = CrossEntropy(logits, labels_, {.workers = &masters().workers()}, mass, step_->output_gradient());
+  const double loss =
+      CrossEntropy(logits, labels_, {.workers = &trainee_.held()->workers()}, mass, step_->output_gradient());
   step_->Backward();
   return loss;
 }
 
 double Generator::Update(AdamW& discriminator) {
-  masters().Gather();
+  trainee_.held()->Gather();
   for (const Table& table : tables_) {
     if (disentangled_ || table.theirs->gradient == nullptr) continue;
     for (int64_t i = 0; i < table.own->size; ++i) table.theirs->gradient[i] += table.own->gradient[i];
@@ -166,7 +167,7 @@ double Generator::Update(AdamW& discriminator) {
     if (disentangled_) std::copy_n(table.theirs->values, table.own->size, table.difference.begin());
   }
   Follow();
-  masters().Hold();
+  trainee_.held()->Hold();
   return std::max(norm, own);
 }
 

@@ -21,7 +21,7 @@ namespace peruse::train {
 
 class Generator {
  public:
-  // Precondition: both models have weights; the discriminator's masters are allocated, the generator's are not. Both must outlive it.
+  // Precondition: both models have weights; the discriminator's training has begun (Trainee::BeginTraining), the generator's has not. Both must outlive it.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
   // Must be called once, before the discriminator's AdamW exists. Errors: kShapeMismatch if the two tables differ in size; kOutOfMemory.
@@ -29,7 +29,7 @@ class Generator {
   int64_t bytes() const;
   int64_t trained() const;
 
-  void ZeroGradients() { masters().ZeroGradients(); }
+  void ZeroGradients() { trainee_.held()->ZeroGradients(); }
   // Replaces masked tokens by samples, with targets that mark tokens that differ from the text. With options.backward it also trains the
   // generator; its loss is the sum over tokens divided by `mass`. Samples depend on options.seed, number and the number of the first text,
   // unless `sampled` gives them, one per masked token.

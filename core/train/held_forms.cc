@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <cmath>
+#include "core/train/held_forms.h"
 
-#include "core/train/masters.h"
+#include <algorithm>
 
 namespace peruse::train {
 namespace {
@@ -38,65 +37,66 @@ void AddSoftmaxGradient(std::span<const ElementRun> runs, int64_t size, int64_t 
 
 }  // namespace
 
-const LoraPair* Masters::PairOf(size_t master) const {
-  for (const LoraPair& pair : lora_) {
-    if (pair.of == master) return &pair;
-  }
-  return nullptr;
-}
-
-const float* Masters::Effective(size_t number) {
-  const Master& master = masters_[number];
-  const LoraPair* pair = PairOf(number);
-  if (pair == nullptr) return master.values;
-  const Master& a = masters_[pair->a];
-  const Master& b = masters_[pair->b];
+const float* HeldForms::Effective(size_t master) {
+  const std::vector<Master>& masters = masters_.tensors();
+  const Master& whole = masters[master];
+  const LoraPair* pair = masters_.PairOf(master);
+  if (pair == nullptr) return whole.values;
+  const Master& a = masters[pair->a];
+  const Master& b = masters[pair->b];
   const int64_t rank = a.shape[0], in = a.shape[1], out = b.shape[0];
   float* const sum = changed_.values().data();
   workers_->Multiply(out, in, rank, {b.values, rank, 1}, {a.values, in, 1}, sum, in, /*add=*/false);
-  for (int64_t i = 0; i < master.size; ++i) sum[i] = master.values[i] + pair->scale * sum[i];
+  for (int64_t i = 0; i < whole.size; ++i) sum[i] = whole.values[i] + pair->scale * sum[i];
   return sum;
 }
 
-void Masters::Hold() {
-  for (const Place& place : places_) {
-    if (place.direct) continue;
-    const ParameterTensor& tensor = *place.tensor;
-    const float* from = Effective(place.master);
-    std::vector<float> probabilities;
-    if (IsSoftmax(tensor.layout)) {
-      probabilities = SoftmaxOfRows({from, static_cast<size_t>(ElementCount(tensor.shape))}, tensor.shape[1]);
-      from = probabilities.data();
+void HeldForms::Hold() {
+  for (const Group& group : groups_) {
+    if (group.direct) continue;
+    for (const Masters::Place& place : group.places) {
+      const ParameterTensor& tensor = *place.tensor;
+      const float* from = Effective(place.master);
+      std::vector<float> probabilities;
+      if (IsSoftmax(tensor.layout)) {
+        probabilities = SoftmaxOfRows({from, static_cast<size_t>(ElementCount(tensor.shape))}, tensor.shape[1]);
+        from = probabilities.data();
+      }
+      CopyRuns(RunsOf(masters_.parameters().placement(tensor)), from, group.values);
     }
-    CopyRuns(RunsOf(parameters_.placement(tensor)), from, Held(tensor.parameter, /*gradient=*/false));
   }
 }
 
-void Masters::Gather() {
-  for (const Place& place : places_) {
-    const ParameterTensor& tensor = *place.tensor;
-    const LoraPair* pair = PairOf(place.master);
-    Master& master = masters_[place.master];
-    if (place.direct || (!master.trained && pair == nullptr)) continue;
-    const float* from = Held(tensor.parameter, /*gradient=*/true);
-    float* const to = pair != nullptr ? changed_.values().data() : master.gradient;
-    if (pair != nullptr) std::fill_n(to, master.size, 0.0f);
-    const std::vector<ElementRun> runs = RunsOf(parameters_.placement(tensor));
-    if (IsSoftmax(tensor.layout)) {
-      AddSoftmaxGradient(runs, master.size, tensor.shape[1], Held(tensor.parameter, /*gradient=*/false), from, to);
-    } else {
-      AddRuns(runs, from, to);
-    }
-    if (pair != nullptr) GatherLora(*pair, to);
+void HeldForms::Gather() {
+  for (const Group& group : groups_) {
+    if (!group.direct && group.trained) GatherGroup(group);
   }
   // Zeroes the gradients, so that they are not gathered twice.
   std::fill(held_gradients_.values().begin(), held_gradients_.values().end(), 0.0f);
 }
 
+void HeldForms::GatherGroup(const Group& group) {
+  for (const Masters::Place& place : group.places) {
+    const ParameterTensor& tensor = *place.tensor;
+    const LoraPair* pair = masters_.PairOf(place.master);
+    const Master& master = masters_.tensors()[place.master];
+    if (!master.trained && pair == nullptr) continue;
+    float* const to = pair != nullptr ? changed_.values().data() : master.gradient;
+    if (pair != nullptr) std::fill_n(to, master.size, 0.0f);
+    const std::vector<ElementRun> runs = RunsOf(masters_.parameters().placement(tensor));
+    if (IsSoftmax(tensor.layout)) {
+      AddSoftmaxGradient(runs, master.size, tensor.shape[1], group.values, group.gradient, to);
+    } else {
+      AddRuns(runs, group.gradient, to);
+    }
+    if (pair != nullptr) GatherLora(*pair, to);
+  }
+}
+
 // With W = W0 + s B A: dA = s B^T dW, dB = s dW A^T.
-void Masters::GatherLora(const LoraPair& pair, float* gradient) {
-  const Master& a = masters_[pair.a];
-  const Master& b = masters_[pair.b];
+void HeldForms::GatherLora(const LoraPair& pair, float* gradient) {
+  const Master& a = masters_.tensors()[pair.a];
+  const Master& b = masters_.tensors()[pair.b];
   const int64_t rank = a.shape[0], in = a.shape[1], out = b.shape[0];
   for (int64_t i = 0; i < out * in; ++i) gradient[i] *= pair.scale;
   const Operand whole = {gradient, in, 1};
@@ -104,7 +104,7 @@ void Masters::GatherLora(const LoraPair& pair, float* gradient) {
   workers_->Multiply(out, rank, in, whole, Operand{a.values, in, 1}.Transposed(), b.gradient, rank, /*add=*/true);
 }
 
-void Masters::ZeroGradients() {
+void HeldForms::ZeroGradients() {
   std::fill(gradients_.values().begin(), gradients_.values().end(), 0.0f);
   std::fill(held_gradients_.values().begin(), held_gradients_.values().end(), 0.0f);
 }

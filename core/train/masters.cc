@@ -41,9 +41,6 @@ std::optional<int32_t> LayerNumber(const std::string& name) {
 
 Masters::Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes)
     : parameters_(parameters), names_(std::move(prefixes)) {
-  held_.linears.resize(parameters.linears.size());
-  held_.constants.resize(parameters.constants.size());
-  held_.tables.resize(parameters.tables.size());
   norms_.resize(parameters.constants.size());
   for (const Op& op : program.ops) {
     const auto* norm = std::get_if<ops::LayerNorm>(&op);
@@ -126,6 +123,58 @@ void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
     for (size_t i = 0; i < order.size(); ++i)
       std::copy_n(before.data() + static_cast<size_t>(order[i]) * width, width, master.values + i * width);
   }
+}
+
+Status Masters::AddLora(size_t of, int32_t rank, float alpha) {
+  const int64_t out = masters_[of].shape[0], in = masters_[of].size / out;
+  FloatBuffer values;
+  PERUSE_RETURN_IF_ERROR(values.Resize(static_cast<size_t>(rank * (in + out))));
+  const auto add = [&](const char* side, int64_t rows, int64_t cols, float* memory) {
+    Master master;
+    master.name = masters_[of].name + side;
+    master.shape = {rows, cols};
+    master.size = rows * cols;
+    master.fresh = master.trained = true;
+    master.values = memory;
+    masters_.push_back(std::move(master));
+    return masters_.size() - 1;
+  };
+  float* const memory = values.values().data();
+  const size_t a = add(".lora_A", rank, in, memory);
+  lora_.push_back({of, a, add(".lora_B", out, rank, memory + rank * in), alpha / static_cast<float>(rank)});
+  lora_values_.push_back(std::move(values));
+  return OkStatus();
+}
+
+const LoraPair* Masters::PairOf(size_t master) const {
+  for (const LoraPair& pair : lora_) {
+    if (pair.of == master) return &pair;
+  }
+  return nullptr;
+}
+
+int32_t Masters::AddFixedRow(int32_t cols, float value) {
+  fixed_.emplace_back(static_cast<size_t>(cols), value);
+  return static_cast<int32_t>(parameters_.constants.size() + fixed_.size()) - 1;
+}
+
+Status Masters::KeepStart() {
+  PERUSE_RETURN_IF_ERROR(start_.Resize(values_.values().size()));
+  std::copy(values_.values().begin(), values_.values().end(), start_.values().begin());
+  return OkStatus();
+}
+
+void Masters::RestoreStart() {
+  std::copy(start_.values().begin(), start_.values().end(), values_.values().begin());
+  masters_.resize(masters_.size() - 2 * lora_.size());
+  lora_.clear();
+  lora_values_.clear();
+}
+
+int64_t Masters::bytes() const {
+  size_t floats = start_.values().size() + values_.values().size();
+  for (const FloatBuffer& buffer : lora_values_) floats += buffer.values().size();
+  return static_cast<int64_t>(floats * sizeof(float));
 }
 
 void Masters::Initialise(uint64_t seed, float deviation) {

@@ -1,13 +1,8 @@
-// The tensors of a checkpoint in training ("masters"): float32 values under their own names, their gradients, and the parameters of a
-// program that they fill (core/program/parameters.h).
-//
-// A parameter that is the plain concatenation of its tensors shares their memory. Any other parameter (transposed, interleaved, tiled,
-// softmaxed, changed by LoRA, or with a tensor of two parameters) has its own memory: Hold() fills it from the tensors, Gather() adds its
-// gradient to theirs.
+// The tensors of a checkpoint in training ("masters"): float32 values under their own names. Held forms (held_forms.h) give them to the
+// program, and add their gradients.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +14,7 @@
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
 #include "core/program/parameters.h"
-#include "core/train/tape.h"
+#include "core/program/program.h"
 #include "core/weights/checkpoint.h"
 #include "core/weights/tensor_names.h"
 
@@ -34,10 +29,9 @@ struct Master {
   bool norm = false;   // belongs to a layer norm
   bool fresh = false;  // not in the checkpoint, or with another shape there, so initialised at random
   bool trained = false;
-  bool shared = false;   // whether a parameter uses its values and its gradient as its own
   bool follows = false;  // a copy of another master (generator.h): has a gradient, but no optimiser changes it
   float* values = nullptr;
-  float* gradient = nullptr;  // null unless it is trained
+  float* gradient = nullptr;  // null unless a training run changes it
 
   bool updates() const { return trained && !follows; }
   // whether weight decay applies, as in transformers' Trainer
@@ -59,6 +53,12 @@ struct LoraPair {
 
 class Masters : public CheckpointSink {
  public:
+  // A tensor in a parameter. A tensor can have several places.
+  struct Place {
+    const ParameterTensor* tensor;
+    size_t master;
+  };
+
   // `parameters` must outlive the object. `prefixes` are Family::prefixes().
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
@@ -71,32 +71,29 @@ class Masters : public CheckpointSink {
   // After the checkpoint: moves row order[i] of this linear layer's tensors to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
 
-  // Callers choose the tensors to train, before Allocate.
+  // Callers choose the tensors to train before they create held forms.
   std::vector<Master>& tensors() { return masters_; }
   const std::vector<Master>& tensors() const { return masters_; }
-  void AddLora(size_t of, int32_t rank, float alpha);
-  const std::vector<LoraPair>& lora() const { return lora_; }
+  const Parameters& parameters() const { return parameters_; }
+  // In the order of parameters and of rows within a parameter.
+  std::span<const Place> places() const { return places_; }
   const TensorNames& names() const { return names_; }
-  // Returns the values of a master including its LoRA update, valid until the next call.
-  const float* Effective(size_t number);
 
-  // Adds a constant row that no file contains, and returns its number.
+  // Errors: kOutOfMemory.
+  Status AddLora(size_t of, int32_t rank, float alpha);
+  const std::vector<LoraPair>& lora() const { return lora_; }
+  // Returns nullptr if LoRA does not change the master.
+  const LoraPair* PairOf(size_t master) const;
+
+  // Adds a constant row that no file contains, and returns its number among the program's constants.
   int32_t AddFixedRow(int32_t cols, float value);
+  std::span<std::vector<float>> fixed_rows() { return fixed_; }
 
   // Copies the values. RestoreStart restores them and removes LoRA pairs, to train again from the same start. Errors: kOutOfMemory.
   Status KeepStart();
   void RestoreStart();
-
-  // Allocates gradients and the layouts that kernels read. Must be called once per training run. If `workers` is null, uses one thread.
-  Status Allocate(std::shared_ptr<Workers> workers = nullptr);
-  Workers& workers() const { return *workers_; }
-  const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
-  const HeldParameters& held() const { return held_; }
   int64_t bytes() const;
 
-  void Hold();
-  void Gather();
-  void ZeroGradients();
   // Initialises tensors of heads that the checkpoint lacks: normally distributed with this deviation; biases zero, norms one; LoRA's A
   // uniform, B zero.
   void Initialise(uint64_t seed, float deviation);
@@ -104,44 +101,18 @@ class Masters : public CheckpointSink {
   void PassThrough();
 
  private:
-  struct Place {
-    const ParameterTensor* tensor;
-    size_t master;
-    bool direct = false;  // whether the parameter shares the master's memory
-  };
-
-  // The places of one parameter.
-  struct Group {
-    ParameterId parameter;
-    std::span<Place> places;
-    bool trained = false;  // whether the parameter has a gradient
-    bool direct = false;   // whether it shares its tensors' memory
-    bool again = false;    // whether one of its tensors shares its gradient with an earlier parameter
-  };
-
   void CollectMasters();
   Status AllocateValues();
-  Status AllocateLora();
-  Status AllocateZeros();
-  Status AllocateHeld();
-  std::vector<Group> GroupPlaces();
-  bool LiesDirect(std::span<const Place> places, int64_t size) const;
-  int64_t SizeOf(ParameterId id) const { return parameters_.rows(id) * parameters_.cols(id); }
-  void SetHeld(ParameterId id, float* values, float* gradient);
-  float* Held(ParameterId id, bool gradient) const;
-  const LoraPair* PairOf(size_t master) const;
-  void GatherLora(const LoraPair& pair, float* gradient);
 
   const Parameters& parameters_;
   TensorNames names_;
   std::vector<Master> masters_;
   std::vector<Place> places_;
   std::vector<LoraPair> lora_;
-  HeldParameters held_;
   std::vector<bool> norms_;  // for each constant: whether it belongs to a layer norm
-  FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
-  std::deque<std::vector<float>> fixed_;
-  std::shared_ptr<Workers> workers_;
+  FloatBuffer start_, values_;
+  std::vector<FloatBuffer> lora_values_;  // of each pair
+  std::vector<std::vector<float>> fixed_;
   std::map<std::string, size_t> by_name_;  // name -> number of the master
 };
 

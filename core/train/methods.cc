@@ -86,7 +86,7 @@ Status ChooseTrained(const TeachOptions& options, Trainee& trainee) {
         master.trained = of_head;
         const auto matches = [&](const std::string& target) { return EndsWithModule(master.name, target); };
         if (!of_head && std::any_of(options.lora_targets.begin(), options.lora_targets.end(), matches)) {
-          masters.AddLora(i, options.lora_rank, options.lora_alpha);
+          PERUSE_RETURN_IF_ERROR(masters.AddLora(i, options.lora_rank, options.lora_alpha));
         }
         break;
       }

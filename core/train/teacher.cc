@@ -32,20 +32,23 @@ Result<Teacher::Plan> Teacher::Begin() {
   }
   PERUSE_RETURN_IF_ERROR(ChooseTrained(options_, trainee_));
   Masters& masters = trainee_.masters();
-  std::shared_ptr<Workers> workers = masters.shared_workers();  // null unless there was an earlier training run
-  if (!workers) {
+  std::shared_ptr<Workers> workers;
+  if (trainee_.held() != nullptr) {
+    workers = trainee_.held()->shared_workers();  // of an earlier training run
+  } else {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
   }
   objective_->SetWorkers(*workers);
-  PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
+  PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(std::move(workers)));
+  HeldForms& held = *trainee_.held();
   masters.Initialise(options_.seed, /*deviation=*/0.02f);
   if (options_.method == Method::kHead) masters.PassThrough();
-  masters.Hold();
+  held.Hold();
   PERUSE_ASSIGN_OR_RETURN(cut_, CutFor(options_, trainee_, *objective_));
-  step_ = std::make_unique<Step>(cut_.logits, masters.held());
-  if (options_.sift > 0) sift_ = std::make_unique<Sift>(std::move(perturbed), masters.held(), options_.sift);
+  step_ = std::make_unique<Step>(cut_.logits, held.parameters());
+  if (options_.sift > 0) sift_ = std::make_unique<Sift>(std::move(perturbed), held.parameters(), options_.sift);
   if (cut_.has_features()) {
-    features_ = std::make_unique<FeatureCache>(cut_, masters.held(), examples, sets_[kValidation]);
+    features_ = std::make_unique<FeatureCache>(cut_, held.parameters(), examples, sets_[kValidation]);
     phase_ = Phase::kFeatures;
   }
   const auto batch = static_cast<size_t>(options_.batch_size);
@@ -57,7 +60,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   plan.validation_examples = static_cast<int64_t>(sets_[kValidation].size());
   for (const Master& master : masters.tensors()) plan.trained += master.trained ? master.size : 0;
   if (!cut_.by_text()) {
-    optimiser_ = std::make_unique<AdamW>(masters, options_.adamw);
+    optimiser_ = std::make_unique<AdamW>(masters, held.workers(), options_.adamw);
     PERUSE_RETURN_IF_ERROR(optimiser_->Allocate());
   }
   for (const Example& example : examples) order_.push_back(&example);
@@ -81,7 +84,7 @@ Status Teacher::CheckMemory(Plan& plan) {
   all.resize(std::min(all.size(), static_cast<size_t>(options_.batch_size)));
   Part part = PartsOf(all).front();
   if (pretraining_) part = pretraining_->Mask(part, /*draw=*/0);
-  plan.bytes = trainee_.masters().bytes() + (optimiser_ ? optimiser_->bytes() : 0);
+  plan.bytes = trainee_.bytes() + (optimiser_ ? optimiser_->bytes() : 0);
   batch_.Fill(part);
   const StepOptions training = Options(/*training=*/true);
   if (!cut_.by_text()) {
@@ -207,8 +210,8 @@ Status Teacher::Update() {
     mass /= pretraining_->weight();
     pretraining_->BeginUpdate(examples);
   }
-  Masters& masters = trainee_.masters();
-  masters.ZeroGradients();
+  HeldForms& held = *trainee_.held();
+  held.ZeroGradients();
   double loss = 0;
   int64_t rows = 0;
   for (const Example* example : examples) rows += objective_->RowsOf(*example);
@@ -223,13 +226,13 @@ Status Teacher::Update() {
   }
   progress_.generator_loss = pretraining_ ? pretraining_->loss() : 0;
   loss += progress_.generator_loss;
-  masters.Gather();
+  held.Gather();
   const double norm = pretraining_ ? pretraining_->Update(*optimiser_) : optimiser_->Update();
   if (!std::isfinite(norm) || !std::isfinite(loss)) {
     return Unsupported("training diverged at step " + std::to_string(updates_ + 1) +
                        "; its loss is not a number: a smaller learning_rate may help");
   }
-  masters.Hold();
+  held.Hold();
   next_ += count;
   report_.steps = ++updates_;
   report_.losses.push_back(loss);

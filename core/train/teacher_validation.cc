@@ -78,7 +78,7 @@ void Teacher::RestoreBest() {
     from += master.size;
   }
   if (pretraining_) pretraining_->Restore(from);
-  trainee_.masters().Hold();
+  trainee_.held()->Hold();
 }
 
 }  // namespace peruse::train

@@ -107,6 +107,15 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   return trainee;
 }
 
+Status Trainee::BeginTraining(std::shared_ptr<Workers> workers) {
+  held_.reset();
+  if (!workers) {
+    PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(/*threads=*/1));
+  }
+  PERUSE_ASSIGN_OR_RETURN(held_, HeldForms::Create(*masters_, std::move(workers)));
+  return OkStatus();
+}
+
 int32_t Trainee::ClassifierLinear() const {
   const Result<int32_t> logits = OutputNumber(kLogits);
   if (!logits.ok()) return -1;

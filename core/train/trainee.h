@@ -10,6 +10,7 @@
 
 #include "core/families/family.h"
 #include "core/heads/heads.h"
+#include "core/train/held_forms.h"
 #include "core/train/masters.h"
 #include "core/train/sift.h"
 #include "core/train/step.h"
@@ -42,6 +43,12 @@ class Trainee {
   const std::optional<SentenceHead>& sentence() const { return sentence_; }
   const Family& family() const { return *family_; }
   Masters& masters() { return *masters_; }
+  // Creates the held forms of a training run, after the tensors to train were chosen; those of an earlier run are freed. If `workers` is
+  // null, one thread computes. Errors: kOutOfMemory.
+  Status BeginTraining(std::shared_ptr<Workers> workers = nullptr);
+  // Null before BeginTraining.
+  HeldForms* held() const { return held_.get(); }
+  int64_t bytes() const { return masters_->bytes() + (held_ ? held_->bytes() : 0); }
   const Parameters& parameters() const { return parameters_; }
 
   // See Checkpoint::SetShardIndex. Must precede FinishWeights.
@@ -82,6 +89,7 @@ class Trainee {
   Parameters parameters_;
   Program program_;
   std::unique_ptr<Masters> masters_;
+  std::unique_ptr<HeldForms> held_;
   std::unique_ptr<Checkpoint> checkpoint_;  // null after FinishWeights
   std::optional<SentenceHead> sentence_;
   std::string classifier_file_;

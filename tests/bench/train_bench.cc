@@ -69,10 +69,10 @@ int main(int count, char** arguments) {
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
   for (Master& master : trainee->masters().tensors()) master.trained = true;
-  PERUSE_CHECK(trainee->masters().Allocate(Workers::Create(threads).value()).ok());
+  PERUSE_CHECK(trainee->BeginTraining(Workers::Create(threads).value()).ok());
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->masters().held());
-  AdamW optimiser(trainee->masters(), {.steps = 1000});
+  Step step(program, trainee->held()->parameters());
+  AdamW optimiser(trainee->masters(), trainee->held()->workers(), {.steps = 1000});
   PERUSE_CHECK(optimiser.Allocate().ok());
 
   const auto backend = CreateXnnpackBackend(threads).value();
@@ -94,20 +94,20 @@ int main(int count, char** arguments) {
   const auto infer = [&] { PERUSE_CHECK(model->Begin(inputs).ok() && model->Finish().ok()); };
   double parts[4] = {};
   const auto train = [&] {
-    Masters& masters = trainee->masters();
+    HeldForms& held = *trainee->held();
     parts[0] += Seconds(threads, [&] {
-      masters.ZeroGradients();
+      held.ZeroGradients();
       PERUSE_CHECK(step.Begin({inputs, batch, {}}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
     });
     parts[1] += Seconds(threads, [&] { step.Forward(); });
     parts[2] += Seconds(threads, [&] {
       CrossEntropy(step.output(), labels, {}, CrossEntropyMass(labels, {}), step.output_gradient());
       step.Backward();
-      masters.Gather();
+      held.Gather();
     });
     parts[3] += Seconds(threads, [&] {
       optimiser.Update();
-      masters.Hold();
+      held.Hold();
     });
   };
   infer();
@@ -122,8 +122,8 @@ int main(int count, char** arguments) {
   std::printf(
       "{\"texts\": %d, \"tokens\": %d, \"threads\": %d, \"forward\": %.1f, \"step\": %.1f, \"ratio\": %.2f, "
       "\"parts\": {\"begin\": %.1f, \"forward\": %.1f, \"backward\": %.1f, \"update\": %.1f}, \"megabytes\": %.0f}\n",
-      texts, tokens, threads, 1e3 * Least(forwards), 1e3 * Least(steps), Least(steps) / Least(forwards), 1e3 * parts[0] / kRounds,
-      1e3 * parts[1] / kRounds, 1e3 * parts[2] / kRounds, 1e3 * parts[3] / kRounds,
-      1e-6 * static_cast<double>(step.bytes() + trainee->masters().bytes() + optimiser.bytes()));
+      texts, tokens, threads, 1e3 * Least(forwards), 1e3 * Least(steps), Least(steps) / Least(forwards),
+      1e3 * parts[0] / kRounds, 1e3 * parts[1] / kRounds, 1e3 * parts[2] / kRounds, 1e3 * parts[3] / kRounds,
+      1e-6 * static_cast<double>(step.bytes() + trainee->bytes() + optimiser.bytes()));
   return 0;
 }

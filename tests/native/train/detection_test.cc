@@ -54,13 +54,13 @@ class Lesson {
       for (int64_t i = 0; master.fresh && i < master.size; ++i)
         master.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
     }
-    PERUSE_CHECK(trainee_->masters().Allocate().ok());
+    PERUSE_CHECK(trainee_->BeginTraining().ok());
     const Status prepared = generator_.Prepare(adamw, /*seed=*/42);
     EXPECT_TRUE(prepared.ok()) << prepared.message();
-    optimiser_ = std::make_unique<AdamW>(trainee_->masters(), adamw);
+    optimiser_ = std::make_unique<AdamW>(trainee_->masters(), trainee_->held()->workers(), adamw);
     PERUSE_CHECK(optimiser_->Allocate().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, trainee_->masters().held());
+    step_ = std::make_unique<Step>(program_, trainee_->held()->parameters());
     const GoldenCase& golden = CaseOf(pair.discriminator);
     int32_t row = 0;
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) Mask(text, &row);
@@ -74,8 +74,8 @@ class Lesson {
   // Returns both losses. Gradients are those of L_words + weight L_replaced, before the generator's gradients of shared tables are added.
   std::pair<double, double> Run() {
     generator_.ZeroGradients();
-    discriminator().ZeroGradients();
-    discriminator().Hold();
+    trainee_->held()->ZeroGradients();
+    trainee_->held()->Hold();
     const double words =
         generator_.Replace(part_, {}, static_cast<double>(sampled_.size()), 0, sampled_, &replaced_).value();
     RaggedBatch batch;
@@ -93,7 +93,7 @@ class Lesson {
     const double replaced =
         objective->Loss(part, batch, step_->output(), tokens_ / weight_, step_->output_gradient()) / weight_;
     step_->Backward();
-    discriminator().Gather();
+    trainee_->held()->Gather();
     return {words, replaced};
   }
   void Update() { EXPECT_TRUE(std::isfinite(generator_.Update(*optimiser_))); }
@@ -209,13 +209,13 @@ TEST(SharedTables, StayOne) {
 TEST(Generator, DrawsWordsAsProbableAsItSays) {
   const auto trainee = LoadTrainee(CaseOf("electra-masked-lm"), Head::kMaskedLm);
   const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
-  PERUSE_CHECK(discriminator->masters().Allocate().ok());
+  PERUSE_CHECK(discriminator->BeginTraining().ok());
   Generator generator(*trainee, *discriminator, /*disentangled=*/false);
   ASSERT_TRUE(generator.Prepare({}, 42).ok());
   Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
   const Part part = {&text};
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->masters().held());
+  Step step(program, trainee->held()->parameters());
   RaggedBatch batch;
   batch.Append(5);
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};
@@ -323,7 +323,7 @@ TEST(Generator, IsSmallerThanItsModel) {
 TEST(Generator, RefusesAnotherWidthOfWords) {
   const auto trainee = LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // embeddings as wide as hidden states
   const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
-  PERUSE_CHECK(discriminator->masters().Allocate().ok());
+  PERUSE_CHECK(discriminator->BeginTraining().ok());
   EXPECT_EQ(Generator(*trainee, *discriminator, false).Prepare({}, 42).code(), StatusCode::kShapeMismatch);
 }
 

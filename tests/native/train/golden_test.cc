@@ -47,9 +47,9 @@ class Lesson {
       PERUSE_CHECK(!master.fresh);
       master.trained = trainee_->IsTrainable(master);
     }
-    PERUSE_CHECK(masters().Allocate().ok());
+    PERUSE_CHECK(trainee_->BeginTraining().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, masters().held());
+    step_ = std::make_unique<Step>(program_, held().parameters());
     for (const GoldenText& text : texts_) {
       inputs_.push_back(text.input());
       batch_.Append(static_cast<int32_t>(text.ids.size()));
@@ -59,6 +59,7 @@ class Lesson {
   }
 
   Masters& masters() { return trainee_->masters(); }
+  HeldForms& held() { return *trainee_->held(); }
 
   // Returns the loss of scale-invariant fine-tuning and computes all gradients. `perturbation` is the start, and receives the result.
   double RunSift(float weight, std::vector<float>* perturbation) {
@@ -66,12 +67,13 @@ class Lesson {
     for (int32_t i = 0; i < batch_.rows() * perturbed.width; ++i) {
       perturbation->push_back(static_cast<float>(0.01 * std::sin(1.0 + i)));
     }
-    masters().ZeroGradients();
-    masters().Hold();
-    Sift sift(perturbed, masters().held(), weight);
+    PERUSE_CHECK(trainee_->BeginTraining().ok());  // with the constants of the perturbed program
+    held().ZeroGradients();
+    held().Hold();
+    Sift sift(perturbed, held().parameters(), weight);
     const auto loss = [&](const Block& logits, const Block& gradient) { return Loss(logits, gradient); };
     const double sum = sift.Learn({inputs_, batch_, chosen_}, {}, loss, batch_.sequences(), perturbation).value();
-    masters().Gather();
+    held().Gather();
     return sum;
   }
 
@@ -85,7 +87,7 @@ class Lesson {
     const ModelInput input = text.input();
     std::vector<int32_t> chosen;
     if (head_ == Head::kMaskedLm) chosen = {1};
-    masters().Hold();
+    held().Hold();
     PERUSE_CHECK(
         step_->Begin({std::span(&input, 1), batch, chosen}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
     std::vector<Shape> shapes;
@@ -99,13 +101,13 @@ class Lesson {
   }
 
   double Run(const StepOptions& options = {}) {
-    masters().ZeroGradients();
-    masters().Hold();
+    held().ZeroGradients();
+    held().Hold();
     PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, options).ok());
     step_->Forward();
     const double loss = Loss(step_->output(), step_->output_gradient());
     step_->Backward();
-    masters().Gather();
+    held().Gather();
     return loss;
   }
 
@@ -240,7 +242,8 @@ class ThirtySteps : public ::testing::TestWithParam<GoldenCase> {};
 TEST_P(ThirtySteps, OfAdamWAgreeWithPyTorch) {
   const GoldenCase& golden = GetParam();
   Lesson lesson(golden);
-  AdamW optimiser(lesson.masters(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.1f, .steps = 30});
+  AdamW optimiser(lesson.masters(), lesson.held().workers(),
+                  {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.1f, .steps = 30});
   ASSERT_TRUE(optimiser.Allocate().ok());
   for (const float want : Goldens().Floats(golden.name + "/adamw/losses")) {
     const double loss = lesson.Run();

@@ -45,12 +45,12 @@ class OneText {
     head_ = LabelRows(format, ids_);
     PairTextWithLabels(kLabels.size(), &head_);
     batch_.Append(static_cast<int32_t>(ids_.size()));
-    step_ = std::make_unique<Step>(program_, trainee.masters().held());
+    step_ = std::make_unique<Step>(program_, trainee.held()->parameters());
   }
 
   double Loss(bool backward) {
     const ModelInput input = {ids_, types_};
-    trainee_.masters().Hold();
+    trainee_.held()->Hold();
     StepOptions options;
     options.backward = backward;
     const Status begun =
@@ -62,12 +62,12 @@ class OneText {
     const double a = double{logits.data[0]}, b = double{logits.data[1]}, largest = std::max(a, b);
     const double sum = std::exp(a - largest) + std::exp(b - largest);
     if (backward) {
-      trainee_.masters().ZeroGradients();
+      trainee_.held()->ZeroGradients();
       float* const gradient = step_->output_gradient().data;
       gradient[0] = static_cast<float>(std::exp(a - largest) / sum);
       gradient[1] = static_cast<float>(std::exp(b - largest) / sum - 1);
       step_->Backward();
-      trainee_.masters().Gather();
+      trainee_.held()->Gather();
     }
     return largest + std::log(sum) - b;
   }
@@ -88,7 +88,7 @@ TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
   const auto trainee = Load(GetParam());
   ASSERT_NE(trainee, nullptr);
   for (Master& master : trainee->masters().tensors()) master.trained = true;
-  ASSERT_TRUE(trainee->masters().Allocate().ok());
+  ASSERT_TRUE(trainee->BeginTraining().ok());
   auto program = trainee->ProgramFor(kLogits);
   ASSERT_TRUE(program.ok());
   OneText text(*trainee, std::move(*program));

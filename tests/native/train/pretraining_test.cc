@@ -45,9 +45,9 @@ class Lesson {
       PERUSE_CHECK(!master.fresh);
       master.trained = trainee_->IsTrainable(master);
     }
-    PERUSE_CHECK(masters().Allocate().ok());
+    PERUSE_CHECK(trainee_->BeginTraining().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, masters().held());
+    step_ = std::make_unique<Step>(program_, held().parameters());
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) {
       examples_.push_back(MaskedByFormula(text, batch_.rows(), trainee_->config().vocab_size));
       for (const int32_t place : examples_.back().chosen) chosen_.push_back(batch_.rows() + place);
@@ -60,18 +60,19 @@ class Lesson {
   }
 
   Masters& masters() { return trainee_->masters(); }
+  HeldForms& held() { return *trainee_->held(); }
 
   double Run() {
     const std::unique_ptr<Objective> objective = Objective::Create(Goal::kMaskedWords, {});
-    masters().ZeroGradients();
-    masters().Hold();
+    held().ZeroGradients();
+    held().Hold();
     PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, {}).ok());
     step_->Forward();
     const Block logits = step_->output();
     const double loss =
         objective->Loss(part_, batch_, logits, objective->Mass(part_, logits.cols), step_->output_gradient());
     step_->Backward();
-    masters().Gather();
+    held().Gather();
     return loss;
   }
 
@@ -109,7 +110,8 @@ TEST_P(MaskedWords, GradientsOfEveryParameterAgreeWithPyTorch) {
 TEST_P(MaskedWords, FiveStepsOfAdamWAgreeWithPyTorch) {
   const std::string name = GetParam().name;
   Lesson lesson(GetParam());
-  AdamW optimiser(lesson.masters(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
+  AdamW optimiser(lesson.masters(), lesson.held().workers(),
+                  {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
   ASSERT_TRUE(optimiser.Allocate().ok());
   for (const float want : PretrainingGoldens().Floats(name + "/losses")) {
     const double loss = lesson.Run();

@@ -235,7 +235,7 @@ void ExpectReadBack(const GoldenCase& golden, Method method) {
     const Status fed = adapter->Feed(Bytes(tensors));
     ASSERT_TRUE(fed.ok()) << fed.message();
     ASSERT_TRUE(adapter->Finish().ok());
-    (*loader)->SetAdapter(std::move(adapter));
+    ASSERT_TRUE((*loader)->SetAdapter(std::move(adapter)).ok());
   }
   const Status fed = (*loader)->Feed(Bytes(weights));
   ASSERT_TRUE(fed.ok()) << fed.message();
@@ -245,7 +245,7 @@ void ExpectReadBack(const GoldenCase& golden, Method method) {
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};
   ASSERT_TRUE(model->Begin(inputs).ok() && model->Finish().ok());
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->masters().held());
+  Step step(program, trainee->held()->parameters());
   RaggedBatch batch;
   batch.Append(static_cast<int32_t>(text.ids.size()));
   ASSERT_TRUE(step.Begin({inputs, batch, {}}, {.backward = false}).ok());
