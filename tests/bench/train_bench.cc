@@ -23,7 +23,7 @@ constexpr const char* kConfig = R"({"model_type": "convbert", "architectures": [
   "vocab_size": 30522, "hidden_size": 256, "embedding_size": 128, "num_hidden_layers": 12, "num_attention_heads": 4,
   "intermediate_size": 1024, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 1, "num_labels": 2})";
 
-std::string Checkpoint(const Parameters& parameters) {
+std::string RandomWeights(const Parameters& parameters) {
   std::string header = "{", body;
   std::set<std::string> known;
   uint32_t state = 1;
@@ -65,7 +65,7 @@ int main(int count, char** arguments) {
   const int32_t texts = count > 2 ? std::atoi(arguments[2]) : 16;
   const int32_t threads = count > 3 ? std::atoi(arguments[3]) : 1;
   const auto trainee = Trainee::Create(kConfig, Head::kSequenceClassification, {}).value();
-  const std::string file = Checkpoint(trainee->parameters());
+  const std::string file = RandomWeights(trainee->parameters());
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
   for (Master& master : trainee->masters().tensors()) master.trained = true;
