@@ -46,7 +46,7 @@ class SessionBinding {
                                                                   .subgroups = subgroups,
                                                                   .tuning = webgpu::TuningFor(vendor)});
     gpu_ = backend.get();
-    session_ = std::make_unique<Session>(std::move(backend), Precision::kF16);
+    session_ = std::make_unique<Session>(std::move(backend), WebGpuBackend::kUsualPrecision);
   }
 #endif
 

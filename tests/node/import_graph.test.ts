@@ -29,7 +29,7 @@ const kLayers = [
   'tasks cache',
   'env load_options',
   'env_transformers_js',
-  'custom_cache errors isolated_response patience progress',
+  'custom_cache errors isolated_response patience precisions progress',
   'web_types',
 ].map((names) => names.split(' '));
 

@@ -2,21 +2,8 @@
 import type { LoadReport } from './engine/load.js';
 import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
+import { type Dtype, dtypeOf } from './precisions.js';
 import type { Task } from './tasks/tasks.js';
-
-/** The engine's precision for each precision of transformers.js. Those after 'q4' only name ONNX files. */
-export const kDtypes = {
-  fp32: 'f32',
-  fp16: 'f16',
-  q8: 'q8',
-  q4: 'q4',
-  int8: 'q8',
-  uint8: 'q8',
-  q4f16: 'q8',
-  bnb4: 'q8',
-} as const;
-export type Dtype = 'fp32' | 'fp16' | 'q8' | 'q4';
-const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8', q4: 'q4' } as const;
 
 /** What was loaded, where it runs, and the reason for each choice. */
 export interface PipelineInfo {
@@ -64,7 +51,7 @@ export function describeLoad(
     threads: onGpu ? 1 : loaded.threads,
     reason: onGpu ? (reason ?? '') : [reason, choice.reason, threadNote(choice, loaded)].filter(Boolean).join(' '),
     device,
-    dtype: kNames[dtype],
+    dtype: dtypeOf(dtype),
     ...(gpu && { gpu }),
     ...(probe && { probe }),
     worker,

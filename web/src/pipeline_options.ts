@@ -4,9 +4,8 @@ import type { DeviceWish } from './engine/reports.js';
 import type { VariantWish } from './engine/variant.js';
 import { PeruseError, show } from './errors.js';
 import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
-import { kDtypes } from './pipeline_info.js';
+import { engineDtype, isDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
-import type { OnnxDtype } from './sources/onnx_files.js';
 import type { Source, SourceOptions } from './sources/source.js';
 import type { RedactPipelineOptions } from './tasks/redact.js';
 import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
@@ -166,12 +165,10 @@ export function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions)
     throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
   }
   if (dtype === 'auto') return 'auto';
-  if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
+  if (isDtype(dtype)) return engineDtype(dtype);
   throw new PeruseError(
     'invalid_argument',
-    `dtype must be 'auto', ${Object.keys(kDtypes)
-      .map((name) => `'${name}'`)
-      .join(', ')}, not ${show(dtype)}.`,
+    `dtype must be 'auto', ${kOnnxDtypes.map((name) => `'${name}'`).join(', ')}, not ${show(dtype)}.`,
   );
 }
 

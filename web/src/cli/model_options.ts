@@ -2,6 +2,7 @@ import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
+import { kOnnxDtypes } from '../precisions.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
@@ -20,8 +21,6 @@ export const kEncoderOptions: Options = {
   'labels-encoder': { type: 'string', value: 'id', help: 'for a bi-encoder: the model with the tokenizer of its label encoder' },
 };
 
-const kDtypes = ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
-
 export const kWeightsOptions: Options = {
   weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
   dtype: { type: 'string', value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
@@ -32,7 +31,7 @@ export const kWeightsOptions: Options = {
 export function weightsOptions(values: Values): Pick<PipelineOptions, 'weights' | 'dtype' | 'subfolder' | 'model_file_name'> {
   return given({
     weights: choice(values, 'weights', ['auto', 'safetensors', 'onnx'] as const),
-    dtype: choice(values, 'dtype', kDtypes),
+    dtype: choice(values, 'dtype', ['auto', ...kOnnxDtypes] as const),
     subfolder: text(values, 'subfolder'),
     model_file_name: text(values, 'model-file-name'),
   });

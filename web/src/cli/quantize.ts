@@ -1,3 +1,4 @@
+import { isQuantizedForm, kUsualForm } from '../precisions.js';
 import { quantizeCheckpoint } from '../quantize/quantize.js';
 import { type Command, text, UsageError } from './command.js';
 import { kRewriteOptions, withRewriting } from './rewrite.js';
@@ -8,8 +9,8 @@ export const quantize: Command = {
   details: 'The result loads like any checkpoint, with the results of the original with that dtype. q4: token embeddings of 4 bits.',
   options: { ...kRewriteOptions, dtype: { type: 'string', value: 'name', help: 'q8 or q4 (q8)' } },
   run: (positionals, values, io) => {
-    const dtype = text(values, 'dtype') ?? 'q8';
-    if (dtype !== 'q8' && dtype !== 'q4') throw new UsageError(`--dtype is q8 or q4, not ${dtype}`);
+    const dtype = text(values, 'dtype') ?? kUsualForm;
+    if (!isQuantizedForm(dtype)) throw new UsageError(`--dtype is q8 or q4, not ${dtype}`);
     return withRewriting((model, folder, options) => quantizeCheckpoint(model, folder, { ...options, dtype }), positionals, values, io);
   },
 };

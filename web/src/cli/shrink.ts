@@ -1,3 +1,4 @@
+import { isQuantizedForm, kUsualForm } from '../precisions.js';
 import { shrinkCheckpoint } from '../quantize/shrink.js';
 import { type Command, text, UsageError } from './command.js';
 import { kWeightsOptions, weightsOptions } from './model_options.js';
@@ -18,8 +19,8 @@ export const shrink: Command = {
     compare: { type: 'string', value: 'file', help: 'texts to compare on, one per line, instead of the held-out texts' },
   },
   async run(positionals, values, io) {
-    const dtype = text(values, 'dtype') ?? 'q8';
-    if (dtype !== 'q8' && dtype !== 'q4' && dtype !== 'keep') throw new UsageError(`--dtype is q8, q4 or keep, not ${dtype}`);
+    const dtype = text(values, 'dtype') ?? kUsualForm;
+    if (dtype !== 'keep' && !isQuantizedForm(dtype)) throw new UsageError(`--dtype is q8, q4 or keep, not ${dtype}`);
     const compare = await textsOf(text(values, 'compare'));
     const { dtype: __, ...files } = weightsOptions({ ...values, dtype: undefined });
     const more = { ...(await trimOptions(values)), ...files, dtype, ...(compare && { compare }) } as const;

@@ -1,6 +1,16 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
 import { PeruseError, throwIfAborted } from '../errors.js';
 import {
+  type Dtype,
+  engineDtype,
+  engineDtypeOfOnnx,
+  kDtypes,
+  kOnnxDtypes,
+  kQuantizedForms,
+  type OnnxDtype,
+  type QuantizedForm,
+} from '../precisions.js';
+import {
   type Job,
   labelsFolder,
   locateModel,
@@ -16,13 +26,12 @@ import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
 import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
 import { refusedType } from '../sources/onnx_families.js';
-import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
+import { onnxName } from '../sources/onnx_files.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
-import { kQuantizedForms, type QuantizedForm } from './quantized_copy.js';
 import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
 
@@ -174,11 +183,6 @@ async function lookAtOnnx(
   return all.flat();
 }
 
-/** ONNX files of 4 bits are loaded as q8. */
-function precisionOf(weights: ModelDownload['weights'], dtype: OnnxDtype): string {
-  return weights === 'safetensors' && dtype === 'q4' ? 'q4' : engineDtype(dtype);
-}
-
 class Description {
   private readonly parsed_: Record<string, unknown>;
 
@@ -215,7 +219,14 @@ class Description {
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
-      memory: runs.length === 0 ? 0 : await this.memory(precisionOf(weights, dtype), runs[0]!, weights === 'onnx' ? undefined : checkpoint),
+      memory:
+        runs.length === 0
+          ? 0
+          : await this.memory(
+              weights === 'onnx' ? engineDtypeOfOnnx(dtype) : engineDtype(dtype),
+              runs[0]!,
+              weights === 'onnx' ? undefined : checkpoint,
+            ),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs.map(({ name }) => name),
     });
@@ -235,10 +246,10 @@ class Description {
     return refusedType(textOf(this.parsed_.model_type));
   }
 
-  private dtypesOf({ only, copies }: Checkpoint): ('fp32' | 'fp16' | QuantizedForm)[] {
+  private dtypesOf({ only, copies }: Checkpoint): readonly Dtype[] {
     if (only) return [...copies.keys()];
     const method = isObject(this.parsed_.quantization_config) ? textOf(this.parsed_.quantization_config.quant_method) : undefined;
-    if (method === undefined) return ['fp32', 'fp16', ...kQuantizedForms];
+    if (method === undefined) return kDtypes;
     return kQuantizedForms.filter((form) => method === `peruse-${form}`);
   }
 

@@ -1,6 +1,7 @@
 // The Embind classes of bindings/ as TypeScript interfaces, and a synchronous class around them.
 
 import { PeruseError } from '../errors.js';
+import type { EngineDtype } from '../precisions.js';
 import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
@@ -92,7 +93,7 @@ export interface OpenRequest {
 export interface WeightReport {
   /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
-  dtype: 'f32' | 'f16' | 'q8' | 'q4';
+  dtype: EngineDtype;
   /** Number of tensors in use; `headTensors` are the names of those that belong to the task's head. */
   tensors: number;
   headTensors: string[];

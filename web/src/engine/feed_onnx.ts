@@ -1,8 +1,9 @@
 // Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
 import { PeruseError } from '../errors.js';
+import { hasIntegers } from '../precisions.js';
 import { ByteReporter } from '../progress.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
+import type { OnnxChoice } from '../sources/onnx_files.js';
 import { type ConfigChanges, type ImportOnnx, loadOnnxPart, type ParameterInfo } from '../sources/onnx_part.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { Engine } from './engine.js';
@@ -34,7 +35,7 @@ export async function openOnnxFeed(
   const fields = parseObject(configName, config);
   const integers = (all: readonly ParameterInfo[], changes: ConfigChanges) =>
     integerParameters(engine.newReader(name), changed(config, fields, changes), all);
-  const encoded = engineDtype(dtype) === 'q8' ? integers : undefined;
+  const encoded = hasIntegers(dtype) ? integers : undefined;
   const weights = await openOnnx({ folder: job.folder, name, ...onnxModel(fields), encoded, signal: job.signal, report });
   const feed = async (target: Engine) => {
     try {

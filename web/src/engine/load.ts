@@ -4,6 +4,7 @@
 //   3. The weights go to the engine in chunks as they arrive; JavaScript never holds the whole file.
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import type { QuantizedForm } from '../precisions.js';
 import type { ProgressCallback } from '../progress.js';
 import { type Job, locateForTask, openCheckpoint, openWithStatic, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
@@ -15,7 +16,7 @@ import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js
 import type { Engine, WeightReport } from './engine.js';
 import { openOnnxFeed } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
-import { QuantizedCopy, type QuantizedForm } from './quantized_copy.js';
+import { QuantizedCopy } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
 import { type ChosenWeights, chooseEarly, formOf, precisionFor, weightsToRead } from './weights_choice.js';
 

@@ -1,3 +1,4 @@
+import type { EngineDtype } from '../precisions.js';
 import type { WeightsWish } from '../sources/onnx_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { EngineTask } from '../tasks/definition.js';
@@ -6,7 +7,7 @@ import type { DeviceWish, ProbeMemory } from './reports.js';
 import type { VariantChoice } from './variant.js';
 
 /** The engine's names of precisions. 'auto' means that of a q8 or q4 checkpoint, otherwise 'f16' on a GPU and 'f32' on the CPU. */
-export type DtypeWish = 'auto' | 'f32' | 'f16' | 'q8' | 'q4';
+export type DtypeWish = 'auto' | EngineDtype;
 
 export interface LoadRequest {
   task: EngineTask;

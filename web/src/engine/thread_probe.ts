@@ -1,6 +1,7 @@
 // Measures how many threads help, by timing a small layer for some tens of milliseconds. Processors that share a core do not report it, and
 // make short operations slower.
 
+import { kExact } from '../precisions.js';
 import { Engine, type EngineModule } from './engine.js';
 import { letEventsIn } from './events.js';
 
@@ -64,12 +65,12 @@ function timeOf(module: EngineModule, threads: number): number {
   const engine = new Engine(module, threads);
   try {
     engine.addFile('config.json', new TextEncoder().encode(kSmallModel));
-    engine.probe(1, 'f32'); // creates the weights before time is measured
+    engine.probe(1, kExact); // creates the weights before time is measured
     const end = performance.now() + kMilliseconds;
     let best = Infinity;
     for (let run = 0; run < kRuns && (run < 2 || performance.now() < end); ++run) {
       const start = performance.now();
-      engine.probe(1, 'f32');
+      engine.probe(1, kExact);
       best = Math.min(best, performance.now() - start);
     }
     return best;

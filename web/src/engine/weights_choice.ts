@@ -1,12 +1,12 @@
 // Chooses the weights of a model that are loaded: a quantised copy, an ONNX file, or safetensors and PyTorch files.
 
+import { hasIntegers, isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import type { Job, Located } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
-import { chooseOnnx, engineDtype, findOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
+import { chooseOnnx, findOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
 import type { ModelFile } from '../sources/source.js';
 import type { LoadRequest } from './load_request.js';
-import type { QuantizedForm } from './quantized_copy.js';
 
 /** At most one of `onnx`, `copy` and `found` is there; none of them if the weights were only named or are not chosen yet. */
 export interface ChosenWeights {
@@ -53,12 +53,12 @@ export async function weightsToRead(
 
 /** Weights of 8 bits or fewer in an ONNX file stay as they are. */
 export function precisionFor({ dtype }: LoadRequest, { onnx }: ChosenWeights): string {
-  return onnx && (dtype === 'auto' || dtype === 'q4') && engineDtype(onnx.dtype) === 'q8' ? 'q8' : dtype;
+  return onnx && (dtype === 'auto' || dtype === kSmallestForm) && hasIntegers(onnx.dtype) ? kUsualForm : dtype;
 }
 
 /** The form in which weights are stored as they are quantised, if they are. An adapter is merged into floats. */
 export function formOf({ dtype, adapter, keepSource }: LoadRequest): QuantizedForm | undefined {
-  return (dtype === 'q8' || dtype === 'q4') && adapter === undefined && keepSource !== true ? dtype : undefined;
+  return isQuantizedForm(dtype) && adapter === undefined && keepSource !== true ? dtype : undefined;
 }
 
 function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {

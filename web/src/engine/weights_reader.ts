@@ -1,5 +1,7 @@
 // Reads the tensors of a weights file of any format with the engine's parsers, for the commands that copy or describe checkpoints.
+
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
+import { kSmallestForm } from '../precisions.js';
 import type { IntegerParameters } from '../sources/onnx_part.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import type { WasmModule } from './module_calls.js';
@@ -55,7 +57,7 @@ type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: stri
  */
 export function integerParameters(reader: WeightsReader, config: Uint8Array, tensors: readonly TensorInfo[]): IntegerParameters {
   try {
-    reader.encode(config, 'q4');
+    reader.encode(config, kSmallestForm);
     let end = 0;
     const entries = tensors.map((tensor) => {
       const begin = end;

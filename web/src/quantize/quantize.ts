@@ -1,7 +1,7 @@
 // quantizeCheckpoint(): writes a q8 or q4 checkpoint in Node. Its results are bit-identical to those of the original loaded with that dtype.
 // docs/precision.md describes both.
-import { kQuantizedForms, type QuantizedForm } from '../engine/quantized_copy.js';
 import { PeruseError, show } from '../errors.js';
+import { isQuantizedForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
@@ -27,8 +27,8 @@ export interface QuantizeReport {
  * @throws PeruseError, 'unsupported' for a checkpoint that is already quantised.
  */
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
-  const { dtype = 'q8' } = options;
-  if (!kQuantizedForms.includes(dtype)) throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'q4', not ${show(dtype)}.`);
+  const { dtype = kUsualForm } = options;
+  if (!isQuantizedForm(dtype)) throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'q4', not ${show(dtype)}.`);
   const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, dtype);
   return { quantized: encoded, ...rest };
 }

@@ -1,9 +1,11 @@
 // Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
 // chunk of a file, or one tensor if it is scattered in a PyTorch file.
+
 import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, notWritten, writeWhole } from '../cache/write_file_node.js';
+import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import '../index_node.js';
 import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
@@ -15,7 +17,7 @@ import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { type FoundWeights, kModelFiles, neededShards, neededWeights } from '../sources/model_files.js';
-import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
+import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
@@ -128,7 +130,7 @@ class Job {
     if (!onnx) await this.rewriteFound(encoder, prefix);
     else {
       const quantized = await this.rewriteOnnx(onnx, encoder, prefix, source);
-      config = await this.storedConfig(file.where, dtype ?? (quantized ? 'q8' : undefined));
+      config = await this.storedConfig(file.where, dtype ?? (quantized ? kUsualForm : undefined));
     }
     const { trim } = this.how_;
     const others = await readOthers(this.reading_, prefix, source);
@@ -157,7 +159,7 @@ class Job {
     prefix: string,
     config: Record<string, unknown>,
   ): Promise<boolean> {
-    const encoded = engineDtype(dtype) === 'q8' ? await this.integers(name, config) : undefined;
+    const encoded = hasIntegers(dtype) ? await this.integers(name, config) : undefined;
     const opened = await openOnnx({ folder, name, ...onnxModel(config), encoded, signal, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
     this.config_ = changed(this.config_, config, opened.changes);
@@ -173,7 +175,7 @@ class Job {
     return (tensors, changes) => {
       const all = integerParameters(new WeightsReader(module, name), changed(this.config_, config, changes), tensors);
       // Words of 4 bits are made of floats.
-      return this.how_.dtype === 'q4' ? new Map([...all].filter(([, kind]) => kind === 'rows')) : all;
+      return this.how_.dtype === kSmallestForm ? new Map([...all].filter(([, kind]) => kind === 'rows')) : all;
     };
   }
 
@@ -302,7 +304,7 @@ async function refuseIncomplete(name: string, config: Uint8Array, opened: Opened
   try {
     const { value: header } = await chunks.next();
     const { architectures } = parseObject('config.json', config);
-    await withModel(taskOfClasses([architectures].flat().map(textOf)), opened.quantized ? 'q8' : 'auto', config, async (engine) =>
+    await withModel(taskOfClasses([architectures].flat().map(textOf)), opened.quantized ? kUsualForm : 'auto', config, async (engine) =>
       engine.feedWeights(header as Uint8Array),
     );
   } catch (error) {

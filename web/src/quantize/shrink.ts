@@ -1,4 +1,5 @@
 // peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
+
 import { createReadStream, type Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
@@ -7,6 +8,7 @@ import { describe } from '../describe.js';
 import { PeruseError, show } from '../errors.js';
 import { pipeline } from '../pipeline.js';
 import { platform } from '../platform/current.js';
+import { isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import { openCheckpoint } from '../sources/checkpoint.js';
 import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
 import { type Reading, readThoseThere } from '../sources/read_files.js';
@@ -21,7 +23,7 @@ export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
 /** Without `texts` and `keepScripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
   /** Precision of the result. Default 'q8'; 'q4' has token embeddings of 4 bits; 'keep' does not change the numbers. */
-  dtype?: 'q8' | 'q4' | 'keep';
+  dtype?: QuantizedForm | 'keep';
   /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
   compare?: Iterable<string>;
 }
@@ -61,8 +63,8 @@ const kCard = 'README.md';
  * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
  */
 export async function shrinkCheckpoint(source: Source, folder: string, options: ShrinkOptions = {}): Promise<ShrinkReport> {
-  const { dtype = 'q8' } = options;
-  if (!['q8', 'q4', 'keep'].includes(dtype))
+  const { dtype = kUsualForm } = options;
+  if (dtype !== 'keep' && !isQuantizedForm(dtype))
     throw new PeruseError('invalid_argument', `dtype must be 'q8', 'q4' or 'keep', not ${show(dtype)}.`);
   const wish = weightsWish({ ...options, dtype: 'auto' });
   const texts = [...(options.texts ?? [])];
@@ -185,7 +187,7 @@ function section(
     `Weights: ${megabytes(bytesAfter)} (before: ${megabytes(bytesBefore)}).`,
     ...(quantized > 0
       ? [
-          options.dtype === 'q4'
+          options.dtype === kSmallestForm
             ? `${quantized} tensors are integers: token embeddings of 4 bits, others of 8 bits (\`quantization_config\` in config.json).`
             : `${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`,
         ]
