@@ -12,7 +12,7 @@ import type { Proof } from './proof.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
 import { canExplain, wordScores } from './word_scores.js';
 
-const kHues = 6; // Number of colours in panel.css.
+const kHues = 6; // Number of colours in details.css.
 /** Reads all of a long line, in windows. */
 const kWindows = { stride: 64, windows: 'mean' } as const;
 const kTrainedOptions = { top_k: null, ...kWindows } as const;
