@@ -6,7 +6,7 @@ A case: `family`, `head`, `config` (what config.json is changed by), `files` (mo
 tokenizer or null, `task`, `inputs`, `options`, `expected` with positions in code points. Texts are read one by one: padding changes
 what ConvBERT gives. Cases whose order hangs on less than 1e-3 are left out.
 
-Needs what tools/train/requirements.txt names, and sentence-transformers 6.2.0.
+Requirements: requirements-sentence.txt.
 """
 import argparse
 import json

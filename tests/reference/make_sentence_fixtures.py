@@ -1,10 +1,10 @@
 """Writes tiny random folders of sentence-transformers, and what the library makes of them.
 
-    pip install -r requirements-sentence.txt
     python make_sentence_fixtures.py [CASE ...]
 
 tests/fixtures/sentence/<case>: the folder as the library saves it, or as older releases did; expected.safetensors with token
 vectors and the sentence vector for each of several lengths; texts.json with the vectors of texts, asked for in several ways.
+Requirements: requirements-sentence.txt.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Writes tiny random folders of static embeddings, as model2vec and sentence-transformers save them, and the vectors of texts.
 
-    pip install -r requirements-static.txt
     python make_static_fixtures.py
 
 tests/fixtures/static/<case>: the folder; vectors.json with the texts and the library's vectors.
+Requirements: requirements-static.txt.
 """
 
 import json
