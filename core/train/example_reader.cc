@@ -158,8 +158,10 @@ Status RegressionReader::ReadLabel(JsonValue label, Example* read) {
     PERUSE_RETURN_IF_ERROR(ReadFloats(label, "its \"label\"", &read->targets));
   }
   if (read->targets.size() == labels_.size()) return OkStatus();
-  return InvalidArgument("its \"label\" has " + std::to_string(read->targets.size()) + " numbers; the model gives " +
-                         std::to_string(labels_.size()));
+  const size_t numbers = read->targets.size();
+  const std::string found =
+      numbers == 0 ? "is an empty list" : "has " + std::to_string(numbers) + (numbers == 1 ? " number" : " numbers");
+  return InvalidArgument("its \"label\" " + found + "; the model gives " + std::to_string(labels_.size()));
 }
 
 Status MultiLabelReader::ReadLabel(JsonValue label, Example* read) {

@@ -110,6 +110,19 @@ test.each([
     /^Example 1: its label 2 is not a class id: there are 2 labels/,
   ],
   [
+    'an empty list where others have numbers',
+    [
+      'text-classification',
+      kModel,
+      [
+        { text: 'A', label: [0.5, 1] },
+        { text: 'B', label: [] },
+      ],
+    ],
+    'invalid_argument',
+    /^Example 1: its "label" is an empty list; the model gives 2/,
+  ],
+  [
     'labels of two kinds',
     ['text-classification', kModel, [...kTwo, { text: 'C', label: ['a'] }]],
     'invalid_argument',
