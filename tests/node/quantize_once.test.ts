@@ -1,5 +1,5 @@
 // A float checkpoint that is loaded as q8 is cached as q8: the same results, a smaller file, and never anything else than the server has.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
@@ -95,13 +95,46 @@ test('a file that has changed on the server is fetched again', async () => {
   expect(results).toEqual((await scores({ ...(files as Files), 'model.safetensors': changed })).results);
 });
 
-test('a transfer that breaks stores nothing, and a damaged copy is never used', async () => {
+test('a transfer that breaks stores nothing', async () => {
   server.files.set('model.safetensors', (_, response) => {
     response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': kWeights.length, etag: '"1"' });
     response.write(kWeights.subarray(0, kWeights.length >> 1), () => response.destroy());
   });
   await expect(scores(server.url)).rejects.toMatchObject({ code: 'network' });
   expect(await stored()).toEqual([]);
+});
+
+/** Changes the file of the copy, which is the largest one of the cache. */
+async function harmCopy(harm: (path: string) => Promise<void>) {
+  const folder = join(env.cacheFolder!, 'v3');
+  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  await harm(paths[sizes.indexOf(Math.max(...sizes))]!);
+}
+
+test.each([
+  ['cut', (path: string) => truncate(path, 1000)],
+  ['lost', (path: string) => rm(path)],
+] as const)('a copy that was %s is made again', async (_, harm) => {
+  const { results } = await scores(server.url);
+  const copies = await stored();
+  await harmCopy(harm);
+  const before = fetched();
+  expect((await scores(server.url)).results).toEqual(results);
+  expect(fetched()).toBeGreaterThan(before);
+  expect((await stored()).map(({ url, bytes }) => [url, bytes])).toEqual(copies.map(({ url, bytes }) => [url, bytes]));
+});
+
+test('a copy whose bytes were changed is never used', async () => {
+  const { results } = await scores(server.url);
+  await harmCopy(async (path) => {
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(path, bytes);
+  });
+  await expect(scores(server.url)).rejects.toMatchObject({ code: 'truncated_file', message: expect.stringContaining('is damaged') });
+  expect(await stored()).toEqual([]);
+  expect((await scores(server.url)).results).toEqual(results);
 });
 
 test('two tasks of one checkpoint share what was stored', async () => {
