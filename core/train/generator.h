@@ -21,7 +21,7 @@ namespace peruse::train {
 
 class Generator {
  public:
-  // Precondition: both models have weights; the discriminator's training has begun (Trainee::BeginTraining), the generator's has not. Both must outlive it.
+  // Precondition: both models have weights, and the training of the discriminator has begun (Trainee::BeginTraining). Both must outlive it.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
   // Must be called once, before the discriminator's AdamW exists. Errors: kShapeMismatch if the two tables differ in size; kOutOfMemory.

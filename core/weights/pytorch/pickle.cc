@@ -80,33 +80,7 @@ Status Pickle::Execute(uint8_t code, std::span<const uint8_t> argument) {
     case Opcode::kStop:
       return Stop();
     case Opcode::kNone:
-    case Opcode::kNewTrue:
-    case Opcode::kNewFalse:
-    case Opcode::kBinInt:
-    case Opcode::kBinInt1:
-    case Opcode::kBinInt2:
-    case Opcode::kLong1:
-    case Opcode::kBinFloat:
-    case Opcode::kBinUnicode:
-    case Opcode::kShortBinString:
-      return ExecuteConstant(code, argument);
-    case Opcode::kBinPut:
-    case Opcode::kLongBinPut:
-    case Opcode::kBinGet:
-    case Opcode::kLongBinGet:
-      return ExecuteMemo(code, argument);
-    case Opcode::kGlobal:
-    case Opcode::kBinPersId:
-    case Opcode::kReduce:
-    case Opcode::kBuild:
-      return ExecuteObject(code, argument);
-    default:
-      return ExecuteContainer(code);
-  }
-}
-
-Status Pickle::ExecuteConstant(uint8_t code, std::span<const uint8_t> argument) {
-  switch (static_cast<Opcode>(code)) {
+      return Push({.kind = Kind::kNone});
     case Opcode::kNewTrue:
       return PushNumber(Kind::kBool, 1);
     case Opcode::kNewFalse:
@@ -124,13 +98,6 @@ Status Pickle::ExecuteConstant(uint8_t code, std::span<const uint8_t> argument) 
       return PushText(argument.subspan(4), false);
     case Opcode::kShortBinString:
       return PushText(argument.subspan(1), true);
-    default:
-      return Push({.kind = Kind::kNone});
-  }
-}
-
-Status Pickle::ExecuteContainer(uint8_t code) {
-  switch (static_cast<Opcode>(code)) {
     case Opcode::kMark:
       if (marks_.size() >= kMaxMarks) return Malformed("is nested too deeply");
       marks_.push_back(stack_.size());
@@ -143,44 +110,47 @@ Status Pickle::ExecuteContainer(uint8_t code) {
       return MakeTuple(2);
     case Opcode::kTuple3:
       return MakeTuple(3);
+    case Opcode::kTuple:
+      return SinceMark(&Pickle::MakeTuple);
     case Opcode::kEmptyList:
       lists_.emplace_back();
       return PushNumber(Kind::kList, static_cast<int64_t>(lists_.size()) - 1);
+    case Opcode::kAppend:
+      return Append(1);
+    case Opcode::kAppends:
+      return SinceMark(&Pickle::Append);
     case Opcode::kEmptyDict:
       dicts_.emplace_back();
       return PushNumber(Kind::kDict, static_cast<int64_t>(dicts_.size()) - 1);
-    case Opcode::kAppend:
-      return Append(1);
     case Opcode::kSetItem:
       return SetItems(2);
-    default:
-      break;
-  }
-  PERUSE_ASSIGN_OR_RETURN(const size_t count, PopMark());
-  if (static_cast<Opcode>(code) == Opcode::kTuple) return MakeTuple(count);
-  return static_cast<Opcode>(code) == Opcode::kAppends ? Append(count) : SetItems(count);
-}
-
-Status Pickle::ExecuteMemo(uint8_t code, std::span<const uint8_t> argument) {
-  const auto opcode = static_cast<Opcode>(code);
-  const uint64_t index = LittleEndian(argument);
-  return opcode == Opcode::kBinPut || opcode == Opcode::kLongBinPut ? Remember(index) : Recall(index);
-}
-
-Status Pickle::ExecuteObject(uint8_t code, std::span<const uint8_t> argument) {
-  switch (static_cast<Opcode>(code)) {
+    case Opcode::kSetItems:
+      return SinceMark(&Pickle::SetItems);
+    case Opcode::kBinPut:
+    case Opcode::kLongBinPut:
+      return Remember(LittleEndian(argument));
+    case Opcode::kBinGet:
+    case Opcode::kLongBinGet:
+      return Recall(LittleEndian(argument));
+    case Opcode::kGlobal: {
+      const std::string_view names(reinterpret_cast<const char*>(argument.data()), argument.size());
+      const size_t end = names.find('\n');
+      return PushGlobal(names.substr(0, end), names.substr(end + 1, names.size() - end - 2));
+    }
     case Opcode::kBinPersId:
       return PushStorage();
     case Opcode::kReduce:
       return Reduce();
     case Opcode::kBuild:
       return Build();
-    default:
-      break;
   }
-  const std::string_view names(reinterpret_cast<const char*>(argument.data()), argument.size());
-  const size_t end = names.find('\n');
-  return PushGlobal(names.substr(0, end), names.substr(end + 1, names.size() - end - 2));
+  PERUSE_CHECK(false);  // PickleInstructionLength refuses other codes
+  return OkStatus();
+}
+
+Status Pickle::SinceMark(Status (Pickle::*make)(size_t count)) {
+  PERUSE_ASSIGN_OR_RETURN(const size_t count, PopMark());
+  return (this->*make)(count);
 }
 
 Status Pickle::Stop() {

@@ -102,10 +102,8 @@ class Pickle {
  private:
   Status FeedPiece(std::span<const uint8_t>& piece);
   Status Execute(uint8_t code, std::span<const uint8_t> argument);
-  Status ExecuteConstant(uint8_t code, std::span<const uint8_t> argument);
-  Status ExecuteContainer(uint8_t code);
-  Status ExecuteMemo(uint8_t code, std::span<const uint8_t> argument);
-  Status ExecuteObject(uint8_t code, std::span<const uint8_t> argument);
+  // Calls `make` with the number of values above the last mark, which it removes.
+  Status SinceMark(Status (Pickle::*make)(size_t count));
   Status Stop();
 
   Status Push(const Value& value);
