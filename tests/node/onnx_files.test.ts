@@ -14,6 +14,7 @@ const kTasks: readonly (readonly [ending: string, task: string])[] = [
   ['ForQuestionAnswering', 'question-answering'],
   ['ForMaskedLM', 'fill-mask'],
   ['ForMultipleChoice', 'multiple-choice'],
+  ['ForPreTraining', 'replaced-token-detection'],
   ['Model', 'feature-extraction'],
 ];
 
