@@ -23,7 +23,7 @@ const kCopied = ['README.md', 'LICENSE'];
 /** Omitted, because tokenizer.json contains the same. */
 const kDropped = ['vocab.txt'];
 
-/** Models with token embeddings of 4 bits, which cost them at most 0.3 points (docs/internals/precision.md). The others are q8. */
+/** Models with token embeddings of 4 bits; docs/internals/precision.md says what these cost. The others are q8. */
 const kInFourBits = ['peruse-reader-deberta-tiny', 'peruse-zero-shot-deberta-tiny'];
 
 export function demoModels() {

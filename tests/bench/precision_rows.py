@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "train"))
 
 import zero_shot
-from shared.entities import NER_SETS, TYPES, ner_sentences
+from shared.entities import NER_SETS, TYPES, ner_sentences, spans
 from shared.redaction import HeldOut
 from shared.sorting import held_out_messages
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, reader_rows, sentiment_rows
@@ -21,9 +21,11 @@ from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, reader_rows, sentimen
 
 def tagged(sentence):
     """The words with the type of each one's entity, and whether it is the first of it."""
-    kinds = [(label or "O").partition("-") for label in sentence.labels]
-    return {"words": sentence.words, "types": [kind if kind in TYPES else None for _, _, kind in kinds],
-            "begins": [prefix == "B" for prefix, _, _ in kinds]}
+    types, begins = [None] * len(sentence.words), [False] * len(sentence.words)
+    for first, end, kind in spans(sentence.labels):
+        if kind in TYPES:
+            types[first:end], begins[first] = [kind] * (end - first), True
+    return {"words": sentence.words, "types": types, "begins": begins}
 
 
 def slots_of(message):
