@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { shaders } from '../../node/gpu/shader_names.mjs';
 
+const kTiles = new URL('../../../core/backend/webgpu/tiles.cc', import.meta.url);
 const kRecorder = new URL('../../../core/backend/webgpu/recorder.cc', import.meta.url);
 
 /** The text that the recorder puts before a shader whose name ends with `suffix`. */
@@ -14,21 +15,23 @@ function prelude(suffix) {
   throw new Error(`recorder.cc has no text for "${suffix}"`);
 }
 
-/** As in tiles.cc: rows and columns of a tile, and rows and columns of a thread. */
-const kUsualTiles = [
-  [64, 64, 8, 4],
-  [32, 64, 8, 4],
-  [16, 64, 4, 4],
-];
-
-/** By vendor. */
-const kTiles = {
-  amd: [[64, 128, 8, 8], ...kUsualTiles],
-  intel: [
-    [32, 32, 4, 4],
-    [16, 64, 4, 4],
-  ],
-};
+/** The parameters of tiles.cc for GPUs of this vendor. Tiles are rows and columns of a workgroup, then of a thread. */
+function tuningFor(vendor) {
+  const text = readFileSync(kTiles, 'utf8');
+  const found = (pattern) => {
+    const match = new RegExp(pattern).exec(text);
+    if (!match) throw new Error(`tiles.cc has no ${pattern}`);
+    return match.slice(1);
+  };
+  const known = new RegExp(`vendor == "${vendor}"\\) return (\\w+);`).exec(text);
+  const [name] = known ? [known[1]] : found('\n  return (kUsual);');
+  const [tiles, fewRegisters] = found(`Tuning ${name} = \\{(\\w+), \\d+, (true|false)\\};`);
+  const [shapes] = found(`TileShape ${tiles}\\[\\] = \\{\\{([0-9, {}]+)\\}\\};`);
+  return {
+    tiles: shapes.split('}, {').map((shape) => shape.split(', ').map(Number)),
+    FEW_REGISTERS: Number(fewRegisters === 'true'),
+  };
+}
 
 const kFormats = [
   ['linear_aligned', '', { HALF_WEIGHTS: 0 }, 'fp32'],
@@ -55,11 +58,11 @@ function plain(kernel) {
 }
 
 export function kernels(vendor) {
-  const FEW_REGISTERS = Number(vendor === 'intel');
+  const { tiles, FEW_REGISTERS } = tuningFor(vendor);
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });
   const products = kFormats.flatMap(([shader, suffix, constants, format]) =>
-    (kTiles[vendor] ?? kUsualTiles).map(([TILE_ROWS, TILE_COLUMNS, ROWS, COLUMNS]) =>
+    tiles.map(([TILE_ROWS, TILE_COLUMNS, ROWS, COLUMNS]) =>
       kernel(
         `linear ${TILE_ROWS}x${TILE_COLUMNS} ${format}`,
         shader,
