@@ -1,7 +1,9 @@
 // Softmax attention of one head of one sequence over a tile of 16 queries, 64 keys at a time with a running maximum and sum (Milakov and
 // Gimelshein 2018, arXiv 1805.02867), and DeBERTa's position terms, gathered by slot from the products of linear_tile.wgsl. Workgroup:
 // (query tile, head, sequence); heads wider than 64 columns use several, which compute the same scores for 64 columns each. Scores stay in
-// the workgroup. The including shader reads and writes four columns of a head: query_at, key_at, value_at, put.
+// the workgroup. The including shader reads and writes four columns of a head: query_at, key_at, value_at, put. Its function `inside` replaces
+// columns past the head by zeros before they are multiplied. With KEY_BY_KEY, threads with two queries load one key after the other, which
+// needs fewer registers.
 //
 // A thread computes 4 x 4 scores, of four queries, four apart, and four keys, 16 apart, and 4 x 4 results, of the same queries and four
 // adjacent columns. Tiles in workgroup memory are rows along the columns of a head. As in linear_tile.wgsl, all loads are unconditional, and
@@ -135,17 +137,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     var query_next = query_at(query_row, d);
     var key_next = key_block(key_rows, d);
     for (var d0 = 0u; d0 < params.head_dim; d0 += STEP) {
-      if (EACH == 2u) {
+      if (EACH == 2u && !KEY_BY_KEY) {
         query_next = query_at(query_row, d0 + d);
         key_next = key_block(key_rows, d0 + d);
       }
       workgroupBarrier();
-      if (EACH == 4u || tile_place < QUERIES * PITCH) { query_tile[tile_place] = query_next; }
-      key_tile[tile_place] = key_next[0];
-      key_tile[tile_place + THREADS / 4u * PITCH] = key_next[1];
+      if (EACH == 2u && KEY_BY_KEY) {
+        if (tile_place < QUERIES * PITCH) { query_tile[tile_place] = inside(query_at(query_row, d0 + d), d0 + d); }
+        for (var i = 0u; i < 2u && i < length; i++) {  // an unknown end; without a second key, its scores are not used
+          key_tile[tile_place + i * (THREADS / 4u * PITCH)] = inside(key_at(select(key_rows.x, key_rows.y, i == 1u), d0 + d), d0 + d);
+        }
+      } else {
+        if (EACH == 4u || tile_place < QUERIES * PITCH) { query_tile[tile_place] = inside(query_next, d0 + d); }
+        key_tile[tile_place] = inside(key_next[0], d0 + d);
+        key_tile[tile_place + THREADS / 4u * PITCH] = inside(key_next[1], d0 + d);
+      }
       if (EACH == 4u) {
-        key_tile[tile_place + 32u * PITCH] = key_next[2];
-        key_tile[tile_place + 48u * PITCH] = key_next[3];
+        key_tile[tile_place + 32u * PITCH] = inside(key_next[2], d0 + d);
+        key_tile[tile_place + 48u * PITCH] = inside(key_next[3], d0 + d);
       }
       workgroupBarrier();
       if (EACH == 4u) {

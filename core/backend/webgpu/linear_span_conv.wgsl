@@ -3,23 +3,29 @@
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
 // Workgroup: (tile of TOKENS tokens, head, sequence). Logits and kernels stay in the workgroup.
 //
-// A thread computes the products of four tokens and five taps with every eighth part of the depth, in registers: 160 multiply-adds for the
-// 18 vec4s of a part. With few registers it computes three taps. The parts are added in workgroup memory. All loads are unconditional; tokens
-// and taps outside repeat the last one.
+// The logits of TOKENS tokens and OWN_TAPS taps are a product in tiles along the depth. A thread multiplies four tokens and all these taps
+// with every 16th vec4 of the depth. It reads the taps' vec4s from workgroup memory, and keeps its tokens' vec4s, which no other thread needs, in
+// registers. The 16 parts are added in workgroup memory. As in linear_tile.wgsl, a thread loads its share of the next tile while the current
+// one is multiplied, or with FEW_REGISTERS just before it is stored; tokens and taps outside repeat the last one.
 //
-// The depth is a multiple of 16, and rows of x are at multiples of four.
+// Rows of x are at multiples of four. The depth is a multiple of 16, and without RAGGED of STEP.
 #include "quads.wgsl"
 #include "float_rows.wgsl"
 #include "linear_float.wgsl"
 
 override FEW_REGISTERS: bool = false;
-override TAPS: u32 = 9u;  // at most 63: TOKENS * TAPS floats of workgroup memory
+override TAPS: u32 = 9u;   // at most 63: TOKENS * TAPS floats of workgroup memory
+override STEP: u32 = 64u;  // depth of a tile: 64, or without FEW_REGISTERS and RAGGED 128
+override RAGGED: bool = false;
 
 const THREADS = 64u;
 const TOKENS = 16u;
-const PARTS = 8u;
-override OWN_TAPS: u32 = select(5u, 3u, FEW_REGISTERS);  // taps of a thread
-override ALL_TAPS: u32 = 2u * OWN_TAPS;                  // taps of all threads
+const PARTS = 16u;
+override OWN_TAPS: u32 = select(9u, 3u, FEW_REGISTERS);
+override PITCH: u32 = STEP / 4u;             // of tile, in vec4s
+override W_ROWS: u32 = 8u * THREADS / STEP;  // rows of w that a thread loads are this far apart
+const ADDED_TAPS = 5u;                       // taps whose parts are added at once
+const PARTS_PITCH = PARTS + 1u;              // padded against bank conflicts
 
 struct Params {
   depth: u32,             // k
@@ -41,33 +47,16 @@ struct Params {
 @group(0) @binding(5) var<storage, read> values: array<f32>;
 @group(0) @binding(6) var<storage, read_write> out: array<f32>;
 
-var<workgroup> partial: array<vec4f, ALL_TAPS * TOKENS / 4u * PARTS>;
+// Up to 16 rows of w along k, then parts of logits.
+var<workgroup> tile: array<vec4f, 384>;
 var<workgroup> kernels: array<f32, TOKENS * TAPS>;  // logits first
 
-struct Part {
-  x: array<vec4f, 4>,  // of four tokens
-  y: array<vec4f, 4>,  // the next four along k
-  w: array<Eight, 5>,
+fn x_at(at: vec4u) -> array<vec4f, 4> {
+  return array<vec4f, 4>(x[at.x], x[at.y], x[at.z], x[at.w]);
 }
 
-// Half of load_w.
-fn quad_of_w(row: u32, k: u32) -> vec4f {
-  if (!HALF_WEIGHTS) { return bitcast<vec4f>(w[(row + k) / 4u]); }
-  let eight = w[(row + k) / 8u];
-  let half = select(eight.xy, eight.zw, (row + k) % 8u == 4u);
-  return vec4f(unpack2x16float(half.x), unpack2x16float(half.y));
-}
-
-fn load_part(x_rows: vec4u, w_rows: array<u32, 5>, k: u32) -> Part {
-  let next = k + 4u;
-  return Part(array<vec4f, 4>(load_x(x_rows.x, k), load_x(x_rows.y, k), load_x(x_rows.z, k), load_x(x_rows.w, k)),
-              array<vec4f, 4>(load_x(x_rows.x, next), load_x(x_rows.y, next), load_x(x_rows.z, next), load_x(x_rows.w, next)),
-              array<Eight, 5>(load_w(w_rows[0], k), load_w(w_rows[1], k), load_w(w_rows[2], k), load_w(w_rows[3], k),
-                              load_w(w_rows[4], k)));
-}
-
-fn add_part(p: Part, w: Eight, before: vec4f) -> vec4f {
-  return add_quads(upper(w), p.y[0], p.y[1], p.y[2], p.y[3], add_quads(lower(w), p.x[0], p.x[1], p.x[2], p.x[3], before));
+fn add_quad(w: vec4f, x: array<vec4f, 4>, before: vec4f) -> vec4f {
+  return add_quads(w, x[0], x[1], x[2], x[3], before);
 }
 
 @compute @workgroup_size(THREADS)
@@ -80,57 +69,104 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let head = workgroup.y;
 
   let part = thread % PARTS;
-  let four = thread / PARTS % 4u;  // tokens 4 * four, ...
-  let own = thread / 32u * OWN_TAPS;  // taps own, ...
+  let four = thread / PARTS;  // tokens 4 * four, ...
   let rows = start + min(vec4u(first + 4u * four) + vec4u(0u, 1u, 2u, 3u), vec4u(length - 1u));
-  let x_rows = params.x_first + rows * params.x_stride;
-  for (var tap = 0u; tap < TAPS; tap += ALL_TAPS) {
-    let near = head * TAPS + min(vec4u(tap + own) + vec4u(0u, 1u, 2u, 3u), vec4u(TAPS - 1u));
-    let fifth = head * TAPS + min(tap + own + 4u, TAPS - 1u);
-    let w_rows = array<u32, 5>(near.x * params.w_stride, near.y * params.w_stride, near.z * params.w_stride,
-                               near.w * params.w_stride, fifth * params.w_stride);
-    var sums = array<vec4f, 5>();  // every index is a literal
-    for (var k = 8u * part; k < params.depth; k += 8u * PARTS) {
+  let x_first = (params.x_first + rows * params.x_stride) / 4u + part;
+  let w_row = thread / (STEP / 8u);
+  let w_k = thread % (STEP / 8u) * 8u;
+  let w_place = w_row * PITCH + w_k / 4u;
+  let last = (params.depth - 1u) / STEP * STEP;
+  for (var tap = 0u; tap < TAPS; tap += OWN_TAPS) {
+    let near = min(vec3u(tap + w_row) + vec3u(0u, 1u, 2u) * W_ROWS, vec3u(TAPS - 1u));
+    let w_rows = (head * TAPS + near) * params.w_stride + w_k;
+    var sums = array<vec4f, 9>();  // every index is a literal
+    var x_next = x_at(x_first);
+    var y_next = array<vec4f, 4>();
+    if (STEP == 128u) { y_next = x_at(x_first + PARTS); }
+    var w0 = load_w(w_rows.x, 0u);
+    var w1 = load_w(w_rows.y, 0u);
+    var w2 = Eight();
+    if (STEP == 128u) { w2 = load_w(w_rows.z, 0u); }
+    for (var k = 0u; k < params.depth; k += STEP) {
       if (FEW_REGISTERS) {
-        // Four along k at a time, and one tap after the other.
-        for (var half = 0u; half < 8u && k + half < params.depth; half += 4u) {
-          let x0 = load_x(x_rows.x, k + half);
-          let x1 = load_x(x_rows.y, k + half);
-          let x2 = load_x(x_rows.z, k + half);
-          let x3 = load_x(x_rows.w, k + half);
-          sums[0] = add_quads(quad_of_w(w_rows[0], k + half), x0, x1, x2, x3, sums[0]);
-          sums[1] = add_quads(quad_of_w(w_rows[1], k + half), x0, x1, x2, x3, sums[1]);
-          sums[2] = add_quads(quad_of_w(w_rows[2], k + half), x0, x1, x2, x3, sums[2]);
-        }
-        continue;
+        x_next = x_at(x_first + k / 4u);
+        w0 = load_w(w_rows.x, k);
       }
-      let loaded = load_part(x_rows, w_rows, k);
-      sums[0] = add_part(loaded, loaded.w[0], sums[0]);
-      sums[1] = add_part(loaded, loaded.w[1], sums[1]);
-      sums[2] = add_part(loaded, loaded.w[2], sums[2]);
-      sums[3] = add_part(loaded, loaded.w[3], sums[3]);
-      sums[4] = add_part(loaded, loaded.w[4], sums[4]);
+      if (RAGGED && k == last) {
+        if (k + 4u * part >= params.depth) { x_next = array<vec4f, 4>(); }
+        if (k + w_k >= params.depth) {
+          w0 = Eight();
+          w1 = Eight();
+        }
+      }
+      workgroupBarrier();
+      tile[w_place] = lower(w0);
+      tile[w_place + 1u] = upper(w0);
+      if (!FEW_REGISTERS) {
+        tile[w_place + W_ROWS * PITCH] = lower(w1);
+        tile[w_place + W_ROWS * PITCH + 1u] = upper(w1);
+      }
+      if (STEP == 128u) {
+        tile[w_place + 2u * W_ROWS * PITCH] = lower(w2);
+        tile[w_place + 2u * W_ROWS * PITCH + 1u] = upper(w2);
+      }
+      workgroupBarrier();
+      let next = min(k + STEP, last);
+      if (!FEW_REGISTERS) {
+        w0 = load_w(w_rows.x, next);
+        w1 = load_w(w_rows.y, next);
+      }
+      if (STEP == 128u) { w2 = load_w(w_rows.z, next); }
+      sums[0] = add_quad(tile[part], x_next, sums[0]);
+      sums[1] = add_quad(tile[part + 1u * PITCH], x_next, sums[1]);
+      sums[2] = add_quad(tile[part + 2u * PITCH], x_next, sums[2]);
+      if (!FEW_REGISTERS) {
+        sums[3] = add_quad(tile[part + 3u * PITCH], x_next, sums[3]);
+        sums[4] = add_quad(tile[part + 4u * PITCH], x_next, sums[4]);
+        sums[5] = add_quad(tile[part + 5u * PITCH], x_next, sums[5]);
+        sums[6] = add_quad(tile[part + 6u * PITCH], x_next, sums[6]);
+        sums[7] = add_quad(tile[part + 7u * PITCH], x_next, sums[7]);
+        sums[8] = add_quad(tile[part + 8u * PITCH], x_next, sums[8]);
+      }
+      if (!FEW_REGISTERS) { x_next = x_at(x_first + next / 4u); }
+      if (STEP == 128u) {
+        sums[0] = add_quad(tile[part + PARTS], y_next, sums[0]);
+        sums[1] = add_quad(tile[part + PARTS + 1u * PITCH], y_next, sums[1]);
+        sums[2] = add_quad(tile[part + PARTS + 2u * PITCH], y_next, sums[2]);
+        sums[3] = add_quad(tile[part + PARTS + 3u * PITCH], y_next, sums[3]);
+        sums[4] = add_quad(tile[part + PARTS + 4u * PITCH], y_next, sums[4]);
+        sums[5] = add_quad(tile[part + PARTS + 5u * PITCH], y_next, sums[5]);
+        sums[6] = add_quad(tile[part + PARTS + 6u * PITCH], y_next, sums[6]);
+        sums[7] = add_quad(tile[part + PARTS + 7u * PITCH], y_next, sums[7]);
+        sums[8] = add_quad(tile[part + PARTS + 8u * PITCH], y_next, sums[8]);
+        y_next = x_at(x_first + next / 4u + PARTS);
+      }
     }
-    let place = (own * 4u + four) * PARTS + part;
-    partial[place] = sums[0];
-    partial[place + 4u * PARTS] = sums[1];
-    partial[place + 8u * PARTS] = sums[2];
-    if (!FEW_REGISTERS) {
-      partial[place + 12u * PARTS] = sums[3];
-      partial[place + 16u * PARTS] = sums[4];
-    }
-    workgroupBarrier();
-    let sum_tap = tap + thread / 4u;
-    if (thread < ALL_TAPS * 4u && sum_tap < TAPS) {
-      var sum = partial[thread * PARTS];
-      for (var p = 1u; p < PARTS; p++) { sum += partial[thread * PARTS + p]; }
-      let column = head * TAPS + sum_tap;
-      let logits = sum + bias[column];
-      let to = 4u * (thread % 4u) * TAPS + sum_tap;
-      kernels[to] = logits.x;
-      kernels[to + TAPS] = logits.y;
-      kernels[to + 2u * TAPS] = logits.z;
-      kernels[to + 3u * TAPS] = logits.w;
+    for (var added = 0u; added < OWN_TAPS; added += ADDED_TAPS) {
+      workgroupBarrier();
+      let place = four * PARTS_PITCH + part;
+      tile[place] = sums[0];
+      tile[place + 4u * PARTS_PITCH] = sums[1];
+      tile[place + 8u * PARTS_PITCH] = sums[2];
+      tile[place + 12u * PARTS_PITCH] = sums[3];
+      tile[place + 16u * PARTS_PITCH] = sums[4];
+      workgroupBarrier();
+      let sum_tap = tap + added + thread / 4u;
+      if (thread < ADDED_TAPS * 4u && added + thread / 4u < OWN_TAPS && sum_tap < TAPS) {
+        var sum = tile[thread * PARTS_PITCH];
+        for (var p = 1u; p < PARTS; p++) { sum += tile[thread * PARTS_PITCH + p]; }
+        let column = head * TAPS + sum_tap;
+        let logits = sum + bias[column];
+        let to = 4u * (thread % 4u) * TAPS + sum_tap;
+        kernels[to] = logits.x;
+        kernels[to + TAPS] = logits.y;
+        kernels[to + 2u * TAPS] = logits.z;
+        kernels[to + 3u * TAPS] = logits.w;
+      }
+      sums[0] = sums[5];
+      sums[1] = sums[6];
+      sums[2] = sums[7];
+      sums[3] = sums[8];
     }
     workgroupBarrier();
   }
@@ -149,15 +185,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     if (TAPS == 1u) { kernels[row] = select(select(highest, 1.0, highest < 1.0), 1.0, highest > 1.0); }
   }
   workgroupBarrier();
+  // Places of values, half a kernel later.
+  let lowest = TAPS / 2u * params.values_stride;
+  let highest = (length - 1u) * params.values_stride + lowest;
   for (var e = thread; e < tokens * params.head_dim; e += THREADS) {
     let t = e / params.head_dim;
     let column = head * params.head_dim + e % params.head_dim;
+    let base = params.values_first + start * params.values_stride + column - lowest;
     var sum = 0.0;
     for (var j = 0u; j < TAPS; j++) {
-      let shifted = first + t + j;  // the source token, plus half a kernel
-      if (shifted < TAPS / 2u || shifted - TAPS / 2u >= length) { continue; }
-      let source = start + shifted - TAPS / 2u;
-      sum += kernels[t * TAPS + j] * values[params.values_first + source * params.values_stride + column];
+      let at = (first + t) * params.values_stride + j * params.values_stride;
+      let near = clamp(at, lowest, highest);
+      sum += select(0.0, kernels[t * TAPS + j] * values[base + near], at == near);
     }
     out[params.out_first + (start + first + t) * params.out_stride + column] = sum;
   }

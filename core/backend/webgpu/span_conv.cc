@@ -6,10 +6,14 @@ namespace {
 constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
 constexpr int32_t kMostFusedTaps = 63;  // more taps exceed the workgroup memory
 
-Constants SpanConvConstants(Recording& r, int32_t taps, Precision precision) {
+Constants SpanConvConstants(Recording& r, int32_t taps, const LinearSpec& spec) {
+  const Tuning& tuning = r.recorder().limits().tuning;
+  const int32_t step = spec.in % tuning.span_step == 0 ? tuning.span_step : kShortSpanStep;
   Constants constants = {{"TAPS", static_cast<float>(taps)},
-                         {"FEW_REGISTERS", r.recorder().limits().tuning.few_registers ? 1.0f : 0.0f}};
-  for (const Constant& constant : GpuFormatOf(precision).product_constants(false)) constants.push_back(constant);
+                         {"STEP", static_cast<float>(step)},
+                         {"RAGGED", spec.in % step == 0 ? 0.0f : 1.0f},
+                         {"FEW_REGISTERS", tuning.few_registers ? 1.0f : 0.0f}};
+  for (const Constant& constant : GpuFormatOf(spec.precision).product_constants(false)) constants.push_back(constant);
   return constants;
 }
 
@@ -52,7 +56,7 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
                                        values.place,
                                        out.place,
                                        static_cast<uint32_t>(r.at(op.values).cols / op.heads)};
-  r.recorder().Dispatch("linear_span_conv", SpanConvConstants(r, op.kernel_size, linear.spec.precision), params,
+  r.recorder().Dispatch("linear_span_conv", SpanConvConstants(r, op.kernel_size, linear.spec), params,
                         {starts, x.buffer, linear.parts[0].buffer, linear.bias, values.buffer, out.buffer},
                         {CeilDivide(r.batch().longest(), kSpanTokens), static_cast<uint32_t>(op.heads),
                          static_cast<uint32_t>(r.batch().sequences())});
@@ -92,7 +96,7 @@ template <>
 void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
   const LinearSpec* spec = op.weight.valid() ? &program.linears[static_cast<size_t>(op.weight.id)] : nullptr;
   if (Fuses(program, op)) {
-    r.recorder().Expect("linear_span_conv", SpanConvConstants(r, op.kernel_size, spec->precision));
+    r.recorder().Expect("linear_span_conv", SpanConvConstants(r, op.kernel_size, *spec));
     return;
   }
   if (spec != nullptr) ExpectLinear(r, PipelineFor(*spec, ReadsVec4(program, op.logits)));

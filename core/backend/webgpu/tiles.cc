@@ -4,16 +4,16 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr TileShape kTiles[] = {{64, 64, 8, 4}, {32, 64, 8, 4}, {16, 64, 4, 4}};
-constexpr Tuning kUsual = {kTiles, 128, false};
+constexpr Tuning kUsual = {kTiles, 128, false, 64};
 // An SM of NVIDIA's GPUs needs several workgroups of two warps to hide the latency of memory: with 256 an H200 computes DeBERTa-v3-base 1.27
 // times (128 tokens) and 1.06 times (512) as fast as with 128.
-constexpr Tuning kNvidia = {kTiles, 256, false};
+constexpr Tuning kNvidia = {kTiles, 256, false, 64};
 // On RDNA3 the speed of workgroup memory limits products. Threads with 8 x 8 outputs read 4 floats from it for 16 multiply-adds, instead of 6.
 constexpr TileShape kAmdTiles[] = {{64, 128, 8, 8}, {64, 64, 8, 4}, {32, 64, 8, 4}, {16, 64, 4, 4}};
-constexpr Tuning kAmd = {kAmdTiles, 128, false};
+constexpr Tuning kAmd = {kAmdTiles, 128, false, 128};
 // A thread of Intel's GPUs has 64 registers (`npm run gpu:stats`), and an execution unit has enough threads to hide the latency of memory.
 constexpr TileShape kIntelTiles[] = {{32, 32, 4, 4}, {16, 64, 4, 4}};
-constexpr Tuning kIntel = {kIntelTiles, 128, true};
+constexpr Tuning kIntel = {kIntelTiles, 128, true, 64};
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

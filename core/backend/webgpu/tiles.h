@@ -18,12 +18,15 @@ struct TileShape {
 
 inline constexpr int32_t kTileDepth = 16;  // counted in elements of k, or in words of int8 values
 
+inline constexpr int32_t kShortSpanStep = 64;  // the depth of these tiles otherwise
+
 // Parameters of the shaders that depend on the GPU's vendor.
 struct Tuning {
   std::span<const TileShape> tiles;  // ordered from best data reuse to most parallelism
   // Products are split until they have this many workgroups. On GPUs with fewer cores this only costs a smaller tile.
   int32_t enough_workgroups;
   bool few_registers;  // shaders keep fewer values of a thread, and do not load ahead
+  int32_t span_step;   // depth of the tiles of linear_span_conv.wgsl, if the depth is a multiple of it: 64 or 128
 };
 
 // Returns the parameters for GPUs of this vendor (GPUAdapterInfo.vendor, "" if unknown).

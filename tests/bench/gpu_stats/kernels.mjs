@@ -25,11 +25,12 @@ function tuningFor(vendor) {
   };
   const known = new RegExp(`vendor == "${vendor}"\\) return (\\w+);`).exec(text);
   const [name] = known ? [known[1]] : found('\n  return (kUsual);');
-  const [tiles, fewRegisters] = found(`Tuning ${name} = \\{(\\w+), \\d+, (true|false)\\};`);
+  const [tiles, fewRegisters, spanStep] = found(`Tuning ${name} = \\{(\\w+), \\d+, (true|false), (\\d+)\\};`);
   const [shapes] = found(`TileShape ${tiles}\\[\\] = \\{\\{([0-9, {}]+)\\}\\};`);
   return {
     tiles: shapes.split('}, {').map((shape) => shape.split(', ').map(Number)),
     FEW_REGISTERS: Number(fewRegisters === 'true'),
+    STEP: Number(spanStep),
   };
 }
 
@@ -58,7 +59,7 @@ function plain(kernel) {
 }
 
 export function kernels(vendor) {
-  const { tiles, FEW_REGISTERS } = tuningFor(vendor);
+  const { tiles, FEW_REGISTERS, STEP } = tuningFor(vendor);
   const texts = new Map([...shaders()].map(([text, name]) => [name, text]));
   const kernel = (name, shader, constants, suffix = '') => ({ name, code: prelude(suffix) + texts.get(shader), constants });
   const products = kFormats.flatMap(([shader, suffix, constants, format]) =>
@@ -72,14 +73,15 @@ export function kernels(vendor) {
     ),
   );
   const spans = [
-    kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 0 }),
-    kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, FEW_REGISTERS, HALF_WEIGHTS: 1 }),
+    kernel('linear_span_conv fp32', 'linear_span_conv', { TAPS: 9, STEP, FEW_REGISTERS, HALF_WEIGHTS: 0 }),
+    kernel('linear_span_conv fp16', 'linear_span_conv', { TAPS: 9, STEP, FEW_REGISTERS, HALF_WEIGHTS: 1 }),
   ];
   const others = ['norm', 'norm_subgroups', 'quantize_rows', 'depthwise_conv'].map((name) => kernel(name, name, {}));
   return [
     ...products,
     ...products.map(plain),
     kernel('attention', 'attention_aligned', {}, FEW_REGISTERS ? '+two' : '+four'),
+    kernel('attention of other widths', 'attention', {}, FEW_REGISTERS ? '+two' : '+four'),
     ...spans,
     ...others,
   ];

@@ -59,6 +59,18 @@ void AddSpanConvCases(Cases& cases) {
                      .kernel = 9,
                      .half_weights = head_dim != 48});
   }
+  // Depths of whole tiles of the fused kernel, and more taps than it computes at once.
+  for (int32_t depth : {64, 192, 256}) {
+    for (bool half_weights : {false, true}) {
+      cases.push_back({.operation = "LinearSpanConv",
+                       .write = OfLinear,
+                       .lengths = {1, 15, 33},
+                       .cols = depth,
+                       .heads = 4,
+                       .kernel = depth == 192 ? 63 : 9,
+                       .half_weights = half_weights});
+    }
+  }
   cases.push_back(
       {.operation = "LinearSpanConv", .write = OfLinear, .lengths = {5, 40}, .cols = 30, .heads = 3, .kernel = 99});
   for (bool wide : {false, true}) {

@@ -67,7 +67,7 @@ TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
 
 // Threads that exchange values in a subgroup, and in workgroup memory.
 TEST(GpuLimits, SubgroupsGiveTheSameBits) {
-  ASSERT_TRUE(HostHasSubgroups());
+  if (!HostHasSubgroups()) GTEST_SKIP() << "the adapter has no subgroups";
   const auto with = CreateHostedWebGpuBackendWithin({.subgroups = true});
   const auto without = CreateHostedWebGpuBackendWithin({});
   int compared = 0;
@@ -87,12 +87,12 @@ TEST(GpuLimits, SubgroupsGiveTheSameBits) {
   EXPECT_GT(compared, 20);
 }
 
-// The tiles of Intel's GPUs, the largest tile of AMD's, and the usual ones. Only the order of a sum that is split into slices may differ.
+// The tiles of Intel's GPUs, the largest tiles of AMD's, and the usual ones. Only the order of a sum that is split into slices may differ.
 TEST(GpuLimits, OtherTilesGiveTheSameBits) {
   static constexpr webgpu::TileShape kWide[] = {{64, 128, 8, 8}};
   ASSERT_EQ(webgpu::TuningFor("amd").tiles.front(), kWide[0]);
   const auto few = CreateHostedWebGpuBackendWithin({.tuning = webgpu::TuningFor("intel")});
-  const auto wide = CreateHostedWebGpuBackendWithin({.tuning = {kWide, 128, false}});
+  const auto wide = CreateHostedWebGpuBackendWithin({.tuning = {kWide, 128, false, 128}});
   const auto usual = CreateHostedWebGpuBackendWithin({});
   int compared = 0;
   for (const OpCase& c : AllCases()) {
@@ -104,7 +104,7 @@ TEST(GpuLimits, OtherTilesGiveTheSameBits) {
     const std::vector<HostMatrix> operands = MakeOperands(c);
     const Outcome want = RunCase(*usual, c, operands);
     for (WebGpuBackend* other : {few.get(), wide.get()}) {
-      if (other == wide.get() && operation != "Linear") continue;  // its shader compiles slowly on a GPU in software
+      if (other == wide.get() && operation != "Linear" && operation != "LinearSpanConv") continue;  // its shader compiles slowly on a GPU in software
       const Outcome got = RunCase(*other, c, operands);
       ASSERT_TRUE(got.status.ok()) << got.status.message();
       ASSERT_EQ(got.stray_write, "") << c.name();

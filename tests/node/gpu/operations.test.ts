@@ -45,6 +45,7 @@ describe.concurrent('on the GPU', () => {
         '*Conv1d*groups*',
         '*SpanConv_1_2_3_17*kernel9*',
         '*LinearSpanConv_19*',
+        '*LinearSpanConv_1_15_33*cols64*',
         '*Add_*',
         '*SelectRows*',
         '*Activate_40*',
