@@ -92,20 +92,25 @@ export async function buildVariants(variants = kVariants) {
   linkBuilds();
 }
 
-/** Compiles web/src to web/dist for Node, and bundles it to web/bundle for pages. `made` lists the existing builds. */
-export async function buildTypeScript(made = kVariants) {
+/** Compiles web/src to web/dist for Node. */
+export async function compileTypeScript() {
   await step('node packages', installNodeModules);
-  await step('TypeScript', () => {
+  await step('TypeScript', async () => {
     rmSync(join(root, 'web/dist'), { recursive: true, force: true }); // otherwise output of removed files would stay
-    capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+    await captureAsync('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   });
+}
+
+/** Bundles web/dist to web/bundle for pages. `made` lists the existing builds. */
+export async function buildBundles(made = kVariants) {
   await step('bundles', () => bundle(made));
 }
 
-/** Builds web/wasm, web/dist and web/bundle, in this order: bundles contain the loaders. */
+/** Builds web/dist, web/wasm and web/bundle. Bundles contain the loaders of web/wasm, so they come last. */
 export async function buildLibrary(variants = kVariants) {
+  await compileTypeScript();
   await buildVariants(variants);
-  await buildTypeScript(variants);
+  await buildBundles(variants);
 }
 
 function parseOptions() {

@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildTypeScript, buildVariants } from './build.mjs';
+import { buildBundles, buildVariants, compileTypeScript } from './build.mjs';
 import { kFolders, runNative, watchNative } from './dev/native.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
@@ -35,7 +35,9 @@ async function buildMissing() {
   const missing = kVariants.filter((variant) => !existsSync(join(root, `web/wasm/peruse-${variant}.wasm`)));
   if (missing.length > 0) await buildVariants(missing);
   // Bundles change rarely, so they are made once and not after every edit.
-  if (missing.length > 0 || !existsSync(join(root, 'web/bundle/peruse.js'))) await buildTypeScript();
+  if (missing.length === 0 && existsSync(join(root, 'web/bundle/peruse.js'))) return;
+  await compileTypeScript();
+  await buildBundles();
 }
 
 function runVitest(files, once) {

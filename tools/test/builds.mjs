@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildLibrary, buildPresetBeside } from '../build.mjs';
+import { buildBundles, buildPresetBeside, buildVariants, compileTypeScript } from '../build.mjs';
 import { kTargets } from '../fuzz.mjs';
 import { installNodeModules } from '../setup/node_modules.mjs';
 import { root } from '../setup/root.mjs';
@@ -10,18 +10,26 @@ function engineTargets() {
   return kVariants.map((variant) => kBeside[variant] ?? [`wasm-${variant}`, 'peruse']);
 }
 
-/** A build has pairs of a preset and a target for ninja, and a function to call after them. One run of ninja makes all targets of a preset. */
+async function bundleLibrary() {
+  await buildVariants();
+  await buildBundles();
+}
+
+/**
+ * A build has pairs of a preset and a target for ninja, a function to call beside them, and one to call after them. One run of ninja makes all
+ * targets of a preset.
+ */
 const kBuilds = {
-  lint: { after: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
-  node_modules: { after: () => step('node packages', installNodeModules) },
+  lint: { beside: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
+  node_modules: { beside: () => step('node packages', installNodeModules) },
   native: { targets: [['native-debug', 'peruse_tests']] },
   wasm: { targets: [['wasm-simd', 'peruse_wasm_tests']] },
   'wasm-other': { targets: [['wasm-simd', 'peruse_wasm_other_tests']] },
   gpu: { targets: [['wasm-simd', 'peruse_gpu_tests']] },
   int8_bits: { targets: ['simd', 'relaxed'].map((variant) => [`wasm-${variant}`, 'int8_bits']) },
-  library: { targets: engineTargets(), after: buildLibrary },
+  library: { targets: engineTargets(), beside: compileTypeScript, after: bundleLibrary },
   fuzzers: { targets: Object.keys(kTargets).map((name) => ['native-fuzz', `${name}_fuzz`]) },
-  hosts: { after: () => step('bundlers and runtimes', () => installNodeModules(join(root, 'tests/packaging'))) },
+  hosts: { beside: () => step('bundlers and runtimes', () => installNodeModules(join(root, 'tests/packaging'))) },
 };
 
 /** Presets of a series are built one after the other, because ccache shares objects between them. Others are series of their own. */
@@ -37,10 +45,10 @@ export async function makeBuilds(names) {
     console.error(error.message);
     failed.set(name, error);
   };
-  const finish = async (names) => {
+  const call = async (step, names) => {
     for (const name of names) {
       try {
-        if (!failed.has(name)) await kBuilds[name].after?.();
+        if (!failed.has(name)) await kBuilds[name][step]?.();
       } catch (error) {
         fail(name, error);
       }
@@ -49,9 +57,9 @@ export async function makeBuilds(names) {
   const compiled = buildAll(byPreset(wanted), (preset, error) => {
     for (const name of wanted.filter((of) => kBuilds[of].targets?.some(([made]) => made === preset))) fail(name, error);
   });
-  await finish(wanted.filter((name) => !kBuilds[name].targets)); // packages of npm, which mostly wait for the network
+  await call('beside', wanted); // packages of npm, which mostly wait for the network, and TypeScript, which occupies one processor
   await compiled;
-  await finish(wanted.filter((name) => kBuilds[name].targets));
+  await call('after', wanted);
   return failed;
 }
 
