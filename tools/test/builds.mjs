@@ -16,8 +16,8 @@ async function bundleLibrary() {
 }
 
 /**
- * A build has pairs of a preset and a target for ninja, a function to call beside them, and one to call after them. One run of ninja makes all
- * targets of a preset.
+ * A build has pairs of a preset and a target for ninja, a function to call while they are built, and one to call after them. One run of ninja
+ * makes all targets of a preset.
  */
 const kBuilds = {
   lint: { beside: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
