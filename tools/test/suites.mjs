@@ -254,7 +254,7 @@ export const kSuites = [
     why: 'a second run of "gpu", and all cases instead of a selection, which takes minutes',
     builds: ['library', 'gpu'],
     reads: [...kEngine, ...kData, 'tests/node/gpu/', 'tests/native/', 'tools/setup/mesa', 'web/src/gpu/'],
-    processor: 520,
+    processor: 700,
     command: ['node', 'tests/node/gpu/all_on_lavapipe.mjs'],
   },
   {
