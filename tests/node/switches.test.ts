@@ -1,5 +1,5 @@
-// The compiler warns about an enumerator that a switch forgets, but only if the switch has no default. So no switch over an enumeration has
-// one, and no file but their own looks into layouts and goals.
+// The compiler reports an enumerator that a switch forgets, unless the switch has a default. These tests refuse a default in a switch over an
+// enumeration, and code that examines layouts or goals outside of the files that define them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

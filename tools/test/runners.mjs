@@ -11,7 +11,7 @@ export const kResults = join(root, 'build/test-results');
 export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
 
 const kAtOnce = 2;
-/** Parts of a GoogleTest suite: more than are run at once, so that both processes end at about the same time. */
+/** Number of parts of a GoogleTest suite. It exceeds the number of processes, so that these end at about the same time. */
 const kParts = 6;
 
 export function runSuite(suite, environment) {

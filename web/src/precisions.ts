@@ -36,6 +36,7 @@ export const kUsualForm = 'q8' satisfies QuantizedForm;
 /** Token embeddings of 4 bits, all other integers as in the usual form. */
 export const kSmallestForm = 'q4' satisfies QuantizedForm;
 
+/** Weights as the checkpoint's floats, without loss. */
 export const kExact = 'f32' satisfies EngineDtype;
 
 /** Order in which ONNX files are tried if no precision is requested, as in transformers.js on the CPU. */

@@ -1,5 +1,5 @@
 // Attention as in attention_tile.wgsl. Reads and writes single elements, so any width and offset works; attention_aligned.wgsl reads vec4s
-// where possible. What is read past the head, possibly past the buffer, which WebGPU allows, is not used.
+// where possible. A load may read past the head, and past the buffer, which WebGPU allows; no result uses such a value.
 #include "attention_tile.wgsl"
 const KEY_BY_KEY = true;
 @group(0) @binding(2) var<storage, read> query: array<f32>;

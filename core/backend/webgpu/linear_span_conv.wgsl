@@ -24,7 +24,7 @@ const PARTS = 16u;
 override OWN_TAPS: u32 = select(9u, 3u, FEW_REGISTERS);
 override PITCH: u32 = STEP / 4u;             // of tile, in vec4s
 override W_ROWS: u32 = 8u * THREADS / STEP;  // rows of w that a thread loads are this far apart
-const ADDED_TAPS = 5u;                       // taps whose parts are added at once
+const ADDED_TAPS = 5u;                       // taps whose parts fit into `tile` together
 const PARTS_PITCH = PARTS + 1u;              // padded against bank conflicts
 
 struct Params {

@@ -1,6 +1,5 @@
 // Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
 // chunk of a file, or one tensor if it is scattered in a PyTorch file.
-
 import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';

@@ -1,5 +1,4 @@
 // peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
-
 import { createReadStream, type Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
