@@ -31,14 +31,17 @@ peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers
 
 peruse_unity(peruse_test_support)
 
-# peruse_test_program(name folders... [LIBRARIES libraries...]): tests of these folders of tests/native.
+# peruse_test_program(name tests... [EXCEPT regex] [LIBRARIES libraries...]): the tests of files or folders of tests/native, like "text/*" or
+# "text/trie", except files whose path matches the regular expression.
 function(peruse_test_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LIBRARIES")
-  set(files ${peruse_test_starts})
-  foreach(folder IN LISTS program_UNPARSED_ARGUMENTS)
-    file(GLOB_RECURSE tests CONFIGURE_DEPENDS "tests/native/${folder}/*_test.cc")
-    list(APPEND files ${tests})
-  endforeach()
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "EXCEPT" "LIBRARIES")
+  list(TRANSFORM program_UNPARSED_ARGUMENTS PREPEND "tests/native/")
+  list(TRANSFORM program_UNPARSED_ARGUMENTS APPEND "_test.cc")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${program_UNPARSED_ARGUMENTS})
+  if(program_EXCEPT)
+    list(FILTER files EXCLUDE REGEX "${program_EXCEPT}")
+  endif()
+  list(APPEND files ${peruse_test_starts})
   add_executable(${name} EXCLUDE_FROM_ALL ${files})
   target_link_libraries(${name} PRIVATE peruse_test_support ${program_LIBRARIES})
   target_compile_options(${name} PRIVATE ${peruse_test_options})
@@ -68,18 +71,20 @@ file(GLOB peruse_test_folders LIST_DIRECTORIES true RELATIVE "${PROJECT_SOURCE_D
 list(FILTER peruse_test_folders EXCLUDE REGEX "\\.")
 set(peruse_test_libraries peruse_train peruse_webgpu_backend)
 if(EMSCRIPTEN)
-  # Floating point, memory and threads may differ in WebAssembly (suite "wasm"); the other folders are "wasm-other".
-  set(peruse_machine_folders backend memory models ops train)
-  peruse_test_program(peruse_wasm_tests backend/xnnpack memory train LIBRARIES peruse_device_tests ${peruse_test_libraries})
-  list(REMOVE_ITEM peruse_test_folders ${peruse_machine_folders})
-  peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+  # Vector code and memory may differ in WebAssembly (suite "wasm"); the other tests are "wasm-other".
+  peruse_test_program(peruse_wasm_tests backend/xnnpack/* memory/* train/golden train/operation
+    LIBRARIES peruse_device_tests ${peruse_test_libraries})
+  list(REMOVE_ITEM peruse_test_folders backend memory models ops)
+  list(TRANSFORM peruse_test_folders APPEND "/*")
+  peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} EXCEPT "/train/(golden|operation)_test"
+    LIBRARIES ${peruse_test_libraries})
   peruse_unity(peruse_wasm_tests peruse_wasm_other_tests)
 else()
-  peruse_test_program(peruse_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+  peruse_test_program(peruse_tests * LIBRARIES ${peruse_test_libraries})
   peruse_unity(peruse_tests)
   # For the development loop (tools/dev/native.mjs): each program links only what its tests need, so edits recompile little.
   foreach(folder IN LISTS peruse_test_folders)
-    peruse_test_program(peruse_${folder}_tests ${folder})
+    peruse_test_program(peruse_${folder}_tests ${folder}/*)
   endforeach()
   target_link_libraries(peruse_train_tests PRIVATE peruse_train)
   target_link_libraries(peruse_backend_tests PRIVATE peruse_webgpu_backend)

@@ -22,20 +22,29 @@ function list(suites) {
   }
 }
 
-async function run(suite, environment, failedBuilds) {
-  console.log(`\n== ${suite.name}: ${suite.covers}`);
+/** Groups of suites that run at the same time: a suite, and those that run during it. */
+function together(suites) {
+  const first = suites.filter(({ during }) => !suites.some(({ name }) => name === during));
+  return first.map((suite) => [suite, ...suites.filter(({ during }) => during === suite.name)]);
+}
+
+/** Runs a suite. With `show` its output appears while it runs, otherwise at its end. */
+async function run(suite, environment, failedBuilds, show) {
+  const title = `\n== ${suite.name}: ${suite.covers}`;
+  if (show) console.log(title);
   const start = performance.now();
-  let result = { passed: 0, failed: 0, skipped: 0, tests: [] };
+  let result = { passed: 0, failed: 0, skipped: 0, tests: [], output: '' };
   try {
     const missing = suite.builds.find((build) => failedBuilds.has(build));
     if (missing) throw new Error(`not run: the build '${missing}' failed`);
-    result = await runSuite(suite, environment);
+    result = await runSuite(suite, environment, show);
     if (result.passed + result.failed === 0) throw new Error('the suite ran no tests');
   } catch (error) {
-    console.error(error.message);
     result.failed += 1;
     result.error = error.message;
   }
+  if (!show) console.log(`${title}\n${result.output}`);
+  if (result.error) console.error(result.error);
   const took = seconds(start);
   const processor = result.processor === undefined ? '' : `, ${result.processor.toFixed(0)} s of processor time`;
   const skipped = result.skipped ? `, ${result.skipped} skipped` : '';
@@ -55,7 +64,9 @@ async function main() {
   console.log(`\n${options.suites.length} suites: ${options.suites.map(({ name }) => name).join(', ')}`);
 
   const results = [];
-  for (const suite of options.suites) results.push(await run(suite, environment, failedBuilds));
+  for (const suites of together(options.suites)) {
+    results.push(...(await Promise.all(suites.map((suite, index) => run(suite, environment, failedBuilds, index === 0)))));
+  }
   storeTimes(results, buildSeconds);
 
   console.log(`\n${slowest(results).join('\n')}`);

@@ -10,6 +10,7 @@ interface Suite {
   why?: string;
   builds: string[];
   reads: string[];
+  during?: string;
   processor: number;
 }
 interface Result {
@@ -42,6 +43,14 @@ test('every row says what the runner and a reader need', () => {
     expect(kBuildNames, suite.name).toEqual(expect.arrayContaining(suite.builds));
     const kinds = ['googletest', 'vitest', 'command'].filter((kind) => kind in suite);
     expect(kinds, suite.name).toHaveLength(1);
+  }
+});
+
+test('a suite runs during another of its tier, which runs by itself', () => {
+  for (const { name, tier, during } of kSuites.filter((suite) => suite.during !== undefined)) {
+    const other = kSuites.find((suite) => suite.name === during);
+    expect(other, name).toMatchObject({ tier });
+    expect(other!.during, name).toBeUndefined();
   }
 });
 

@@ -14,11 +14,11 @@ const kAtOnce = 2;
 /** Number of parts of a GoogleTest suite. It exceeds the number of processes, so that these end at about the same time. */
 const kParts = 6;
 
-export function runSuite(suite, environment) {
+export function runSuite(suite, environment, show) {
   mkdirSync(kResults, { recursive: true });
-  if (suite.googletest) return runGoogleTest(suite);
-  if (suite.vitest) return runVitest(suite, environment);
-  return runCommand(suite, environment);
+  if (suite.googletest) return runGoogleTest(suite, show);
+  const options = { env: environmentOf(environment), show, keep: true };
+  return suite.vitest ? runVitest(suite, options) : runCommand(suite, options);
 }
 
 function environmentOf({ chromium }) {
@@ -42,11 +42,11 @@ function sum(values) {
   return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0);
 }
 
-async function runGoogleTest(suite) {
+async function runGoogleTest(suite, show) {
   const parts = [];
   let next = 0;
   const runParts = async () => {
-    while (next < kParts) parts.push(await runPart(suite, next++));
+    while (next < kParts) parts.push(await runPart(suite, next++, show));
   };
   await Promise.all(Array.from({ length: kAtOnce }, runParts));
   const tests = parts.flatMap((part) => part.tests);
@@ -57,7 +57,7 @@ async function runGoogleTest(suite) {
 }
 
 /** Runs every n-th test, because slow tests are neighbours. */
-async function runPart({ name, googletest, filter }, part) {
+async function runPart({ name, googletest, filter }, part, show) {
   const report = join(kResults, `${name}.${part}.json`);
   rmSync(report, { force: true });
   const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1', GTEST_TOTAL_SHARDS: `${kParts}`, GTEST_SHARD_INDEX: `${part}` };
@@ -65,7 +65,7 @@ async function runPart({ name, googletest, filter }, part) {
   if (filter) options.push(`--gtest_filter=${filter}`);
   const program = googletest.endsWith('js') ? [process.execPath, join(root, googletest)] : [join(root, googletest)];
   const { status, output, processor } = await runMeasured([...program, ...options], { env, show: false, keep: true });
-  console.log(output);
+  if (show) console.log(output);
   const { tests, failures, errors, testsuites } = readReport(report);
   const all = testsuites.flatMap(({ testsuite }) => testsuite);
   const skipped = all.filter((test) => test.result === 'SKIPPED').length;
@@ -92,14 +92,14 @@ function testsOf({ name: path, assertionResults, status, message }) {
   }));
 }
 
-async function runVitest({ name, vitest, files = [], names, within = [] }, environment) {
+async function runVitest({ name, vitest, files = [], names, within = [] }, options) {
   const report = join(kResults, `${name}.json`);
   rmSync(report, { force: true });
   const command = [...within, process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...files];
   for (const project of vitest) command.push('--project', project);
   if (names) command.push('--testNamePattern', names);
   command.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
-  const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
+  const { status, output, processor } = await runMeasured(command, options);
   const { numPassedTests, numFailedTests, numPendingTests, testResults } = readReport(report);
   const tests = testResults.flatMap((file) => testsOf(file));
   // In the report, tests that the row does not name are pending too.
@@ -108,8 +108,8 @@ async function runVitest({ name, vitest, files = [], names, within = [] }, envir
 }
 
 /** Runs a program with the last line "<n> passed, <n> failed"; any other program counts as one test, by its exit status. */
-async function runCommand({ command }, environment) {
-  const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
+async function runCommand({ command }, options) {
+  const { status, output, processor } = await runMeasured(command, options);
   const counts = /^(\d+) passed, (\d+) failed$/.exec(output.trimEnd().split('\n').at(-1));
   const [passed, failed] = counts ? [Number(counts[1]), Number(counts[2])] : status === 0 ? [1, 0] : [0, 1];
   return { ...withExit({ passed, failed }, status), skipped: 0, processor, tests: [], output };

@@ -5,6 +5,7 @@
 //   why         (tier 'all') why the suite is not in the fast tier; for work that another suite does too, the reason to do it twice
 //   builds      what must be built first (builds.mjs)
 //   reads       path prefixes: a change to such a path can change the suite's result (--changed)
+//   during      a suite that runs at the same time, if it runs; for suites that use less than two processors
 //   processor   usual processor time in seconds, on two cores of a server of 2020 or later (--list, --check-times)
 // and how it runs, one of:
 //   googletest  a GoogleTest program; filter: GoogleTest's filter
@@ -81,6 +82,7 @@ export const kSuites = [
     covers: 'formatting and lint rules: clang-format, Biome',
     builds: ['lint'],
     reads: ['.clang-format', 'biome.json', 'bindings/', 'core/', 'demo/', 'tests/', 'tools/', 'vitest.config.ts', 'web/src/'],
+    during: 'native',
     processor: 6,
     command: ['node', 'tools/format.mjs', '--check'],
   },
@@ -90,6 +92,7 @@ export const kSuites = [
     covers: 'TypeScript types of the package and the tests, and type tests',
     builds: ['library'],
     reads: ['web/src/', 'tests/browser/', 'tests/node/', 'tests/packaging/', 'tsconfig', 'vitest.config.ts'],
+    during: 'native',
     processor: 24,
     command: ['npm', 'run', '-s', 'test:types'],
   },
@@ -106,10 +109,10 @@ export const kSuites = [
   {
     name: 'wasm',
     tier: 'fast',
-    covers: 'C++ tests of operations, kernels, models, training and memory, in WebAssembly under Node',
+    covers: 'C++ tests of operations, kernels, models and memory, and goldens of training, in WebAssembly under Node',
     builds: ['wasm'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 70,
+    processor: 50,
     googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
   },
   {
@@ -177,6 +180,7 @@ export const kSuites = [
     covers: 'the packed tarball: contents, sizes, Node, TypeScript',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/packaging/'],
+    during: 'gpu',
     processor: 65,
     vitest: ['package'],
     files: kTarballItself,
@@ -187,6 +191,7 @@ export const kSuites = [
     covers: 'the packed tarball in two hosts: Vite 8 (build and development server), and a Node server with a copy of node_modules',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
+    during: 'wasm',
     processor: 35,
     command: ['node', 'tools/hosts.mjs', 'vite8', 'copied'],
   },
@@ -194,7 +199,7 @@ export const kSuites = [
     name: 'native-other',
     tier: 'all',
     covers: 'the longest C++ tests, with sanitizers: training, tens of layers, hundreds of labels, time that grows with the text',
-    why: 'seven tests take a third of the time of all; without sanitizers "wasm" runs those of training and models',
+    why: 'seven tests take a third of the time of all; without sanitizers "wasm" runs those of models, and "wasm-other" those of training',
     builds: ['native'],
     reads: [...kCore, ...kData, 'tests/native/'],
     processor: 72,
@@ -271,11 +276,11 @@ export const kSuites = [
   {
     name: 'wasm-other',
     tier: 'all',
-    covers: 'the other C++ tests (text, tasks, files), in WebAssembly under Node',
+    covers: 'the other C++ tests (text, tasks, files, training), in WebAssembly under Node',
     why: 'a second run of "native": sizes have 32 bits in WebAssembly, and the C library is another one',
     builds: ['wasm-other'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 40,
+    processor: 65,
     googletest: 'build/wasm-simd/peruse_wasm_other_tests.cjs',
   },
   {
