@@ -10,7 +10,7 @@ import type { Variant } from './variant.js';
 /** The builds for the CPU, and 'webgpu', whose CPU part only records commands for a GPU. */
 export type Build = Variant | 'webgpu';
 
-export interface EngineRequest extends LoadRequest {
+export interface EngineRequest extends Pick<LoadRequest, 'choice' | 'device' | 'dtype' | 'probes' | 'wasm'> {
   config: Promise<Uint8Array>;
   builds: BuildAccess<Build>;
 }

@@ -3,7 +3,7 @@
 //   2. The engine opens these files, and rejects an unsupported model before its weights are downloaded.
 //   3. The weights go to the engine in chunks as they arrive; JavaScript never holds the whole file.
 
-import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { QuantizedForm } from '../precisions.js';
 import type { ProgressCallback } from '../progress.js';
 import { type Job, locateForTask, openCheckpoint, openWithStatic, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
@@ -13,7 +13,9 @@ import { parseObject } from '../sources/json.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { feedFile, type NamedFile } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
+import type { EngineRequest } from './cpu_engine.js';
 import type { Engine, WeightReport } from './engine.js';
+import type { Checkpoint, EngineGroup, FindLoaded } from './engine_group.js';
 import { openOnnxFeed } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { QuantizedCopy } from './quantized_copy.js';
@@ -32,16 +34,11 @@ export interface LoadReport {
   shared: boolean;
 }
 
-/** A checkpoint. Two tasks of the same checkpoint can share weights. */
-export interface Checkpoint {
-  config: Uint8Array;
-  weights: string | undefined;
-}
-
 export interface LoadContext {
   files: FileAccess;
-  startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
-  findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
+  startEngine: (request: Omit<EngineRequest, 'builds'>) => Promise<Engine>;
+  /** The engines whose weights the model may share. */
+  group: EngineGroup;
   report: ProgressCallback;
   signal: AbortSignal;
 }
@@ -60,18 +57,46 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
+/** If `device: 'auto'` chose a GPU that cannot take the model, loads it on the CPU. */
 export async function loadModel(request: LoadRequest, context: LoadContext): Promise<Loaded> {
-  throwIfAborted(context.signal);
-  const stop = new AbortController();
-  const unfollow = onAbort(context.signal, () => stop.abort(context.signal.reason));
+  let chosen: DeviceChoice | undefined;
+  const startEngine: LoadContext['startEngine'] = async (engineRequest) => {
+    const engine = await context.startEngine(engineRequest);
+    chosen = engine.deviceChoice;
+    return engine;
+  };
   try {
-    return await loadWeights(request, { ...context, signal: stop.signal });
+    return await loadInTurn(request, { ...context, startEngine });
   } catch (error) {
-    stop.abort();
-    throw error;
-  } finally {
-    unfollow();
+    if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
+    // loaded separately, because another task's engine is on the GPU
+    const loaded = await loadInTurn({ ...request, device: 'cpu', share: false }, context);
+    const reason = `the CPU, because the GPU could not take the model: ${describeError(error)}`;
+    return { ...loaded, report: { ...loaded.report, deviceChoice: { ...loaded.report.deviceChoice, reason } } };
   }
+}
+
+/** Whether a load may have failed because of the GPU, not of the model or the request. */
+function isGpuFailure(error: unknown): boolean {
+  return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
+}
+
+/** A failure stops everything that the load has begun. */
+async function loadInTurn(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+  const load = async (findLoaded: FindLoaded | undefined) => {
+    throwIfAborted(context.signal);
+    const stop = new AbortController();
+    const unfollow = onAbort(context.signal, () => stop.abort(context.signal.reason));
+    try {
+      return await loadWeights(request, { ...context, signal: stop.signal }, findLoaded);
+    } catch (error) {
+      stop.abort();
+      throw error;
+    } finally {
+      unfollow();
+    }
+  };
+  return request.share ? context.group.load(load) : load(undefined);
 }
 
 interface Folders {
@@ -95,7 +120,7 @@ async function openFolders(request: LoadRequest, context: LoadContext, notice: (
   return { job, small: { ...job, labels: labels?.folder, folder: encoder ? firstOf(leading, encoder.folder) : leading }, adapter };
 }
 
-async function loadWeights(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+async function loadWeights(request: LoadRequest, context: LoadContext, findLoaded: FindLoaded | undefined): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
   const folders = await openFolders(request, context, (sentence) => notices.add(sentence));
@@ -103,10 +128,10 @@ async function loadWeights(request: LoadRequest, context: LoadContext): Promise<
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
-  let chosen = await chooseEarly(request, located, context.findLoaded);
+  let chosen = await chooseEarly(request, located, findLoaded);
   const { version } = chosen;
-  const loaded = chosen.file === undefined ? undefined : context.findLoaded?.({ config: await configBytes, weights: version });
-  let starting = loaded ? Promise.resolve(loaded.fork()) : context.startEngine(configBytes);
+  const loaded = chosen.file === undefined ? undefined : findLoaded?.({ config: await configBytes, weights: version });
+  let starting = loaded ? Promise.resolve(loaded.fork()) : context.startEngine({ ...request, config: configBytes });
   try {
     const [texts, adapterConfigs, started] = await Promise.all([
       readTexts(small, located),

@@ -1,49 +1,45 @@
-import { startCpuEngine } from '../engine/cpu_engine.js';
+import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
-import type { RunRequest } from '../engine/engine.js';
-import { afterWork } from '../engine/events.js';
-import { VectorIndexes } from '../engine/vector_index.js';
-import { throwIfAborted } from '../errors.js';
+import type { Engine } from '../engine/engine.js';
+import { EngineGroup } from '../engine/engine_group.js';
+import { type LoadReport, loadModel } from '../engine/load.js';
+import type { LoadRequest } from '../engine/load_request.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
-import { joinParts } from '../tasks/results.js';
-import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
-import { EngineGroup } from './engine_group.js';
-import { EngineLoader } from './engine_loader.js';
+import { EngineCalls } from './engine_calls.js';
 import type { Host, Verb, Verbs } from './host.js';
-import { LoadedEngine } from './loaded_engine.js';
 import type { Runtime } from './runtime.js';
+import { startOnDevice } from './start_on_device.js';
+import { Starting } from './starting.js';
 
+/** Has the engine of a pipeline in this thread, from its load to its end. A new engine replaces one whose GPU was lost. */
 export class LocalHost implements Host {
-  private readonly indexes_ = new VectorIndexes();
-  private calls_ = 0;
-  private milliseconds_ = 0;
-  private readonly loader_: EngineLoader;
-  private readonly loaded_: LoadedEngine;
+  private engine_: Engine | undefined;
+  private weightBytes_ = 0;
+  private recovery_: LoadRequest | undefined; // the request that loads the model again if a GPU is lost
+  private readonly starting_ = new Starting();
   private readonly stop_ = new AbortController();
-  private last_: Promise<unknown> = Promise.resolve();
+  private readonly calls_ = new EngineCalls(
+    () => this.engine(),
+    (signal) => this.working(signal),
+  );
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
-    load: (request) => this.loaded_.load(request),
-    run: (request, signal) => this.inTurn(() => this.run(request, signal)),
-    inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
-    tokenize: async (request) => this.tokenize(request),
-    memory: async () => this.loaded_.memory(),
-    setVectors: (request) => this.inTurn(() => timed(() => this.indexes_.set((width) => this.loaded_.get().newIndex(width), request))),
-    nearest: (request) => this.inTurn(() => timed(() => this.indexes_.nearest(request))),
+    load: (request) => this.load(request),
+    run: (request, signal) => this.calls_.run(request, signal),
+    inspect: (request, signal) => this.calls_.inspect(request, signal),
+    tokenize: (request) => this.calls_.tokenize(request),
+    memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
+    setVectors: (request) => this.calls_.setVectors(request),
+    nearest: (request) => this.calls_.nearest(request),
     describe: (request, signal) => this.describe(request, signal),
-    usage: async () => ({ calls: this.calls_, tokens: this.loaded_.get().tokensRead(), milliseconds: this.milliseconds_ }),
+    usage: async () => this.calls_.usage(),
   };
 
   constructor(
-    report: ProgressCallback,
+    private readonly report_: ProgressCallback,
     private readonly runtime_: Runtime,
     private readonly group_ = new EngineGroup(),
-  ) {
-    this.loader_ = new EngineLoader(report, runtime_, group_, this.stop_.signal);
-    this.loaded_ = new LoadedEngine(this.loader_, group_, this.stop_.signal, (isHealthy) =>
-      isHealthy ? this.indexes_.dispose() : this.indexes_.forget(),
-    );
-  }
+  ) {}
 
   fork(report: ProgressCallback): LocalHost {
     return new LocalHost(report, this.runtime_, this.group_);
@@ -59,56 +55,68 @@ export class LocalHost implements Host {
 
   dispose(): void {
     this.stop_.abort();
-    this.loaded_.release();
+    this.release();
   }
 
   ended(): Promise<void> {
-    return this.loader_.ended();
+    return this.starting_.ended();
   }
 
-  /** Waits for earlier tasks, because the engine holds the state of one request at a time. */
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const turn = this.last_.then(task);
-    this.last_ = turn.catch(() => {});
-    return turn;
+  private engine(): Engine {
+    throwIfAborted(this.stop_.signal);
+    if (!this.engine_) throw new PeruseError('internal', 'No model is loaded yet.');
+    return this.engine_;
   }
 
-  private async run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
-    const engine = await this.loaded_.forCall(signal);
-    const start = performance.now();
-    engine.start(request);
-    await afterWork(performance.now() - start);
-    const results = await this.results(request.inputs.length, signal);
-    this.calls_ += 1;
-    this.milliseconds_ += performance.now() - start;
-    return results;
-  }
-
-  private async inspect(request: InspectRequest, signal: AbortSignal | undefined): Promise<Inspection> {
-    (await this.loaded_.forCall(signal)).startInspection(request);
-    const [found] = await this.results(1, signal);
-    return withInfinities(found as Inspection);
-  }
-
-  private async tokenize(request: TokenizerRequest): Promise<unknown> {
-    const tokenizer = this.loaded_.get().tokenizer();
-    try {
-      return runTokenizerCall(tokenizer, request);
-    } finally {
-      tokenizer.dispose();
+  /** Loads the model again if the GPU was lost or has failed, unless the caller chose 'refuse'. */
+  private async working(callSignal: AbortSignal | undefined): Promise<Engine> {
+    throwIfAborted(callSignal);
+    const engine = this.engine();
+    if (this.recovery_ !== undefined && !engine.healthy()) {
+      this.end(engine); // stays here until the load has worked, so that the next call tries again
+      await this.use(this.recovery_);
     }
+    throwIfAborted(callSignal);
+    return this.engine();
   }
 
-  private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
-    const results = new Array<unknown>(inputs);
-    for (let more = true; more; ) {
-      throwIfAborted(signal);
-      const start = performance.now();
-      more = await this.loaded_.get().step();
-      joinParts(results, this.loaded_.get().take());
-      await afterWork(performance.now() - start);
+  private async load(request: LoadRequest): Promise<LoadReport> {
+    const report = await this.use(request);
+    if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
+      this.recovery_ = { ...request, device: 'webgpu', dtype: report.dtype };
     }
-    return results;
+    return report;
+  }
+
+  private async use(request: LoadRequest): Promise<LoadReport> {
+    const { engine, report } = await loadModel(request, {
+      files: this.runtime_,
+      startEngine: (engineRequest) => this.start({ ...engineRequest, builds: this.runtime_ }),
+      group: this.group_,
+      report: this.report_,
+      signal: this.stop_.signal,
+    });
+    this.engine_ = engine;
+    if (this.stop_.signal.aborted) this.release();
+    throwIfAborted(this.stop_.signal);
+    this.weightBytes_ = report.weights.weightBytes;
+    return report;
+  }
+
+  private start(request: EngineRequest): Promise<Engine> {
+    return this.starting_.add(this.runtime_.startEngine?.(request) ?? startOnDevice(request, this.runtime_));
+  }
+
+  private release(): void {
+    const engine = this.engine_;
+    this.engine_ = undefined;
+    if (engine) this.end(engine);
+  }
+
+  private end(engine: Engine): void {
+    this.group_.remove(engine);
+    this.calls_.release(engine);
+    engine.dispose();
   }
 
   private describe(request: DescribeRequest, signal = this.stop_.signal): Promise<DescriptionReport> {
@@ -116,11 +124,4 @@ export class LocalHost implements Host {
     const startCpu = () => startCpuEngine({ choice, builds: this.runtime_, ...(wasm === undefined ? {} : { wasm }) });
     return describeModel(request, { files: this.runtime_, startEngine: startCpu, signal });
   }
-}
-
-async function timed<T>(work: () => T): Promise<T> {
-  const start = performance.now();
-  const result = work();
-  await afterWork(performance.now() - start);
-  return result;
 }

@@ -3,7 +3,13 @@ import type { Engine } from '../engine/engine.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { GpuPart, Runtime } from './runtime.js';
 
-export async function startOnDevice(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: Runtime): Promise<Engine> {
+export async function startOnDevice(request: EngineRequest, runtime: Runtime): Promise<Engine> {
+  const engine = await start(request, runtime);
+  void runtime.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+  return engine;
+}
+
+async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: Runtime): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;
   try {

@@ -1,13 +1,20 @@
 // The engines of one thread, for tasks of the same checkpoint to share weights.
-import type { Engine } from '../engine/engine.js';
-import type { Checkpoint, Loaded } from '../engine/load.js';
+import type { Engine } from './engine.js';
+
+/** A checkpoint. Two tasks of the same checkpoint can share weights. */
+export interface Checkpoint {
+  config: Uint8Array;
+  weights: string | undefined;
+}
+
+export type FindLoaded = (checkpoint: Checkpoint) => Engine | undefined;
 
 export class EngineGroup {
   private readonly loaded_ = new Map<Engine, Checkpoint>();
   private last_: Promise<unknown> = Promise.resolve();
 
   /** Runs loads one after another, so that each can find the weights of earlier ones. */
-  async load(one: (find: ((checkpoint: Checkpoint) => Engine | undefined) | undefined) => Promise<Loaded>): Promise<Loaded> {
+  async load<L extends { engine: Engine; checkpoint: Checkpoint }>(one: (find: FindLoaded | undefined) => Promise<L>): Promise<L> {
     const turn = this.last_.then(async () => {
       const loaded = await one(this.loaded_.size > 0 ? (checkpoint) => this.find(checkpoint) : undefined);
       const { engine, checkpoint } = loaded;
