@@ -16,7 +16,7 @@ export class EngineCalls {
   private last_: Promise<unknown> = Promise.resolve();
 
   constructor(
-    /** Returns the engine. Throws if there is none. */
+    /** Returns the engine. Throws before the load and after dispose(). */
     private readonly engine_: () => Engine,
     /** Returns an engine that works, for a new call. */
     private readonly working_: (signal: AbortSignal | undefined) => Promise<Engine>,
