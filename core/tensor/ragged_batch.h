@@ -9,9 +9,12 @@
 
 namespace peruse {
 
+// Large for many texts, so it is never copied.
 class RaggedBatch {
  public:
   RaggedBatch() : starts_{0} {}
+  RaggedBatch(RaggedBatch&&) = default;
+  RaggedBatch& operator=(RaggedBatch&&) = default;
 
   void Clear() {
     starts_.resize(1);

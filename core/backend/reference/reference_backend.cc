@@ -64,7 +64,6 @@ class NaiveBackend final : public ReferenceBackend, public PlanRun {
   std::vector<std::unique_ptr<double[]>> slots_;
   int64_t weight_bytes_ = 0;
   ops::Numbers numbers_;
-  RaggedBatch batch_;
 };
 
 template <typename AnyOp>
@@ -139,8 +138,7 @@ Status NaiveBackend::Run(const Plan& plan, const Weights& weights, const RunInpu
         AllocateDoubles(int64_t{size(slot.rows)} * size(slot.cols), std::numeric_limits<double>::quiet_NaN()));
     if (!slots_.back()) return OutOfMemory("no memory for the run's workspace");
   }
-  batch_ = inputs.batch;
-  numbers_ = {.tables = tables(), .indices = inputs.indices, .inputs = inputs.matrices, .batch = &batch_};
+  numbers_ = {.tables = tables(), .indices = inputs.indices, .inputs = inputs.matrices, .batch = &inputs.batch};
   for (int32_t id = 0; id < static_cast<int32_t>(plan.program.values.size()); ++id) {
     const bool used = plan.slot_of[static_cast<size_t>(id)] >= 0 || plan.program.IsConstant({id});
     numbers_.values.push_back(used ? View(at(Value{id})) : Matrix());

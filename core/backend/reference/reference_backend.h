@@ -11,7 +11,7 @@ namespace peruse {
 class ReferenceBackend : public Backend {
  public:
   // Bounds the error that a float32 backend may have in each cell of a result of the last run (Bound in core/ops). Precondition: values of
-  // the program do not share memory.
+  // the program do not share memory, and the run's inputs still exist.
   virtual std::vector<double> ErrorBound(const Op& op, Value result) const = 0;
 };
 

@@ -179,7 +179,7 @@ struct CaseRun {
       PERUSE_CHECK(weights.tables[i].Allocate(p.tables_[i].rows, p.tables_[i].cols, DType::kF32).ok());
       PERUSE_CHECK(weights.tables[i].WriteRows(0, p.tables_[i].values).ok());
     }
-    inputs.lengths = oc.lengths;
+    inputs.batch = BatchOf(oc.lengths);
     for (const auto& values : p.inputs_) inputs.matrices.emplace_back(values);
     for (const auto& values : p.indices_) inputs.indices.emplace_back(values);
     if (!p.indices_.empty()) inputs.chosen = static_cast<int64_t>(p.indices_[0].size());

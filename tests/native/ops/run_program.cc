@@ -4,10 +4,15 @@
 
 namespace peruse::testing {
 
+RaggedBatch BatchOf(const std::vector<int32_t>& lengths) {
+  RaggedBatch batch;
+  for (const int32_t length : lengths) batch.Append(length);
+  return batch;
+}
+
 ProgramResult RunProgram(Backend& backend, const Program& program, const Weights& weights,
                          const ProgramInputs& inputs) {
-  RaggedBatch batch;
-  for (const int32_t length : inputs.lengths) batch.Append(length);
+  const RaggedBatch& batch = inputs.batch;
   Sizes sizes;
   sizes[Domain::kTokens] = batch.rows();
   sizes[Domain::kSequences] = batch.sequences();

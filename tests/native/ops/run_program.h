@@ -12,8 +12,9 @@ struct ProgramResult {
   Status status;
   std::vector<FloatBuffer> outputs;
 };
+RaggedBatch BatchOf(const std::vector<int32_t>& lengths);
 struct ProgramInputs {
-  std::vector<int32_t> lengths = {1};  // of the texts
+  RaggedBatch batch = BatchOf({1});
   std::vector<std::span<const float>> matrices;
   std::vector<std::span<const int32_t>> indices;
   int64_t chosen = 0;

@@ -27,7 +27,7 @@ class FakeModel : public Runner {
     ++runs;
     outputs_asked.assign(options.outputs.begin(), options.outputs.end());
     logit_rows_asked.assign(options.logit_rows.begin(), options.logit_rows.end());
-    batch_ = RaggedBatch();
+    batch_.Clear();
     logits_.clear();
     for (const ModelInput& input : inputs) {
       batch_.Append(static_cast<int32_t>(input.ids.size()));
