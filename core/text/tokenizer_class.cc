@@ -16,84 +16,92 @@ constexpr auto kSentencePiece = VocabularyFiles::kSentencePiece;
 constexpr auto kXlmRoberta = VocabularyFiles::kXlmRoberta;
 constexpr auto kCamembert = VocabularyFiles::kCamembert;
 
-// bos, eos, unk, sep, pad, cls and mask token of BERT.
-#define PERUSE_BERT_TOKENS {"", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
-#define PERUSE_DEBERTA_TOKENS {"[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
-#define PERUSE_ROBERTA_TOKENS {"<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"}
+constexpr DefaultTokens kBertTokens = {
+    .unk = "[UNK]", .sep = "[SEP]", .pad = "[PAD]", .cls = "[CLS]", .mask = "[MASK]"};
+constexpr DefaultTokens kDebertaTokens = {
+    .bos = "[CLS]", .eos = "[SEP]", .unk = "[UNK]", .sep = "[SEP]", .pad = "[PAD]", .cls = "[CLS]", .mask = "[MASK]"};
+constexpr DefaultTokens kRobertaTokens = {
+    .bos = "<s>", .eos = "</s>", .unk = "<unk>", .sep = "</s>", .pad = "<pad>", .cls = "<s>", .mask = "<mask>"};
+constexpr DefaultTokens kAlbertTokens = {
+    .bos = "[CLS]", .eos = "[SEP]", .unk = "<unk>", .sep = "[SEP]", .pad = "<pad>", .cls = "[CLS]", .mask = "[MASK]"};
 
 // Defaults of transformers' classes. Classes without vocabulary files need a tokenizer.json.
 constexpr TokenizerClass kClasses[] = {
     {.name = "PreTrainedTokenizer"},
     {.name = "TokenizersBackend", .has_type_ids = false},  // the base class in transformers 5
-    {.name = "BertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
-    {.name = "ElectraTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
-    {.name = "ConvBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
+    {.name = "BertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
+    {.name = "ElectraTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
+    {.name = "ConvBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
     {.name = "DistilBertTokenizer",
      .files = kWordPiece,
      .sets_normalizer = true,
      .has_type_ids = false,
-     .special = PERUSE_BERT_TOKENS},
-    {.name = "MobileBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
-    {.name = "SqueezeBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
-    {.name = "LayoutLMTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = PERUSE_BERT_TOKENS},
+     .special = kBertTokens},
+    {.name = "MobileBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
+    {.name = "SqueezeBertTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
+    {.name = "LayoutLMTokenizer", .files = kWordPiece, .sets_normalizer = true, .special = kBertTokens},
     {.name = "MPNetTokenizer",
      .files = kWordPiece,
      .sets_normalizer = true,
      .two_separators = true,
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = {"<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>"}},
-    {.name = "DebertaTokenizer", .files = kByteLevel, .special = PERUSE_DEBERTA_TOKENS},
-    {.name = "DebertaV2Tokenizer", .files = kSentencePiece, .special = PERUSE_DEBERTA_TOKENS},
+     .special =
+         {.bos = "<s>", .eos = "</s>", .unk = "[UNK]", .sep = "</s>", .pad = "<pad>", .cls = "<s>", .mask = "<mask>"}},
+    {.name = "DebertaTokenizer", .files = kByteLevel, .special = kDebertaTokens},
+    {.name = "DebertaV2Tokenizer", .files = kSentencePiece, .special = kDebertaTokens},
     {.name = "RobertaTokenizer",
      .files = kByteLevel,
      .sets_trimming = true,
      .two_separators = true,
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = PERUSE_ROBERTA_TOKENS},
+     .special = kRobertaTokens},
     {.name = "LongformerTokenizer",
      .files = kByteLevel,
      .sets_trimming = true,
      .two_separators = true,
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = PERUSE_ROBERTA_TOKENS},
+     .special = kRobertaTokens},
     {.name = "XLMRobertaTokenizer",
      .files = kXlmRoberta,
      .two_separators = true,
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = PERUSE_ROBERTA_TOKENS},
+     .special = kRobertaTokens},
     {.name = "CamembertTokenizer",
      .files = kCamembert,
      .two_separators = true,
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = PERUSE_ROBERTA_TOKENS,
+     .special = kRobertaTokens,
      .additional = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}},
-    {.name = "HerbertTokenizer", .special = {"", "", "<unk>", "</s>", "<pad>", "<s>", "<mask>"}},
-    {.name = "AlbertTokenizer",
-     .mask_takes_space = true,
-     .special = {"[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]", "[MASK]"}},
-    {.name = "RemBertTokenizer",
-     .mask_takes_space = true,
-     .special = {"[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]", "[MASK]"}},
+    {.name = "HerbertTokenizer",
+     .special = {.unk = "<unk>", .sep = "</s>", .pad = "<pad>", .cls = "<s>", .mask = "<mask>"}},
+    {.name = "AlbertTokenizer", .mask_takes_space = true, .special = kAlbertTokens},
+    {.name = "RemBertTokenizer", .mask_takes_space = true, .special = kAlbertTokens},
     {.name = "BigBirdTokenizer",
      .has_type_ids = false,
      .mask_takes_space = true,
-     .special = {"<s>", "</s>", "<unk>", "[SEP]", "<pad>", "[CLS]", "[MASK]"}},
+     .special = {.bos = "<s>",
+                 .eos = "</s>",
+                 .unk = "<unk>",
+                 .sep = "[SEP]",
+                 .pad = "<pad>",
+                 .cls = "[CLS]",
+                 .mask = "[MASK]"}},
     {.name = "GPT2Tokenizer",
      .has_type_ids = false,
-     .special = {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "", "", "", ""}},
+     .special = {.bos = "<|endoftext|>", .eos = "<|endoftext|>", .unk = "<|endoftext|>"}},
     {.name = "GemmaTokenizer",
      .has_type_ids = false,
      .adds_ends = true,
-     .special = {"<bos>", "<eos>", "<unk>", "", "<pad>", "", ""}},
+     .special = {.bos = "<bos>", .eos = "<eos>", .unk = "<unk>", .pad = "<pad>"}},
     {.name = "LlamaTokenizer",
      .has_type_ids = false,
      .adds_ends = true,
-     .special = {"<s>", "</s>", "<unk>", "", "", "", ""}},
+     .special = {.bos = "<s>", .eos = "</s>", .unk = "<unk>"}},
 };
 
 struct ModelType {

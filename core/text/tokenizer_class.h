@@ -1,6 +1,7 @@
 // The behaviour that transformers' tokenizer classes (tokenizer_class in tokenizer_config.json) add to a tokenizer's files.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -19,6 +20,21 @@ inline constexpr size_t kSpecialAttributes = 7;
 inline constexpr std::string_view kSpecialNames[kSpecialAttributes] = {
     "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
+// The special tokens of a class if no file names others. An empty string means that the class does not have the token.
+struct DefaultTokens {
+  std::string_view bos = {};
+  std::string_view eos = {};
+  std::string_view unk = {};
+  std::string_view sep = {};
+  std::string_view pad = {};
+  std::string_view cls = {};
+  std::string_view mask = {};
+
+  constexpr std::string_view operator[](size_t attribute) const {
+    return std::array{bos, eos, unk, sep, pad, cls, mask}[attribute];
+  }
+};
+
 struct TokenizerClass {
   std::string_view name;  // name of the class without "Fast"
   VocabularyFiles files = VocabularyFiles::kNone;
@@ -32,8 +48,7 @@ struct TokenizerClass {
   // Puts bos_token before and eos_token after each text, depending on add_bos_token and add_eos_token. Ignores post_processor in
   // tokenizer.json.
   bool adds_ends = false;
-  // Default special tokens, if no file names others; an empty string means that the class does not have the token.
-  std::string_view special[kSpecialAttributes] = {};
+  DefaultTokens special;
   std::string_view additional[3] = {};
 };
 
