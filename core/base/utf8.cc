@@ -126,7 +126,6 @@ Utf8IndexConverter::Utf8IndexConverter(std::string_view text) : text_(text), asc
 void Utf8IndexConverter::Forward() {
   const int length = Utf8Length(static_cast<unsigned char>(text_[byte_]));
   byte_ += static_cast<size_t>(length);
-  code_point_ += 1;
   utf16_ += length == 4 ? 2 : 1;
 }
 
@@ -135,11 +134,10 @@ void Utf8IndexConverter::Backward() {
   do {
     --byte_;
   } while (byte_ > 0 && IsUtf8Continuation(text_[byte_]));
-  code_point_ -= 1;
   utf16_ -= end - byte_ == 4 ? 2 : 1;
 }
 
-void Utf8IndexConverter::Rewind() { byte_ = code_point_ = utf16_ = 0; }
+void Utf8IndexConverter::Rewind() { byte_ = utf16_ = 0; }
 
 void Utf8IndexConverter::MoveTo(size_t byte) {
   if (byte > text_.size()) byte = text_.size();
@@ -147,13 +145,6 @@ void Utf8IndexConverter::MoveTo(size_t byte) {
   while (byte_ < byte && byte_ + static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text_[byte_]))) <= byte)
     Forward();
   while (byte_ > byte) Backward();
-}
-
-size_t Utf8IndexConverter::ToCodePoint(size_t byte) {
-  if (ascii_) return byte < text_.size() ? byte : text_.size();
-  if (byte == 0) return 0;
-  MoveTo(byte);
-  return code_point_;
 }
 
 size_t Utf8IndexConverter::ToUtf16(size_t byte) {
@@ -168,14 +159,6 @@ size_t Utf8IndexConverter::Utf16ToByte(size_t utf16) {
   if (utf16 < utf16_ / 2) Rewind();
   while (utf16_ < utf16 && byte_ < text_.size()) Forward();
   while (utf16_ > utf16) Backward();
-  return byte_;
-}
-
-size_t Utf8IndexConverter::CodePointToByte(size_t code_point) {
-  if (ascii_) return code_point < text_.size() ? code_point : text_.size();
-  if (code_point < code_point_ / 2) Rewind();
-  while (code_point_ < code_point && byte_ < text_.size()) Forward();
-  while (code_point_ > code_point) Backward();
   return byte_;
 }
 

@@ -60,18 +60,16 @@ std::string ReplaceInvalidUtf8(std::string_view text);
 std::string Excerpt(std::string_view text);  // about the first 100 bytes
 size_t CountCodePoints(std::string_view text);
 
-// Converts byte indices of a valid UTF-8 text to code point and UTF-16 indices. Walks from the previous index, so that roughly increasing
+// Converts byte indices of a valid UTF-8 text to UTF-16 indices, and back. Walks from the previous index, so that roughly increasing
 // indices take linear time in total.
 class Utf8IndexConverter {
  public:
   explicit Utf8IndexConverter(std::string_view text);  // keeps a view of `text`
 
   // Precondition: byte <= text.size(). A byte inside a character counts as the start of the character.
-  size_t ToCodePoint(size_t byte);
   size_t ToUtf16(size_t byte);
   // Converts a UTF-16 index to a byte index. Beyond the end it returns text.size(), inside a surrogate pair the start of the pair.
   size_t Utf16ToByte(size_t utf16);
-  size_t CodePointToByte(size_t code_point);
 
  private:
   void MoveTo(size_t byte);
@@ -82,7 +80,6 @@ class Utf8IndexConverter {
   std::string_view text_;
   bool ascii_;
   size_t byte_ = 0;
-  size_t code_point_ = 0;
   size_t utf16_ = 0;
 };
 

@@ -56,10 +56,6 @@ void WriteList(std::string_view name, const std::vector<T>& values, bool negativ
 void WriteOffsets(const Encoding& encoding, const Input inputs[2], JsonWriter* writer) {
   writer->Key("offsets");
   writer->BeginArray();
-  std::vector<Utf8IndexConverter> converters[2];
-  for (int i = 0; i < 2; ++i) {
-    for (const std::string_view part : inputs[i].parts) converters[i].emplace_back(part);
-  }
   for (size_t i = 0; i < encoding.size(); ++i) {
     const int sequence = encoding.sequence_ids[i];
     if (sequence < 0) {
@@ -68,9 +64,10 @@ void WriteOffsets(const Encoding& encoding, const Input inputs[2], JsonWriter* w
       continue;
     }
     const size_t part = inputs[sequence].is_words ? static_cast<size_t>(encoding.word_ids[i]) : 0;
-    Utf8IndexConverter& converter = converters[sequence][part];
-    writer->Int(static_cast<int64_t>(converter.ToCodePoint(static_cast<size_t>(encoding.offsets[i].start))));
-    writer->Int(static_cast<int64_t>(converter.ToCodePoint(static_cast<size_t>(encoding.offsets[i].end))));
+    const std::string_view text = inputs[sequence].parts[part];
+    for (const int32_t byte : {encoding.offsets[i].start, encoding.offsets[i].end}) {
+      writer->Int(static_cast<int64_t>(CountCodePoints(text.substr(0, static_cast<size_t>(byte)))));
+    }
   }
   writer->EndArray();
 }
