@@ -6,7 +6,7 @@
 // folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing, and published embedders
 // on sentences and intents, if tools/setup/published_models.mjs has installed them. With --rows, a file of precision_rows.py, only the demo
 // models are scored, on the parts for choosing. --tuned is the folder that tests/bench/export/tune_minilm.py has written.
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -355,11 +355,14 @@ if (options.data !== undefined && has('embedders')) {
 }
 if (options.data !== undefined && options.tuned !== undefined && has('tuned')) {
   const name = 'all-MiniLM-L6-v2, fine-tuned';
-  for (const set of ['banking77', 'clinc150']) await classifier(name, set, intents(options.data, set).texts);
-  await classifier(
-    name,
-    'rt-polarity',
-    testOpinions('rt-polarity').map(({ label, text }) => [text, String(label)]),
-  );
-  for (const set of ['wikigold', 'wnut17']) await tagger(set, entitySentences(options.data, set), [name, join(options.tuned, 'entities')]);
+  const tuned = (set) => existsSync(join(options.tuned, set)); // tune_minilm.py writes those that it is asked for
+  for (const set of ['banking77', 'clinc150'].filter(tuned)) await classifier(name, set, intents(options.data, set).texts);
+  if (tuned('rt-polarity')) {
+    const opinions = testOpinions('rt-polarity').map(({ label, text }) => [text, String(label)]);
+    await classifier(name, 'rt-polarity', opinions);
+  }
+  if (tuned('entities')) {
+    for (const set of ['wikigold', 'wnut17'])
+      await tagger(set, entitySentences(options.data, set), [name, join(options.tuned, 'entities')]);
+  }
 }

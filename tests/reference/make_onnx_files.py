@@ -20,6 +20,7 @@ import transformers
 from onnx_exporters import export_by_optimum, export_sentences, optimise_as_optimum
 from onnx_floats import results_of
 from onnxruntime.quantization import QuantFormat, QuantType, matmul_bnb4_quantizer, matmul_nbits_quantizer, quantize_dynamic
+from safetensors.torch import load_file
 
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
 OPSET = 18
@@ -40,6 +41,18 @@ def load(case):
     folder = TINY / case["name"]
     model_class = getattr(transformers, case["model"])
     return model_class.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+
+
+def is_read_otherwise(model, case):
+    """Whether a later version of transformers made the case's goldens, and this version ignores keys of config.json that change the encoder."""
+    if "transformers" not in case:
+        return False
+    golden = load_file(TINY / case["name"] / "expected.safetensors")
+    inputs = {name: golden[f"c.{name}"][None].long() for name in inputs_of(model, case["choices"]) if name != "attention_mask"}
+    with torch.no_grad():
+        states = model(**inputs, output_hidden_states=True).hidden_states
+    layers = range(1, len(states) - 1)  # the last one may be before or after a final norm
+    return not all(torch.allclose(states[layer][0], golden[f"c.hidden_states.{layer}"], atol=1e-3) for layer in layers)
 
 
 def export(model, inputs, path, dynamo=False, opset=OPSET):
@@ -173,6 +186,9 @@ def main():
             continue
         model = load(case)
         if model.config.model_type not in TYPES:
+            continue
+        if is_read_otherwise(model, case):
+            print(f"{case['name']}: transformers {transformers.__version__} reads config.json in another way than {case['transformers']}", flush=True)
             continue
         inputs = inputs_of(model, case["choices"])
         folder = options.out_dir / case["name"]
