@@ -30,6 +30,7 @@ struct DefaultTokens {
   std::string_view cls = {};
   std::string_view mask = {};
 
+  // The token of a SpecialAttribute.
   constexpr std::string_view operator[](size_t attribute) const {
     return std::array{bos, eos, unk, sep, pad, cls, mask}[attribute];
   }
