@@ -299,6 +299,41 @@ TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
   EXPECT_GT(fit.held_out_loss, 0.6);
 }
 
+TEST(Logistic, WithoutFoldsHasAUsualStrengthAndFactor) {
+  constexpr int64_t kRows = 60, kWidth = 8;
+  const std::vector<float> features = Random(kRows * kWidth, 51);
+  std::vector<float> targets;
+  for (size_t row = 0; row < kRows; ++row) {
+    const bool one = features[row * kWidth] > 0;
+    targets.insert(targets.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
+  }
+  const LogisticData data = {features, targets, kRows, kWidth, 2, false};
+  const LogisticFit fit = FitLogistic(data, {}, 0, *Workers::Create(1).value());
+  EXPECT_EQ(fit.factor, 0.8);
+  EXPECT_TRUE(fit.held_out.empty());
+  double mean = 0, squares = 0, variance = 0;
+  for (int64_t i = 0; i < kWidth; ++i) {
+    mean = squares = 0;
+    for (int64_t row = 0; row < kRows; ++row) {
+      const double x = double{features[static_cast<size_t>(row * kWidth + i)]};
+      mean += x / kRows;
+      squares += x * x / kRows;
+    }
+    variance += (squares - mean * mean) / kWidth;
+  }
+  EXPECT_NEAR(fit.l2, variance, 1e-9);
+  // At the minimum, the gradient of the loss is -l2 w. Here it is computed for the first feature of the first label.
+  double gradient = 0;
+  for (size_t row = 0; row < kRows; ++row) {
+    double z = double{fit.bias[1]} - double{fit.bias[0]};
+    for (size_t i = 0; i < kWidth; ++i)
+      z += (double{fit.weight[kWidth + i]} - double{fit.weight[i]}) * double{features[row * kWidth + i]};
+    const double chance = 1 / (1 + std::exp(z / fit.factor));
+    gradient += (chance - double{targets[2 * row]}) * double{features[row * kWidth]} / kRows;
+  }
+  EXPECT_NEAR(gradient, -fit.l2 * double{fit.weight[0]} / fit.factor, 1e-6);
+}
+
 // The factor has the least loss of the held-out scores, with targets of which a part is even.
 TEST(Logistic, ProbabilitiesSuitRowsNotSeen) {
   constexpr int64_t kRows = 60, kWidth = 8;
