@@ -57,7 +57,8 @@ std::span<const float> FeatureCache::Rows(const Part& part) {
   return matrix_;
 }
 
-LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t seed, Trainee& trainee) const {
+LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t seed, bool cross_validate,
+                                        Trainee& trainee) const {
   const std::span<const Example> examples = sets_[0];
   const auto labels = static_cast<int64_t>(trainee.config().num_labels());
   std::vector<float> features, targets;
@@ -74,10 +75,11 @@ LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t see
   }
   const auto rows = static_cast<int64_t>(examples.size());
   for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
-  const int32_t folds = FoldCount(examples.size());
+  const int32_t folds = cross_validate ? FoldCount(examples.size()) : 0;
   const bool sigmoid = objective.traits().link == Objective::Link::kSigmoid;
-  LogisticFit fit = FitLogistic({features, targets, rows, cut_.width, labels, sigmoid}, FoldsOf(examples, folds, seed),
-                                folds, trainee.held()->workers());
+  const std::vector<int32_t> numbers = cross_validate ? FoldsOf(examples, folds, seed) : std::vector<int32_t>();
+  LogisticFit fit =
+      FitLogistic({features, targets, rows, cut_.width, labels, sigmoid}, numbers, folds, trainee.held()->workers());
   const std::string bias = cut_.solved.substr(0, cut_.solved.size() - 6) + "bias";
   for (Master& master : trainee.masters().tensors()) {
     if (master.name == cut_.solved) std::copy(fit.weight.begin(), fit.weight.end(), master.values);

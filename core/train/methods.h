@@ -15,7 +15,7 @@ namespace peruse::train {
 
 struct CutProgram {
   Program features;   // computes the features; unused if the method trains the whole model
-  Program logits;     // computes the logits, from the features if there are any
+  Program logits;     // computes the logits, from the features if there are any; for kContrast the vectors of the texts
   int32_t width = 0;  // columns of the features; 0 means that the method trains the whole model
   std::string
       solved;  // weight of the last linear layer, if FitLogistic solves it; features then have a row per text, else per token
@@ -24,6 +24,8 @@ struct CutProgram {
   bool by_text() const { return !solved.empty(); }
 };
 
+// Returns the number of layers that kContrast trains; 0 means that the model has too few.
+int32_t ContrastLayers(const Trainee& trainee);
 // Errors: kInvalidArgument or kUnsupported if the method cannot train this model for this objective.
 Status CheckMethod(const TeachOptions& options, const Trainee& trainee, const Objective& objective);
 // Marks the tensors that the method trains, and adds LoRA pairs. Errors: kInvalidArgument if LoRA finds no layer.

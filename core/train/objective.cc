@@ -53,9 +53,13 @@ class LabelObjective : public Objective {
 class SingleLabel : public LabelObjective {
  public:
   explicit SingleLabel(const CrossEntropyOptions& options)
-      : LabelObjective(
-            {.one_of_several = true, .class_weights = true, .smoothing = true, .f1 = true, .link = Link::kSoftmax},
-            options) {}
+      : LabelObjective({.one_of_several = true,
+                        .class_weights = true,
+                        .smoothing = true,
+                        .f1 = true,
+                        .contrasts = true,
+                        .link = Link::kSoftmax},
+                       options) {}
 
  private:
   void Count(const Example& example, const Block& logits) override {

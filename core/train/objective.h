@@ -71,6 +71,7 @@ class Objective {
     bool f1 = false;              // whether the metric f1 exists
     bool squared_error = false;   // whether the metric error exists
     bool masks = false;           // whether every update masks other tokens
+    bool contrasts = false;       // whether each text has one certain label, so that pairs have the same label or not
     Link link = Link::kNone;
   };
 

@@ -11,10 +11,11 @@
 namespace peruse::train {
 
 enum class Method : uint8_t {
-  kHead,    // only the head, on features that the encoder computes once
-  kLayers,  // the head and the last layers, on outputs of the layer below, which are computed once
-  kLora,    // low-rank updates of linear layers, and new tensors of the head
-  kFull,    // all tensors
+  kHead,      // only the head, on features that the encoder computes once
+  kLayers,    // the head and the last layers, on outputs of the layer below, which are computed once
+  kLora,      // low-rank updates of linear layers, and new tensors of the head
+  kFull,      // all tensors
+  kContrast,  // the last layers of a sentence embedder, so that texts with one label get similar vectors; then the head
 };
 
 struct TeachOptions {

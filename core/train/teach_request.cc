@@ -25,13 +25,16 @@ constexpr Head kHeads[] = {Head::kSequenceClassification,
 constexpr int32_t kReadsLabels = 1;  // the task, of kTasks, for models that read labels with the text
 constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
-constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
+constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full", "contrast"};
 
 // Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256;
 // docs/internals/teaching.md measures that for 128.
-constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
-constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
+constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f, 1.5e-4f};
+constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }
+
+// Examples in an update. kContrast compares all pairs of a batch, so it learns more from larger ones.
+constexpr int32_t kBatch = 16, kContrastBatch = 32;
 
 // Minimum number of updates, reached by more epochs: with few updates, fine-tuning on small data fails (Mosbach et al., 2021).
 constexpr int64_t kEnoughUpdates = 150;
@@ -61,6 +64,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   request.chooses_method = !reader.Member("method").exists();
   options.adamw.learning_rate = -1;
   options.epochs = 0;
+  options.batch_size = 0;
   reader.Read("layers", 1, &options.layers);
   reader.Read("lora_rank", 1, &options.lora_rank);
   reader.Read("lora_alpha", &options.lora_alpha);
@@ -137,6 +141,8 @@ TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t exam
     const float factor = method == Method::kHead ? 1 : RateFactor(width);
     rate = std::min(kRates[number] * factor, kHighestRates[number]);
   }
+  if (filled.batch_size == 0) filled.batch_size = method == Method::kContrast ? kContrastBatch : kBatch;
+  if (method == Method::kContrast) filled.epochs = 1;  // kContrast draws its batches, and has a fixed number of updates
   if (filled.epochs > 0) return filled;
   const int64_t updates = std::max<int64_t>(1, (examples + filled.batch_size - 1) / filled.batch_size);
   filled.epochs = static_cast<int32_t>(std::max((kEnoughUpdates + updates - 1) / updates, kFewestEpochs));

@@ -17,11 +17,11 @@
 //             "replaced-token-detection",       // zero-shot-classification: a GLiClass, which reads the labels with the text
 //     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
 //     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of texts
-//     "method": "full" | "head" | "lora" | "layers",  "layers": 2,     // chosen by trials.h if absent
+//     "method": "full" | "head" | "contrast" | "lora" | "layers",  "layers": 2,     // chosen by trials.h if absent
 //     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
 //     "freeze_words": false, "epochs": <at least 3, for 150 updates>,
 //     "learning_rate": <by method and hidden size, example_reader.cc>,
-//     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
+//     "batch_size": 16 (contrast: 32), "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
 //     "threads": 1,                             // results do not depend on it

@@ -11,7 +11,7 @@ namespace {
 constexpr double kLittleLearnt = 0.8;
 
 const char* MethodName(Method method) {
-  constexpr const char* kNames[] = {"head", "layers", "lora", "full"};
+  constexpr const char* kNames[] = {"head", "layers", "lora", "full", "contrast"};
   return kNames[static_cast<size_t>(method)];
 }
 

@@ -51,13 +51,12 @@ Result<Teacher::Plan> Teacher::Begin() {
     features_ = std::make_unique<FeatureCache>(cut_, held.parameters(), examples, sets_[kValidation]);
     phase_ = Phase::kFeatures;
   }
-  const auto batch = static_cast<size_t>(options_.batch_size);
-  const auto updates = static_cast<int64_t>((examples.size() + batch - 1) / batch);
-  options_.adamw.steps = cut_.by_text() ? 1 : updates * options_.epochs;
   Plan plan;
-  plan.steps = options_.adamw.steps;
+  plan.steps = PlanSteps();
   plan.examples = static_cast<int64_t>(examples.size());
   plan.validation_examples = static_cast<int64_t>(sets_[kValidation].size());
+  if (options_.method == Method::kContrast)
+    contrast_ = std::make_unique<ContrastBatches>(examples, options_.batch_size, options_.batch_tokens, options_.seed);
   for (const Master& master : masters.tensors()) plan.trained += master.trained ? master.size : 0;
   if (!cut_.by_text()) {
     optimiser_ = std::make_unique<AdamW>(masters, held.workers(), options_.adamw);
@@ -72,6 +71,17 @@ Result<Teacher::Plan> Teacher::Begin() {
   PERUSE_RETURN_IF_ERROR(CheckMemory(plan));
   Shuffle();
   return plan;
+}
+
+int64_t Teacher::PlanSteps() {
+  if (options_.method == Method::kContrast) {
+    options_.adamw.steps = kContrastUpdates;
+    return kContrastUpdates + 1;  // the last step solves the classifier
+  }
+  const auto batch = static_cast<size_t>(options_.batch_size);
+  const auto updates = static_cast<int64_t>((sets_[kTraining].size() + batch - 1) / batch);
+  options_.adamw.steps = cut_.by_text() ? 1 : updates * options_.epochs;
+  return options_.adamw.steps;
 }
 
 // Begins a training step with the largest possible part, so that later steps do not allocate memory.
@@ -159,6 +169,10 @@ Result<Teacher::Progress> Teacher::Advance() {
       progress_.phase = "training";
       PERUSE_RETURN_IF_ERROR(FitHead());
       break;
+    case Phase::kContrast:
+      progress_.phase = "training";
+      PERUSE_RETURN_IF_ERROR(Contrast());
+      break;
     case Phase::kTraining:
       progress_.phase = "training";
       PERUSE_RETURN_IF_ERROR(Update());
@@ -179,14 +193,29 @@ Status Teacher::ComputeFeatures() {
   const Part part = PartsOf(features_->Next(count)).front();
   batch_.Fill(part);
   PERUSE_RETURN_IF_ERROR(features_->Compute(part, batch_, Options(/*training=*/false)));
-  if (features_->Next(1).empty()) phase_ = cut_.by_text() ? Phase::kFit : Phase::kTraining;
+  if (features_->Next(1).empty())
+    phase_ = cut_.by_text() ? Phase::kFit : contrast_ ? Phase::kContrast : Phase::kTraining;
+  return OkStatus();
+}
+
+Status Teacher::BeginHead() {
+  TeachOptions options = options_;
+  options.method = Method::kHead;
+  features_.reset();
+  step_.reset();
+  PERUSE_ASSIGN_OR_RETURN(cut_, CutFor(options, trainee_, *objective_));
+  step_ = std::make_unique<Step>(cut_.logits, trainee_.held()->parameters());
+  features_ = std::make_unique<FeatureCache>(cut_, trainee_.held()->parameters(), sets_[kTraining], sets_[kValidation]);
+  phase_ = Phase::kFeatures;
   return OkStatus();
 }
 
 Status Teacher::FitHead() {
-  const LogisticFit fit = features_->FitClassifier(*objective_, options_.seed, trainee_);
+  // Vectors that were trained with these labels would make a cross-validation too optimistic.
+  const bool cross_validates = !contrast_;
+  const LogisticFit fit = features_->FitClassifier(*objective_, options_.seed, cross_validates, trainee_);
   const auto labels = static_cast<size_t>(trainee_.config().num_labels());
-  const bool guesses = objective_->traits().link == Objective::Link::kSoftmax;
+  const bool guesses = cross_validates && objective_->traits().link == Objective::Link::kSoftmax;
   for (size_t i = 0; guesses && i < sets_[kTraining].size(); ++i) {
     report_.guesses.push_back(GuessOf(std::span(fit.held_out).subspan(i * labels, labels)));
   }
@@ -195,8 +224,21 @@ Status Teacher::FitHead() {
   progress_.loss = fit.loss;
   report_.losses.push_back(fit.loss);
   epoch_ = {.loss = fit.loss, .updates = 1};
-  report_.steps = progress_.step = updates_ = 1;
+  report_.steps = progress_.step = ++updates_;
   return EndEpoch();
+}
+
+Status Teacher::Contrast() {
+  trainee_.held()->ZeroGradients();
+  const Part part = contrast_->Draw(static_cast<size_t>(updates_));
+  PERUSE_RETURN_IF_ERROR(BeginStep(part, Options(/*training=*/true)));
+  report_.tokens += batch_.rows().rows();
+  step_->Forward();
+  const double loss = ContrastLoss(part, step_->output(), step_->output_gradient());
+  step_->Backward();
+  trainee_.held()->Gather();
+  PERUSE_RETURN_IF_ERROR(Apply(loss));
+  return updates_ < kContrastUpdates ? OkStatus() : BeginHead();
 }
 
 Status Teacher::Update() {
@@ -227,22 +269,26 @@ Status Teacher::Update() {
   progress_.generator_loss = pretraining_ ? pretraining_->loss() : 0;
   loss += progress_.generator_loss;
   held.Gather();
+  PERUSE_RETURN_IF_ERROR(Apply(loss));
+  next_ += count;
+  epoch_.loss += loss;
+  epoch_.generator_loss += progress_.generator_loss;
+  ++epoch_.updates;
+  return next_ < order_.size() ? OkStatus() : EndEpoch();
+}
+
+Status Teacher::Apply(double loss) {
   const double norm = pretraining_ ? pretraining_->Update(*optimiser_) : optimiser_->Update();
   if (!std::isfinite(norm) || !std::isfinite(loss)) {
     return Unsupported("training diverged at step " + std::to_string(updates_ + 1) +
                        "; its loss is not a number: a smaller learning_rate may help");
   }
-  held.Hold();
-  next_ += count;
-  report_.steps = ++updates_;
+  trainee_.held()->Hold();
+  report_.steps = progress_.step = ++updates_;
   report_.losses.push_back(loss);
-  epoch_.loss += loss;
-  epoch_.generator_loss += progress_.generator_loss;
-  ++epoch_.updates;
-  progress_.step = updates_;
   progress_.loss = loss;
   progress_.learning_rate = optimiser_->last_rate();
-  return next_ < order_.size() ? OkStatus() : EndEpoch();
+  return OkStatus();
 }
 
 Status Teacher::BeginStep(const Part& part, const StepOptions& options) {

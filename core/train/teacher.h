@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/train/adamw.h"
+#include "core/train/contrast.h"
 #include "core/train/example_batch.h"
 #include "core/train/feature_cache.h"
 #include "core/train/methods.h"
@@ -48,9 +49,10 @@ class Teacher {
     std::vector<Epoch> epochs;
     int32_t best_epoch = 0;  // counted from 1; 0 if there was no validation: the result is then the last state
     int64_t steps = 0;
-    int64_t tokens = 0;      // number of tokens that the model has processed in training
-    double l2 = 0;           // for kHead: strength of the regularisation, chosen by cross-validation
-    double temperature = 1;  // for kHead: what the logits were divided by
+    int64_t tokens = 0;  // number of tokens that the model has processed in training
+    double l2 =
+        0;  // for a classifier that FitLogistic solves: strength of the regularisation, chosen by cross-validation
+    double temperature = 1;  // for such a classifier: what the logits were divided by
     // For kHead with one label per text: predictions for all training examples, each by the fit without its fold.
     std::vector<Guess> guesses;
     std::vector<double> losses;  // loss of each update
@@ -69,7 +71,7 @@ class Teacher {
   const TeachOptions& options() const { return options_; }
 
  private:
-  enum class Phase : uint8_t { kFeatures, kFit, kTraining, kValidation, kDone };
+  enum class Phase : uint8_t { kFeatures, kFit, kContrast, kTraining, kValidation, kDone };
   struct Best {
     double loss = 0;             // loss of the best validation
     int32_t epochs_since = 0;    // validations since the best one
@@ -81,6 +83,8 @@ class Teacher {
     int64_t updates = 0;
   };
 
+  // Returns the number of updates, and sets that of the optimiser.
+  int64_t PlanSteps();
   Status CheckMemory(Plan& plan);
   // Returns logits, or their gradients, with one row per text or token. Models that read labels may compute one row per label instead.
   Block ByText(const Block& block) const;
@@ -92,7 +96,12 @@ class Teacher {
 
   Status ComputeFeatures();
   Status FitHead();
+  // Prepares to fit the classifier to the vectors of the changed layers.
+  Status BeginHead();
+  Status Contrast();
   Status Update();
+  // Changes the weights by the gradients of an update, and reports its loss. Errors: kUnsupported if the loss is NaN.
+  Status Apply(double loss);
   // Begins a step on a part, whose examples are then in batch_.
   Status BeginStep(const Part& part, const StepOptions& options);
   // Returns one part's share of the loss and adds its gradients. `rows` is the number of rows of logits of the whole update.
@@ -100,7 +109,8 @@ class Teacher {
   Status Validate();
   Status EndEpoch();
   Status NextEpoch();
-  bool IsLastEpoch() const { return cut_.by_text() || progress_.epoch >= options_.epochs; }
+  bool solves_head() const { return cut_.by_text() || contrast_; }
+  bool IsLastEpoch() const { return solves_head() || progress_.epoch >= options_.epochs; }
   void KeepBest(double loss);
   void RestoreBest();
 
@@ -115,11 +125,12 @@ class Teacher {
   CutProgram cut_;
   std::unique_ptr<Step> step_;  // over cut_.logits
   ExampleBatch batch_;
-  std::unique_ptr<FeatureCache> features_;    // null if the method trains the whole model
-  std::span<const float> matrix_;             // features of the tokens of step_'s batch
-  std::unique_ptr<Pretraining> pretraining_;  // null unless tokens are masked
-  std::unique_ptr<Sift> sift_;                // null without scale-invariant fine-tuning
-  std::unique_ptr<AdamW> optimiser_;          // null if FitLogistic solves the classifier
+  std::unique_ptr<FeatureCache> features_;     // null if the method trains the whole model
+  std::span<const float> matrix_;              // features of the tokens of step_'s batch
+  std::unique_ptr<Pretraining> pretraining_;   // null unless tokens are masked
+  std::unique_ptr<Sift> sift_;                 // null without scale-invariant fine-tuning
+  std::unique_ptr<ContrastBatches> contrast_;  // null except for kContrast
+  std::unique_ptr<AdamW> optimiser_;           // null if FitLogistic solves the classifier
 
   Part order_;       // training examples, shuffled
   size_t next_ = 0;  // index of the next example in order_, or in a validation

@@ -1,6 +1,7 @@
 #include "core/train/trials.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/train/folds.h"
@@ -12,9 +13,10 @@ namespace {
 constexpr int32_t kTrainedFolds = 3;
 // Minimum number of examples for comparing methods: with fewer, folds are too small for a comparison.
 constexpr size_t kEnoughToCompare = 48;
-// Limits the floating-point operations of a comparison of methods: about ten seconds in WebAssembly.
-constexpr double kComparable = 1e12;
-// Limits the floating-point operations of full training, if the caller does not choose the method: about a minute.
+// Limits the floating-point operations of a comparison of methods: about ten seconds in WebAssembly. kContrast is faster than kFull for the same
+// estimate, because its batches are larger, but it is for larger models, so less time is left for a comparison.
+constexpr double kComparable = 1e12, kContrastComparable = 4e11;
+// Limits the floating-point operations of a training run, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
 int32_t TrueLabelOf(const Example& example) {
@@ -29,6 +31,11 @@ double AccuracyOf(const std::vector<Guess>& guesses, const std::vector<Example>&
   return static_cast<double>(right) / static_cast<double>(guesses.size());
 }
 
+Method RivalOf(const Trainee& trainee, Goal goal) {
+  const bool contrasts = trainee.sentence() && Objective::Create(goal, {})->traits().contrasts;
+  return contrasts && ContrastLayers(trainee) > 0 ? Method::kContrast : Method::kFull;
+}
+
 }  // namespace
 
 Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
@@ -36,6 +43,7 @@ Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> 
     : trainee_(trainee),
       goal_(goal),
       link_(Objective::Create(goal, {})->traits().link),
+      rival_(RivalOf(trainee, goal)),
       options_(std::move(options)),
       asked_(method),
       cross_validate_(cross_validate),
@@ -45,17 +53,24 @@ Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> 
 
 int32_t Trials::LabelOf(size_t example) const { return TrueLabelOf(training_[example]); }
 
-double Trials::CostOfFull() const {
+double Trials::CostOfRival() const {
+  const TeachOptions options = options_(rival_);
+  const bool contrasts = rival_ == Method::kContrast;
+  const int32_t first_layer = contrasts ? trainee_.config().num_hidden_layers - ContrastLayers(trainee_) : 0;
   double weights = 0, tokens = 0;
   for (const Master& master : trainee_.masters().tensors())
-    if (LayerNumber(master.name)) weights += static_cast<double>(master.size);
+    if (LayerNumber(master.name).value_or(-1) >= first_layer) weights += static_cast<double>(master.size);
   for (const Example& example : training_) tokens += static_cast<double>(example.ids.size());
-  return 6 * weights * tokens * options_(Method::kFull).epochs;
+  if (!contrasts) return 6 * weights * tokens * options.epochs;
+  const double batches = static_cast<double>(training_.size()) / options.batch_size;
+  const double of_batch = std::min(tokens / std::max(batches, 1.0), static_cast<double>(options.batch_tokens));
+  return 6 * weights * of_batch * kContrastUpdates;
 }
 
 int64_t Trials::StepsOf(const Training& training) const {
   const bool solved = link_ != Objective::Link::kNone && !trainee_.config().reads_labels();
   if (training.method == Method::kHead && solved) return 1;
+  if (training.method == Method::kContrast) return kContrastUpdates + 1;
   const TeachOptions options = options_(training.method);
   int64_t examples = static_cast<int64_t>(training_.size());
   if (training.fold >= 0) examples -= std::count(folds_.begin(), folds_.end(), training.fold);
@@ -63,12 +78,15 @@ int64_t Trials::StepsOf(const Training& training) const {
 }
 
 int64_t Trials::total_steps() const {
-  int64_t steps = chosen_ ? 0 : StepsOf({Method::kFull});
+  int64_t steps = chosen_ ? 0 : StepsOf({rival_});
   for (const Training& training : planned_) steps += StepsOf(training);
   return steps;
 }
 
-bool Trials::FullByRule() const { return !trainee_.sentence() && CostOfFull() <= kTrainable; }
+// The vectors of an embedder suffice for the head, so embedders are not trained fully.
+bool Trials::RivalByRule() const {
+  return (rival_ == Method::kContrast || !trainee_.sentence()) && CostOfRival() <= kTrainable;
+}
 
 void Trials::ScoreByFolds(Method method) {
   const int32_t count = std::min(kTrainedFolds, static_cast<int32_t>(training_.size()));
@@ -84,13 +102,14 @@ Result<Teacher::Plan> Trials::Begin() {
     planned_.push_back({*asked_});
     chosen_ = true;
   } else if (!one_label) {
-    const bool head = link_ != Objective::Link::kNone && !FullByRule();
+    const bool head = link_ != Objective::Link::kNone && !RivalByRule();
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {
     planned_.push_back({Method::kHead});  // the fit of kHead computes its own cross-validation score
-    const bool quick = CostOfFull() * kTrainedFolds <= kComparable;
-    if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
+    const bool quick =
+        CostOfRival() * kTrainedFolds <= (rival_ == Method::kContrast ? kContrastComparable : kComparable);
+    if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(rival_);
   }
   if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.masters().KeepStart());
   PERUSE_RETURN_IF_ERROR(Start(planned_[0]));
@@ -144,17 +163,24 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
+// By how much a rival may be worse and still be chosen. On development sets kContrast is better than the head by several points on average, so a
+// worse score that may be chance, within one standard error, does not count.
+double Trials::Margin(double accuracy) const {
+  if (rival_ != Method::kContrast) return 0;
+  return std::sqrt(accuracy * (1 - accuracy) / static_cast<double>(training_.size()));
+}
+
 // Plans the final training run, once all scores are known.
 void Trials::Choose() {
   chosen_ = true;
   const auto of = [&](Method method) {
     return std::find_if(scores_.begin(), scores_.end(), [method](const Score& one) { return one.method == method; });
   };
-  const auto head = of(Method::kHead), full = of(Method::kFull);
-  const bool by_rule = full == scores_.end();
-  const bool better = by_rule ? FullByRule() : full->accuracy >= head->accuracy;
+  const auto head = of(Method::kHead), rival = of(rival_);
+  const bool by_rule = rival == scores_.end();
+  const bool better = by_rule ? RivalByRule() : rival->accuracy >= head->accuracy - Margin(head->accuracy);
   if (better) {
-    planned_.push_back({Method::kFull});
+    planned_.push_back({rival_});
   } else if (planned_.size() > 1) {
     planned_.push_back({Method::kHead});
   }

@@ -27,8 +27,9 @@ class Trials {
     double accuracy = 0;
   };
 
-  // Without `method`, chooses between head and full training, by cross-validation or, if that takes too long, by a rule. `cross_validate`
-  // also scores a requested method. The trainee must have weights; it and the generator must outlive the object.
+  // Without `method`, chooses between the head and a rival, by cross-validation or, if that takes too long, by a rule. The rival is
+  // kContrast for sentence embedders and kFull for other models. `cross_validate` also scores a requested method. The trainee must have
+  // weights; it and the generator must outlive the object.
   Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
          bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator);
 
@@ -54,10 +55,11 @@ class Trials {
   };
 
   int64_t StepsOf(const Training& training) const;
-  double CostOfFull() const;
-  // Whether to train fully, decided without a comparison: not if the model is an embedder, whose vectors suffice for the head, nor if the
-  // model is so large that full training takes long.
-  bool FullByRule() const;
+  // Returns the floating-point operations of a training run by rival_.
+  double CostOfRival() const;
+  // Whether to train by rival_, decided without a comparison: not if that takes long.
+  bool RivalByRule() const;
+  double Margin(double accuracy) const;
   void ScoreByFolds(Method method);
   void Choose();
   Status Start(const Training& training);
@@ -66,6 +68,7 @@ class Trials {
   Trainee& trainee_;
   const Goal goal_;
   const Objective::Link link_;
+  const Method rival_;  // the method that competes with kHead
   const std::function<TeachOptions(Method)> options_;
   const std::optional<Method> asked_;
   const bool cross_validate_;

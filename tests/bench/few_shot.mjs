@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The table of docs/internals/teaching.md: what teach() with its default options gets right after a few examples, next to other methods. Needs `npm run build`.
-//   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit]
+//   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit,contrast]
 //     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--tests 300]
 //   node tests/bench/few_shot.mjs --results FILE --print
 // `--data`: the sets of sets.mjs. `--base`: the model to teach, `--name` in the table. All methods get the same examples and tests. All but `teach`

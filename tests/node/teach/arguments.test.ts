@@ -62,7 +62,12 @@ test.each([
   ],
   ['a type', ['text-classification', kModel, kTwo, { epochs: '3' }], 'invalid_argument', /^epochs must be a number, not '3'/],
   ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs must be a finite number, not NaN/],
-  ['a method', ['text-classification', kModel, kTwo, { method: 'some' }], 'invalid_argument', /^method must be 'head', 'lora', 'full' or/],
+  [
+    'a method',
+    ['text-classification', kModel, kTwo, { method: 'some' }],
+    'invalid_argument',
+    /^method must be 'head', 'contrast', 'lora', 'full' or/,
+  ],
   [
     'layers',
     ['text-classification', kModel, kTwo, { method: { layers: 0 } }],

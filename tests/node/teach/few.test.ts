@@ -211,15 +211,19 @@ describe('a folder of sentence-transformers', () => {
     return { ...files, 'config.json': text({ ...config, architectures: ['BertModel'] }) };
   }
 
-  test('is taught on its own vector of a text, and saved as such a folder', async () => {
+  test.each(['head', 'contrast'] as const)('is taught by %s on its own vector of a text, and saved as such a folder', async (method) => {
     const files = await encoder();
     const source = {
       ...files,
       'modules.json': text(modules(['Transformer', 'Pooling', 'Normalize'])),
       '1_Pooling/config.json': text(kPooling),
     };
-    const taught = await teach('text-classification', source, kPraise, { labels: ['complaint', 'praise'] });
-    expect(taught.report).toMatchObject({ method: 'head', fresh: ['sentence_classifier.weight', 'sentence_classifier.bias'] });
+    const taught = await teach('text-classification', source, kPraise, {
+      labels: ['complaint', 'praise'],
+      ...(method === 'contrast' ? {} : { method }), // 'contrast' is the default
+    });
+    expect(taught.report).toMatchObject({ method, fresh: ['sentence_classifier.weight', 'sentence_classifier.bias'] });
+    expect(taught.report.accuracy).toMatchObject({ method: 'head', folds: 5 });
     const saved = JSON.parse(new TextDecoder().decode(taught.files.get('modules.json'))) as { name: string; path: string }[];
     expect(saved.at(-1)).toMatchObject({ name: 'classifier', path: '3_Dense' });
     const classify = await taught.pipeline();
@@ -250,5 +254,29 @@ describe('a folder of sentence-transformers', () => {
     await expect(teach('text-classification', source(kPooling), kPraise, { method: 'lora' })).rejects.toMatchObject({
       code: 'unsupported',
     });
+  });
+
+  test('is taught by contrast only if each text has one label; other models are not', async () => {
+    const source = {
+      ...(await encoder()),
+      'modules.json': text(modules(['Transformer', 'Pooling'])),
+      '1_Pooling/config.json': text(kPooling),
+    };
+    const several = kPraise.map(({ text, label }) => ({ text, label: [label as string] }));
+    const contrast = { method: 'contrast' } as const;
+    await expect(teach('text-classification', source, several, contrast)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/one label/),
+    });
+    await expect(teach('text-classification', kSentiment, kPraise, contrast)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/sentence embedders/),
+    });
+    const { report } = await teach('text-classification', source, several, { epochs: 1 });
+    expect(report.method).not.toBe('contrast');
+    const unused = await teach('text-classification', source, kPraise, { ...contrast, epochs: 3, patience: 1, dropout: 0 });
+    expect(unused.report.notices).toContainEqual(
+      expect.stringMatching(/^epochs, patience have no effect: the method 'contrast' always makes the same number of steps/),
+    );
   });
 });

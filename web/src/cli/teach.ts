@@ -5,7 +5,7 @@ import { type Command, choice, flag, list, needed, number, UsageError, type Valu
 import { given } from './model_options.js';
 import { trainingFlags, trainToFolder } from './training.js';
 
-const kMethods = ['head', 'layers', 'lora', 'full'] as const;
+const kMethods = ['head', 'contrast', 'layers', 'lora', 'full'] as const;
 
 export const teach: Command = {
   summary: 'Train a model on examples, and write it to a folder',
@@ -19,7 +19,7 @@ Prints the measurements as JSON.`,
     method: {
       type: 'string',
       value: 'name',
-      help: 'head, layers, lora or full (for texts head or full, the better one; otherwise full)',
+      help: 'head, contrast (sentence embedders), layers, lora or full (for texts the better of head and full or contrast; otherwise full)',
     },
     layers: { type: 'string', value: 'n', help: 'with --method layers: number of last layers to train (2)' },
     labels: { type: 'string', value: 'a,b,c', help: "the labels in the model's order (the model's own, or those of the examples)" },

@@ -72,7 +72,8 @@ export function unusedOptions(options: TeachOptions, method: string, solved: boo
     const named = names.filter((name) => options[name] !== undefined);
     if (named.length > 0) unused.push(`${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no effect: ${why}.`);
   };
-  if (solved) given(optionsOf('steps'), "the method 'head' is solved, not trained in steps");
+  if (solved) given(optionsOf('steps', 'epochs'), "the method 'head' is solved, not trained in steps");
+  else if (method === 'contrast') given(optionsOf('epochs'), "the method 'contrast' always makes the same number of steps");
   else if (options.patience !== undefined && !validates) given(['patience'], 'no examples are held out');
   if (method !== 'lora') given(optionsOf('lora'), `the method is '${method}'`);
   if (!solved && method !== 'full' && method !== 'lora') given(['freeze_words'], `the method '${method}' does not train them`);

@@ -5,8 +5,12 @@ import type { SourceOptions } from '../sources/source.js';
 import type { TeachTask } from '../tasks/training.js';
 import type { ProblemType, TeachExample } from './examples.js';
 
-/** The trained part: the head, on features that are computed once; the head and the last layers; low-rank pairs (LoRA); or everything. */
-export type TeachMethod = 'head' | 'lora' | 'full' | { layers: number };
+/**
+ * The trained part: 'head' trains the head, on features that are computed once; 'contrast' the last three layers of a sentence embedder, so that
+ * texts with the same label have similar vectors, then the head; `{ layers: n }` the head and the last n layers; 'lora' low-rank pairs; 'full'
+ * everything.
+ */
+export type TeachMethod = 'head' | 'contrast' | 'lora' | 'full' | { layers: number };
 
 /** Metrics of a model on examples. The task determines which exist. */
 export interface TeachMetrics {
@@ -43,12 +47,12 @@ export interface TeachProgress {
 /** Training options. Defaults are those of Hugging Face's Trainer unless stated otherwise. */
 export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions {
   /**
-   * The trained part. Default for texts with one label each: 'head' or 'full', whichever is better in cross-validation (`report.compared`). If
-   * that would take more than seconds, 'full', or 'head' for sentence embedders and slow models. For other tasks: 'full'. 'lora' creates an
-   * adapter.
+   * The trained part. Default for texts with one label each: 'head', or 'full' ('contrast' for sentence embedders), whichever is better in
+   * cross-validation (`report.compared`). If that would take more than seconds, 'full' or 'contrast', or 'head' for slow models. For other tasks:
+   * 'full'. 'lora' creates an adapter.
    */
   method?: TeachMethod;
-  /** Passes over the examples. Default: enough for 150 updates, at least 3. Unused for heads of texts, which are solved directly. */
+  /** Passes over the examples. Default: enough for 150 updates, at least 3. Unused by 'contrast', and for heads of texts, which are solved directly. */
   epochs?: number;
   /** The highest learning rate, after the warm-up. Default: depends on method and width (docs/teach.md); for 'full' 5e-5 at width 768. */
   learning_rate?: number;
@@ -74,7 +78,7 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   problem_type?: ProblemType;
   /** Stop after this number of validations without improvement. Default 0, which means never. */
   patience?: number;
-  /** Number of examples in an update. Default 16. */
+  /** Number of examples in an update. Default 16, for 'contrast' 32. */
   batch_size?: number;
   /** Maximum number of tokens in one computation; larger batches are split. Default 2048. */
   batch_tokens?: number;
@@ -116,8 +120,8 @@ interface TeachOption {
   readonly kind: OptionKind;
   /** The engine gets the value unchanged, and checks it. */
   readonly passedOn?: true;
-  /** Has an effect only on training in steps, or only on LoRA. */
-  readonly of?: 'steps' | 'lora';
+  /** Has an effect only on training in steps, only on such training in epochs, or only on LoRA. */
+  readonly of?: 'steps' | 'epochs' | 'lora';
   /** pretrain() does not have the option. */
   readonly onlyTeach?: true;
 }
@@ -129,7 +133,7 @@ const kTeachOptions = {
   class_weights: { kind: 'other', onlyTeach: true },
   clip: { kind: 'number', passedOn: true, of: 'steps' },
   dropout: { kind: 'number', passedOn: true, of: 'steps' },
-  epochs: { kind: 'number', passedOn: true, of: 'steps' },
+  epochs: { kind: 'number', passedOn: true, of: 'epochs' },
   freeze_words: { kind: 'boolean', passedOn: true, of: 'steps' },
   label_smoothing: { kind: 'number', passedOn: true, onlyTeach: true },
   labels: { kind: 'other', onlyTeach: true },
@@ -141,7 +145,7 @@ const kTeachOptions = {
   max_length: { kind: 'number', passedOn: true },
   method: { kind: 'other', onlyTeach: true },
   offline: { kind: 'boolean' },
-  patience: { kind: 'number', passedOn: true, of: 'steps' },
+  patience: { kind: 'number', passedOn: true, of: 'epochs' },
   problem_type: { kind: 'other', onlyTeach: true },
   progress_callback: { kind: 'function' },
   revision: { kind: 'string' },
@@ -168,9 +172,9 @@ export function teachOptionKinds(isPretraining = false): Record<keyof Table, Opt
   return Object.fromEntries(entries.map(([name, { kind }]) => [name, kind])) as Record<keyof Table, OptionKind>;
 }
 
-/** The options that only have an effect on training in steps, or on LoRA. */
-export function optionsOf(what: NonNullable<TeachOption['of']>): (keyof Table)[] {
-  return kEntries.flatMap(([name, { of }]) => (of === what ? [name] : []));
+/** The options that only have an effect on training in steps, in epochs, or on LoRA. */
+export function optionsOf(...what: NonNullable<TeachOption['of']>[]): (keyof Table)[] {
+  return kEntries.flatMap(([name, { of }]) => (of && what.includes(of) ? [name] : []));
 }
 
 /** The weight in the paper's published code. */
@@ -199,11 +203,14 @@ export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): 
 }
 
 export function engineMethod(method: TeachMethod): { method: string; layers?: number } {
-  if (method === 'head' || method === 'lora' || method === 'full') return { method };
+  if (method === 'head' || method === 'contrast' || method === 'lora' || method === 'full') return { method };
   const { layers, ...rest } = typeof method === 'object' && method !== null ? method : { layers: undefined };
   if (Number.isInteger(layers) && layers! >= 1 && Object.keys(rest).length === 0) return { method: 'layers', layers: layers! };
   const given = typeof method === 'object' && method !== null ? JSON.stringify(method) : show(method);
-  throw new PeruseError('invalid_argument', `method must be 'head', 'lora', 'full' or { layers: n } with n from 1, not ${given}.`);
+  throw new PeruseError(
+    'invalid_argument',
+    `method must be 'head', 'contrast', 'lora', 'full' or { layers: n } with n from 1, not ${given}.`,
+  );
 }
 
 /** Returns the engine's settings, except task, labels and method. */

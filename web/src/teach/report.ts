@@ -17,7 +17,7 @@ export interface AccuracyReport extends MethodScore {
 
 /** Result of a training run. */
 export interface TeachReport {
-  method: 'head' | 'layers' | 'lora' | 'full';
+  method: 'head' | 'contrast' | 'layers' | 'lora' | 'full';
   /** The highest learning rate, after the warm-up. */
   learning_rate: number;
   /** In the model's order; for token classification O, B-... and I-...; empty for question answering and pre-training. */

@@ -61,7 +61,7 @@ export interface StepMade {
 }
 
 export interface EngineReport {
-  method: 'head' | 'layers' | 'lora' | 'full';
+  method: 'head' | 'contrast' | 'layers' | 'lora' | 'full';
   learning_rate: number;
   steps: number;
   tokens: number;
