@@ -16,6 +16,9 @@ constexpr size_t kEnoughToCompare = 48;
 // Limits the floating-point operations of a comparison of methods: about ten seconds in WebAssembly. kContrast is faster than kFull for the same
 // estimate, because its batches are larger, but it is for larger models, so less time is left for a comparison.
 constexpr double kComparable = 1e12, kContrastComparable = 4e11;
+// With enough examples and this accuracy by cross-validation, the head is kept without trying kContrast: on the development sets kContrast then
+// gains nothing (docs/internals/teaching.md).
+constexpr double kGoodEnough = 0.95;
 // Limits the floating-point operations of a training run, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
@@ -163,6 +166,11 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
+bool Trials::HeadIsGoodEnough() const {
+  return rival_ == Method::kContrast && !chosen_ && current_ == 0 && training_.size() >= kEnoughToCompare &&
+         scores_.back().accuracy >= kGoodEnough;
+}
+
 // By how much a rival may be worse and still be chosen. On development sets kContrast is better than the head by several points on average, so a
 // worse score that may be chance, within one standard error, does not count.
 double Trials::Margin(double accuracy) const {
@@ -192,6 +200,11 @@ Result<Teacher::Progress> Trials::Advance() {
   if (planned_[current_].fold >= 0) progress.validated = false;  // metrics of a fold do not describe the final model
   if (progress.more) return progress;
   Finish();
+  if (HeadIsGoodEnough()) {
+    planned_.resize(1);
+    std::erase_if(scores_, [](const Score& score) { return score.method != Method::kHead; });
+    chosen_ = true;
+  }
   if (current_ + 1 == planned_.size() && !chosen_) Choose();
   if (current_ + 1 == planned_.size()) return progress;
   steps_before_ = progress.step;

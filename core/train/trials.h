@@ -59,6 +59,7 @@ class Trials {
   double CostOfRival() const;
   // Whether to train by rival_, decided without a comparison: not if that takes long.
   bool RivalByRule() const;
+  bool HeadIsGoodEnough() const;
   double Margin(double accuracy) const;
   void ScoreByFolds(Method method);
   void Choose();

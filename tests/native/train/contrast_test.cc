@@ -220,9 +220,11 @@ TEST(Contrast, IsForEmbeddersAndTextsWithOneLabel) {
   EXPECT_EQ(BeginStatus(*Embedder(), Goal::kSingleLabel, sift).code(), StatusCode::kUnsupported);
 }
 
-// Runs the default choice of a method. Returns the methods that were scored.
-std::vector<Trials::Score> Choose(Trainee& trainee, Goal goal, int32_t count, Method* chosen) {
+// Runs the default choice of a method. Returns the methods that were scored. If the texts are `misleading`, the first token of every fourth is
+// that of another label.
+std::vector<Trials::Score> Choose(Trainee& trainee, Goal goal, int32_t count, Method* chosen, bool misleading = false) {
   std::vector<Example> texts = TextsWith(ThreeLabels(count), 12);
+  for (size_t i = 0; misleading && i < texts.size(); i += 4) texts[i].ids[0] = 100 + (texts[i].labels[0] + 1) % 3;
   for (Example& example : texts) {
     if (goal != Goal::kSingleLabel) example.targets = {example.labels[0] == 0 ? 1.0f : 0.0f, 1, 0};
     if (goal != Goal::kSingleLabel) example.labels.clear();
@@ -257,12 +259,21 @@ TEST(Contrast, IsTheDefaultOfEmbedders) {
 
 TEST(Contrast, IsComparedWithTheHeadIfTextsAreEnough) {
   Method chosen = Method::kFull;
-  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 60, &chosen);
+  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 60, &chosen, /*misleading=*/true);
   ASSERT_EQ(scores.size(), 2u);
   EXPECT_EQ(scores[0].method, Method::kContrast);
   EXPECT_EQ(scores[1].method, Method::kHead);
   const double head = scores[1].accuracy, error = std::sqrt(head * (1 - head) / 60);
   EXPECT_EQ(chosen, scores[0].accuracy >= head - error ? Method::kContrast : Method::kHead);
+}
+
+TEST(Contrast, IsNotTriedIfTheHeadIsGoodEnough) {
+  Method chosen = Method::kFull;
+  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 60, &chosen);
+  ASSERT_EQ(scores.size(), 1u);
+  EXPECT_EQ(scores[0].method, Method::kHead);
+  EXPECT_GE(scores[0].accuracy, 0.95);
+  EXPECT_EQ(chosen, Method::kHead);
 }
 
 TEST(Contrast, IsNotTheDefaultForSeveralLabels) {
