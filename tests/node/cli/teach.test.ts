@@ -53,7 +53,7 @@ test.each([
   ],
   [['text-classification', kModel], 2, /<examples\.jsonl> is missing/],
   [['text-classification', kModel, train, '-o', out, '--layers', '2'], 2, /--layers goes with --method layers/],
-  [['text-classification', kModel, train, '-o', out, '--method', 'some'], 2, /--method takes head or layers/],
+  [['text-classification', kModel, train, '-o', out, '--method', 'some'], 2, /--method takes head or contrast/],
   [['text-classification', kModel, join(folder, 'none'), '-o', out], 1, /none can't be read/],
   [['text-classification', kModel, train, '-o', `${out}2`, '--validation', '2'], 1, /a share between 0 and 1, not 2/],
 ])('%j is refused', async (args, code, message) => {

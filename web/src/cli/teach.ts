@@ -19,7 +19,7 @@ Prints the measurements as JSON.`,
     method: {
       type: 'string',
       value: 'name',
-      help: 'head, contrast (sentence embedders), layers, lora or full (for texts the better of head and full or contrast; otherwise full)',
+      help: 'head, contrast, layers, lora or full (by default chosen for the model and the examples)',
     },
     layers: { type: 'string', value: 'n', help: 'with --method layers: number of last layers to train (2)' },
     labels: { type: 'string', value: 'a,b,c', help: "the labels in the model's order (the model's own, or those of the examples)" },
