@@ -32,8 +32,8 @@ struct LogisticFit {
 // Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989), then multiplies
 // weights and biases by a factor (temperature scaling). Chooses l2, from a grid that is relative to the features' mean variance, and the factor
 // for the least held-out loss. Without the factor l2 would be too weak, because a strong one gives low probabilities. `folds` has the fold of
-// each row (FoldsOf in folds.h). Without folds, which is for features that were trained
-// with these targets, l2 is 1 and the factor depends on the number of labels.
+// each row (FoldsOf in folds.h). Without folds, which is for features that were trained with these targets, l2 is 1 and the factor depends on
+// the number of labels.
 LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds, int32_t fold_count,
                         const Workers& workers);
 

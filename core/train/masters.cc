@@ -31,12 +31,15 @@ class MasterWriter : public TensorWriter {
 }  // namespace
 
 std::optional<int32_t> LayerNumber(const std::string& name) {
-  const size_t at = name.find("layer.");
-  size_t i = at + 6;
-  if (at == std::string::npos || i >= name.size() || name[i] < '0' || name[i] > '9') return std::nullopt;
-  int32_t number = 0;
-  for (; i < name.size() && name[i] >= '0' && name[i] <= '9'; ++i) number = number * 10 + (name[i] - '0');
-  return number;
+  const auto is_digit = [&](size_t at) { return at < name.size() && name[at] >= '0' && name[at] <= '9'; };
+  for (const std::string_view word : {"layer.", "layers."}) {
+    size_t at = name.find(word);
+    if (at == std::string::npos || !is_digit(at + word.size())) continue;
+    int32_t number = 0;
+    for (at += word.size(); is_digit(at); ++at) number = number * 10 + (name[at] - '0');
+    return number;
+  }
+  return std::nullopt;
 }
 
 Masters::Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes)

@@ -14,9 +14,17 @@ namespace {
 constexpr int32_t kContrastLayers = 3;
 
 // Returns the number of the last layers that the method trains, not counting everything; at least one layer stays as it is.
-int32_t TrainedLayers(const TeachOptions& options, const Trainee& trainee) {
+int32_t TrainedLayers(const TeachOptions& options, Trainee& trainee) {
   if (options.method == Method::kHead) return 0;
   return options.method == Method::kContrast ? ContrastLayers(trainee) : options.layers;
+}
+
+// Returns whether tensors belong to the last layers alone. ALBERT's layers share theirs.
+bool HasOwnLayers(int32_t count, Trainee& trainee) {
+  const int32_t first = trainee.config().num_hidden_layers - count;
+  const std::vector<Master>& masters = trainee.masters().tensors();
+  return std::any_of(masters.begin(), masters.end(),
+                     [&](const Master& master) { return LayerNumber(master.name).value_or(-1) >= first; });
 }
 
 bool EndsWithModule(const std::string& name, const std::string& module) {
@@ -33,14 +41,15 @@ Status CheckReadsLabels(const TeachOptions& options, const Trainee& trainee) {
   return OkStatus();
 }
 
-Status CheckContrast(const TeachOptions& options, const Trainee& trainee, const Objective& objective) {
+Status CheckContrast(const TeachOptions& options, Trainee& trainee, const Objective& objective) {
   if (options.sift > 0) return Unsupported("option sift with the method \"contrast\"");
   if (!trainee.sentence()) {
     return Unsupported(
         "method \"contrast\" is for sentence embedders (folders with modules.json); \"full\" can teach this model");
   }
   if (!objective.traits().contrasts) return Unsupported("method \"contrast\" is for texts with one label each");
-  if (ContrastLayers(trainee) < 1) return Unsupported("method \"contrast\" is for models of two or more layers");
+  if (ContrastLayers(trainee) < 1)
+    return Unsupported("method \"contrast\" is for models of two or more layers that do not share their weights");
   return OkStatus();
 }
 
@@ -76,16 +85,20 @@ CutProgram CutBeforeClassifier(Program logits, Trainee& trainee) {
 
 }  // namespace
 
-int32_t ContrastLayers(const Trainee& trainee) {
-  return std::max(0, std::min(kContrastLayers, trainee.config().num_hidden_layers - 1));
+int32_t ContrastLayers(Trainee& trainee) {
+  const int32_t count = std::min(kContrastLayers, trainee.config().num_hidden_layers - 1);
+  return count > 0 && HasOwnLayers(count, trainee) ? count : 0;
 }
 
-Status CheckMethod(const TeachOptions& options, const Trainee& trainee, const Objective& objective) {
+Status CheckMethod(const TeachOptions& options, Trainee& trainee, const Objective& objective) {
   const int32_t layers = trainee.config().num_hidden_layers;
   if (options.method == Method::kLayers && (options.layers < 1 || options.layers >= layers)) {
     return InvalidArgument("option layers is " + std::to_string(options.layers) + "; the model has " +
                            std::to_string(layers) + ", of which at least one stays as it is");
   }
+  if (options.method == Method::kLayers && !HasOwnLayers(options.layers, trainee))
+    return Unsupported(
+        "method { layers: n } with layers that share their weights; \"head\" and \"full\" can be taught");
   if (objective.traits().masks && options.method != Method::kFull)
     return Unsupported("pre-training trains everything: its method is \"full\"");
   PERUSE_RETURN_IF_ERROR(objective.Check());

@@ -25,9 +25,9 @@ struct CutProgram {
 };
 
 // Returns the number of layers that kContrast trains; 0 means that the model has too few.
-int32_t ContrastLayers(const Trainee& trainee);
+int32_t ContrastLayers(Trainee& trainee);
 // Errors: kInvalidArgument or kUnsupported if the method cannot train this model for this objective.
-Status CheckMethod(const TeachOptions& options, const Trainee& trainee, const Objective& objective);
+Status CheckMethod(const TeachOptions& options, Trainee& trainee, const Objective& objective);
 // Marks the tensors that the method trains, and adds LoRA pairs. Errors: kInvalidArgument if LoRA finds no layer.
 Status ChooseTrained(const TeachOptions& options, Trainee& trainee);
 Result<CutProgram> CutFor(const TeachOptions& options, Trainee& trainee, const Objective& objective);

@@ -34,7 +34,7 @@ double AccuracyOf(const std::vector<Guess>& guesses, const std::vector<Example>&
   return static_cast<double>(right) / static_cast<double>(guesses.size());
 }
 
-Method RivalOf(const Trainee& trainee, Goal goal) {
+Method RivalOf(Trainee& trainee, Goal goal) {
   const bool contrasts = trainee.sentence() && Objective::Create(goal, {})->traits().contrasts;
   return contrasts && ContrastLayers(trainee) > 0 ? Method::kContrast : Method::kFull;
 }

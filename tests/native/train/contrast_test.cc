@@ -215,6 +215,10 @@ TEST(Contrast, IsForEmbeddersAndTextsWithOneLabel) {
       R"({"model_type": "bert", "vocab_size": 200, "hidden_size": 64, "num_hidden_layers": 1,
     "num_attention_heads": 4, "intermediate_size": 128, "max_position_embeddings": 64})";
   EXPECT_EQ(BeginStatus(*Embedder(kOneLayer), Goal::kSingleLabel).code(), StatusCode::kUnsupported);
+  constexpr const char* kShared =
+      R"({"model_type": "albert", "vocab_size": 200, "hidden_size": 64, "embedding_size": 32,
+    "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 128, "max_position_embeddings": 64})";
+  EXPECT_EQ(BeginStatus(*Embedder(kShared), Goal::kSingleLabel).code(), StatusCode::kUnsupported);
   TeachOptions sift = Options();
   sift.sift = 4;
   EXPECT_EQ(BeginStatus(*Embedder(), Goal::kSingleLabel, sift).code(), StatusCode::kUnsupported);

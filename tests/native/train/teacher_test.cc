@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/backend/reference/reference_backend.h"
@@ -153,9 +154,21 @@ TEST(Threads, LearnTheSameToTheBit) {
   }
 }
 
-TEST(Teacher, ChangesNothingElse) {
-  const auto before = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
-  const auto after = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
+TEST(LayerNumber, IsReadFromTheNamesOfAllFamilies) {
+  EXPECT_EQ(LayerNumber("encoder.layer.11.attention.self.query.weight"), 11);
+  EXPECT_EQ(LayerNumber("encoder.layer.2.attention.self.key_conv_attn_layer.bias"), 2);
+  EXPECT_EQ(LayerNumber("layers.3.attn.Wqkv.weight"), 3);          // ModernBERT
+  EXPECT_EQ(LayerNumber("encoder.layers.10.mlp.fc1.weight"), 10);  // NomicBERT
+  EXPECT_EQ(LayerNumber("embeddings.word_embeddings.weight"), std::nullopt);
+  EXPECT_EQ(LayerNumber("encoder.layer.weight"), std::nullopt);
+}
+
+class LastLayer : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(LastLayer, ChangesAndNothingElse) {
+  const auto [name, layer] = GetParam();
+  const auto before = Load(CaseOf(name), Head::kSequenceClassification, {"a", "b"});
+  const auto after = Load(CaseOf(name), Head::kSequenceClassification, {"a", "b"});
   TeachOptions options;
   options.method = Method::kLayers;
   options.layers = 1;
@@ -163,11 +176,31 @@ TEST(Teacher, ChangesNothingElse) {
   for (size_t i = 0; i < before->masters().tensors().size(); ++i) {
     const Master& old = before->masters().tensors()[i];
     const Master& now = after->masters().tensors()[i];
-    const bool changes = !old.head.empty() || old.name.starts_with("encoder.layer.1.");
+    const bool changes = !old.head.empty() || old.name.starts_with(layer);
     const bool same = std::equal(old.values, old.values + old.size, now.values);
     if (!changes) EXPECT_TRUE(same) << old.name;
     if (changes && now.name.ends_with("weight")) EXPECT_FALSE(same) << old.name;
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, LastLayer,
+                         ::testing::Values(std::pair("convbert-sequence", "encoder.layer.1."),
+                                           std::pair("modernbert-sequence", "layers.3."),
+                                           std::pair("nomic-bert-sequence", "encoder.layers.1.")),
+                         [](const auto& info) {
+                           std::string name = info.param.first;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Teacher, RefusesTheLastLayersIfAllShareTheirWeights) {
+  const auto trainee = Load(CaseOf("albert-sequence"), Head::kSequenceClassification, {"a", "b"});
+  TeachOptions options;
+  options.method = Method::kLayers;
+  options.layers = 1;
+  Teacher teacher(*trainee, Goal::kSingleLabel, options);
+  teacher.Add(Teacher::kTraining, TextOf(0));
+  EXPECT_EQ(teacher.Begin().status().code(), StatusCode::kUnsupported);
 }
 
 // Training on cached features equals training with the layers below frozen.
