@@ -42,6 +42,8 @@ inline bool IsOfLinear(ParameterId id, int32_t linear) {
   return (id.kind == ParameterId::Kind::kWeight || id.kind == ParameterId::Kind::kBias) && id.number == linear;
 }
 
+// Returns the number of the layer in a tensor's name, such as 3 for "encoder.layer.3.output.dense.weight" or "layers.3.attn.Wo.weight"; nullopt if
+// the tensor belongs to no layer.
 std::optional<int32_t> LayerNumber(const std::string& name);
 
 // A low-rank update of a linear layer's weight [out, in]: W + scale * B A (Hu et al., 2021).

@@ -24,7 +24,7 @@ struct CutProgram {
   bool by_text() const { return !solved.empty(); }
 };
 
-// Returns the number of layers that kContrast trains; 0 means that the model has too few.
+// Returns the number of layers that kContrast trains; 0 means that the model has too few, or that they share their weights.
 int32_t ContrastLayers(Trainee& trainee);
 // Errors: kInvalidArgument or kUnsupported if the method cannot train this model for this objective.
 Status CheckMethod(const TeachOptions& options, Trainee& trainee, const Objective& objective);

@@ -20,7 +20,7 @@
 //     "method": "full" | "head" | "contrast" | "lora" | "layers",  "layers": 2,     // chosen by trials.h if absent
 //     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
 //     "freeze_words": false, "epochs": <at least 3, for 150 updates>,
-//     "learning_rate": <by method and hidden size, example_reader.cc>,
+//     "learning_rate": <by method and hidden size, teach_request.cc>,
 //     "batch_size": 16 (contrast: 32), "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
