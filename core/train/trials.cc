@@ -13,12 +13,12 @@ namespace {
 constexpr int32_t kTrainedFolds = 3;
 // Minimum number of examples for comparing methods: with fewer, folds are too small for a comparison.
 constexpr size_t kEnoughToCompare = 48;
-// Limits the floating-point operations of a comparison of methods: about ten seconds in WebAssembly. The limit of kContrast is lower, because its
-// final run alone may take ten seconds.
-constexpr double kComparable = 1e12, kContrastComparable = 2.5e11;
-// With enough examples and this accuracy by cross-validation, the head is kept without trying kContrast: on the development sets kContrast then
-// gains nothing (docs/internals/teaching.md).
-constexpr double kGoodEnough = 0.95;
+// About ten seconds in WebAssembly. The limit of kContrast is lower, because its final run alone may take ten seconds. On development sets
+// (docs/internals/teaching.md) kContrast is better than the head by several points on average, so a worse score that may be chance does not count,
+// but gains nothing where the head is right for 95 % of the examples.
+constexpr Trials::Rival kFullRival = {.method = Method::kFull, .comparable = 1e12};
+constexpr Trials::Rival kContrastRival = {
+    .method = Method::kContrast, .comparable = 2.5e11, .standard_errors = 1, .good_enough = 0.95};
 // Limits the floating-point operations of a training run, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
@@ -34,9 +34,9 @@ double AccuracyOf(const std::vector<Guess>& guesses, const std::vector<Example>&
   return static_cast<double>(right) / static_cast<double>(guesses.size());
 }
 
-Method RivalOf(Trainee& trainee, Goal goal) {
+const Trials::Rival& RivalOf(Trainee& trainee, Goal goal) {
   const bool contrasts = trainee.sentence() && Objective::Create(goal, {})->traits().contrasts;
-  return contrasts && ContrastLayers(trainee) > 0 ? Method::kContrast : Method::kFull;
+  return contrasts && ContrastLayers(trainee) > 0 ? kContrastRival : kFullRival;
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> 
 int32_t Trials::LabelOf(size_t example) const { return TrueLabelOf(training_[example]); }
 
 double Trials::CostOfRival() const {
-  const TeachOptions options = options_(rival_);
-  const bool contrasts = rival_ == Method::kContrast;
+  const TeachOptions options = options_(rival_.method);
+  const bool contrasts = rival_.method == Method::kContrast;
   const int32_t first_layer = contrasts ? trainee_.config().num_hidden_layers - ContrastLayers(trainee_) : 0;
   double weights = 0, tokens = 0;
   for (const Master& master : trainee_.masters().tensors())
@@ -81,14 +81,14 @@ int64_t Trials::StepsOf(const Training& training) const {
 }
 
 int64_t Trials::total_steps() const {
-  int64_t steps = chosen_ ? 0 : StepsOf({rival_});
+  int64_t steps = chosen_ ? 0 : StepsOf({rival_.method});
   for (const Training& training : planned_) steps += StepsOf(training);
   return steps;
 }
 
 // The vectors of an embedder suffice for the head, so embedders are not trained fully.
 bool Trials::RivalByRule() const {
-  return (rival_ == Method::kContrast || !trainee_.sentence()) && CostOfRival() <= kTrainable;
+  return (rival_.method == Method::kContrast || !trainee_.sentence()) && CostOfRival() <= kTrainable;
 }
 
 void Trials::ScoreByFolds(Method method) {
@@ -110,9 +110,8 @@ Result<Teacher::Plan> Trials::Begin() {
     chosen_ = true;
   } else {
     planned_.push_back({Method::kHead});  // the fit of kHead computes its own cross-validation score
-    const bool quick =
-        CostOfRival() * kTrainedFolds <= (rival_ == Method::kContrast ? kContrastComparable : kComparable);
-    if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(rival_);
+    const bool quick = CostOfRival() * kTrainedFolds <= rival_.comparable;
+    if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(rival_.method);
   }
   if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.masters().KeepStart());
   PERUSE_RETURN_IF_ERROR(Start(planned_[0]));
@@ -150,15 +149,12 @@ void Trials::Finish() {
   const Training& training = planned_[current_];
   const Teacher::Report& report = teacher_->report();
   if (training.fold < 0) {
-    if (report.guesses.empty()) return;
-    const auto known = [](const Score& score) { return score.method == Method::kHead; };
-    if (std::any_of(scores_.begin(), scores_.end(), known)) return;
+    if (report.guesses.empty() || ScoreOf(Method::kHead) != nullptr) return;
     scores_.push_back({.method = Method::kHead, .folds = FoldCount(training_.size()), .guesses = report.guesses});
     scores_.back().accuracy = AccuracyOf(report.guesses, training_);
     return;
   }
-  Score& score =
-      *std::find_if(scores_.begin(), scores_.end(), [&](const Score& one) { return one.method == training.method; });
+  Score& score = *ScoreOf(training.method);
   const std::vector<Guess>& guesses = report.epochs.back().validation->guesses;
   for (size_t i = 0, next = 0; i < training_.size(); ++i) {
     if (folds_[i] == training.fold) score.guesses[i] = guesses[next++];
@@ -166,29 +162,30 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
-bool Trials::HeadIsGoodEnough() const {
-  return rival_ == Method::kContrast && !chosen_ && current_ == 0 && training_.size() >= kEnoughToCompare &&
-         scores_.back().accuracy >= kGoodEnough;
+Trials::Score* Trials::ScoreOf(Method method) {
+  const auto found =
+      std::find_if(scores_.begin(), scores_.end(), [method](const Score& score) { return score.method == method; });
+  return found == scores_.end() ? nullptr : &*found;
 }
 
-// By how much a rival may be worse and still be chosen. On development sets kContrast is better than the head by several points on average, so a
-// worse score that may be chance, within one standard error, does not count.
+bool Trials::HeadIsGoodEnough() {
+  const Score* const head = ScoreOf(Method::kHead);
+  return !chosen_ && current_ == 0 && head != nullptr && training_.size() >= kEnoughToCompare &&
+         head->accuracy >= rival_.good_enough;
+}
+
 double Trials::Margin(double accuracy) const {
-  if (rival_ != Method::kContrast) return 0;
-  return std::sqrt(accuracy * (1 - accuracy) / static_cast<double>(training_.size()));
+  return rival_.standard_errors * std::sqrt(accuracy * (1 - accuracy) / static_cast<double>(training_.size()));
 }
 
 // Plans the final training run, once all scores are known.
 void Trials::Choose() {
   chosen_ = true;
-  const auto of = [&](Method method) {
-    return std::find_if(scores_.begin(), scores_.end(), [method](const Score& one) { return one.method == method; });
-  };
-  const auto head = of(Method::kHead), rival = of(rival_);
-  const bool by_rule = rival == scores_.end();
-  const bool better = by_rule ? RivalByRule() : rival->accuracy >= head->accuracy - Margin(head->accuracy);
+  const Score *const head = ScoreOf(Method::kHead), *const rival = ScoreOf(rival_.method);
+  const bool compared = head != nullptr && rival != nullptr;
+  const bool better = compared ? rival->accuracy >= head->accuracy - Margin(head->accuracy) : RivalByRule();
   if (better) {
-    planned_.push_back({rival_});
+    planned_.push_back({rival_.method});
   } else if (planned_.size() > 1) {
     planned_.push_back({Method::kHead});
   }

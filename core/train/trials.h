@@ -27,6 +27,15 @@ class Trials {
     double accuracy = 0;
   };
 
+  // The method that competes with the head, and what decides between the two.
+  struct Rival {
+    Method method;
+    double comparable;           // limits the floating-point operations of a comparison
+    double standard_errors = 0;  // by how many of these its accuracy may be lower than the head's, and it is chosen
+    double good_enough =
+        2;  // the accuracy of the head, by cross-validation, with which it is not tried; above 1: never
+  };
+
   // Without `method`, chooses between the head and a rival, by cross-validation or, if that takes too long, by a rule. The rival is
   // kContrast for sentence embedders and kFull for other models. `cross_validate` also scores a requested method. The trainee must have
   // weights; it and the generator must outlive the object.
@@ -59,7 +68,10 @@ class Trials {
   double CostOfRival() const;
   // Whether to train by rival_, decided without a comparison: not if that takes long.
   bool RivalByRule() const;
-  bool HeadIsGoodEnough() const;
+  // Returns null if the method has no score.
+  Score* ScoreOf(Method method);
+  bool HeadIsGoodEnough();
+  // Returns by how much the rival's accuracy may be lower than this one of the head.
   double Margin(double accuracy) const;
   void ScoreByFolds(Method method);
   void Choose();
@@ -69,7 +81,7 @@ class Trials {
   Trainee& trainee_;
   const Goal goal_;
   const Objective::Link link_;
-  const Method rival_;  // the method that competes with kHead
+  const Rival& rival_;
   const std::function<TeachOptions(Method)> options_;
   const std::optional<Method> asked_;
   const bool cross_validate_;
