@@ -11,8 +11,6 @@
 
 namespace peruse::train {
 
-inline constexpr int64_t kContrastUpdates = 10;
-
 // Draws the batches of texts whose pairs are compared.
 class ContrastBatches {
  public:

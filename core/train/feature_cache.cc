@@ -1,6 +1,7 @@
 #include "core/train/feature_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/train/folds.h"
@@ -57,7 +58,7 @@ std::span<const float> FeatureCache::Rows(const Part& part) {
   return matrix_;
 }
 
-LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t seed, bool cross_validate,
+LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t seed, std::optional<double> logit_factor,
                                         Trainee& trainee) const {
   const std::span<const Example> examples = sets_[0];
   const auto labels = static_cast<int64_t>(trainee.config().num_labels());
@@ -75,11 +76,12 @@ LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t see
   }
   const auto rows = static_cast<int64_t>(examples.size());
   for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
-  const int32_t folds = cross_validate ? FoldCount(examples.size()) : 0;
+  const int32_t folds = logit_factor ? 0 : FoldCount(examples.size());
   const bool sigmoid = objective.traits().link == Objective::Link::kSigmoid;
-  const std::vector<int32_t> numbers = cross_validate ? FoldsOf(examples, folds, seed) : std::vector<int32_t>();
-  LogisticFit fit =
-      FitLogistic({features, targets, rows, cut_.width, labels, sigmoid}, numbers, folds, trainee.held()->workers());
+  const std::vector<int32_t> numbers = logit_factor ? std::vector<int32_t>() : FoldsOf(examples, folds, seed);
+  LogisticData data = {features, targets, rows, cut_.width, labels, sigmoid};
+  if (logit_factor) data.factor = *logit_factor * std::sqrt(static_cast<double>(labels) / 2);
+  LogisticFit fit = FitLogistic(data, numbers, folds, trainee.held()->workers());
   const std::string bias = cut_.solved.substr(0, cut_.solved.size() - 6) + "bias";
   for (Master& master : trainee.masters().tensors()) {
     if (master.name == cut_.solved) std::copy(fit.weight.begin(), fit.weight.end(), master.values);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,9 +29,10 @@ class FeatureCache {
   Status Compute(const Part& part, const ExampleBatch& batch, const StepOptions& options);
   // Returns the features of these examples as a matrix, a row per token. Valid until the next call.
   std::span<const float> Rows(const Part& part);
-  // Fits the classifier to the features of the training examples, with a row per text. See FitLogistic; without `cross_validate` there are no
-  // folds.
-  LogisticFit FitClassifier(const Objective& objective, uint64_t seed, bool cross_validate, Trainee& trainee) const;
+  // Fits the classifier to the features of the training examples, with a row per text. See FitLogistic. With `logit_factor` there are no folds;
+  // logits are multiplied by it and the root of half the number of labels.
+  LogisticFit FitClassifier(const Objective& objective, uint64_t seed, std::optional<double> logit_factor,
+                            Trainee& trainee) const;
 
  private:
   int64_t RowsOf(const Example& example) const { return cut_.by_text() ? 1 : static_cast<int64_t>(example.ids.size()); }

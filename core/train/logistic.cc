@@ -21,9 +21,6 @@ constexpr double kFoldTolerance = 1e-4, kTolerance = 1e-8;
 constexpr double kPrior = 2;
 // Limits of the factor for scores.
 constexpr double kLeastFactor = 0.25, kMostFactor = 64;
-// Factor for two labels without held-out scores. For more labels it grows with their root. On the development sets of tests/bench/few_shot, the
-// loss of the tests is 0.44 with it and 0.49 without.
-constexpr double kTrainedFactor = 0.8;
 
 using Vector = std::vector<double>;
 
@@ -311,7 +308,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   const Scaled scaled = ScaleFeatures(data);
   std::vector<Fold> fitted = MakeFolds(data, scaled.values, folds, fold_count);
   Choice choice;
-  choice.trial.factor = kTrainedFactor * std::sqrt(static_cast<double>(data.labels) / 2);
+  choice.trial.factor = data.factor;
   if (!fitted.empty()) choice = ChooseStrength(data, fitted, workers);
   LogisticFit fit;
   const auto labels = static_cast<size_t>(data.labels);

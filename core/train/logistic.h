@@ -17,6 +17,7 @@ struct LogisticData {
   int64_t width = 0;
   int64_t labels = 0;
   bool sigmoid = false;  // one sigmoid per label instead of a softmax
+  double factor = 1;     // without folds: multiplies the minimum
 };
 
 struct LogisticFit {
@@ -32,8 +33,7 @@ struct LogisticFit {
 // Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989), then multiplies
 // weights and biases by a factor (temperature scaling). Chooses l2, from a grid that is relative to the features' mean variance, and the factor
 // for the least held-out loss. Without the factor l2 would be too weak, because a strong one gives low probabilities. `folds` has the fold of
-// each row (FoldsOf in folds.h). Without folds, which is for features that were trained with these targets, l2 is 1 and the factor depends on
-// the number of labels.
+// each row (FoldsOf in folds.h). Without folds, which is for features that were trained with these targets, l2 is 1 and the factor is that of `data`.
 LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds, int32_t fold_count,
                         const Workers& workers);
 

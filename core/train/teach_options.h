@@ -18,6 +18,14 @@ enum class Method : uint8_t {
   kContrast,  // the last layers of a sentence embedder, so that texts with one label get similar vectors; then the head
 };
 
+// How kContrast trains. Both were chosen on development sets (docs/internals/teaching.md).
+struct ContrastRecipe {
+  int32_t updates;      // before the head is solved
+  double logit_factor;  // multiplies the solved logits of two labels; for more labels it grows with their root
+};
+inline constexpr ContrastRecipe kUsualContrast = {10, 0.8};
+inline constexpr ContrastRecipe kBriefContrast = {4, 1.4};  // where the head alone is already right for most texts
+
 struct TeachOptions {
   Method method = Method::kFull;
   int32_t layers = 2;  // number of layers for kLayers
@@ -26,6 +34,7 @@ struct TeachOptions {
   std::vector<std::string> lora_targets = {"query", "value", "query_proj", "value_proj", "in_proj",
                                            "q_lin", "v_lin", "attn.q",     "attn.v",     "Wqkv"};
   bool freeze_words = false;
+  ContrastRecipe contrast = kUsualContrast;
   int32_t epochs = 3;
   int32_t batch_size = 16;      // examples per update
   int32_t batch_tokens = 2048;  // maximum tokens in memory per step

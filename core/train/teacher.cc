@@ -75,8 +75,8 @@ Result<Teacher::Plan> Teacher::Begin() {
 
 int64_t Teacher::PlanSteps() {
   if (options_.method == Method::kContrast) {
-    options_.adamw.steps = kContrastUpdates;
-    return kContrastUpdates + 1;  // the last step solves the classifier
+    options_.adamw.steps = options_.contrast.updates;
+    return options_.contrast.updates + 1;  // the last step solves the classifier
   }
   const auto batch = static_cast<size_t>(options_.batch_size);
   const auto updates = static_cast<int64_t>((sets_[kTraining].size() + batch - 1) / batch);
@@ -213,7 +213,8 @@ Status Teacher::BeginHead() {
 Status Teacher::FitHead() {
   // Vectors that were trained with these labels would make a cross-validation too optimistic.
   const bool cross_validates = !contrast_;
-  const LogisticFit fit = features_->FitClassifier(*objective_, options_.seed, cross_validates, trainee_);
+  const std::optional<double> factor = contrast_ ? std::optional(options_.contrast.logit_factor) : std::nullopt;
+  const LogisticFit fit = features_->FitClassifier(*objective_, options_.seed, factor, trainee_);
   const auto labels = static_cast<size_t>(trainee_.config().num_labels());
   const bool guesses = cross_validates && objective_->traits().link == Objective::Link::kSoftmax;
   for (size_t i = 0; guesses && i < sets_[kTraining].size(); ++i) {
@@ -238,7 +239,7 @@ Status Teacher::Contrast() {
   step_->Backward();
   trainee_.held()->Gather();
   PERUSE_RETURN_IF_ERROR(Apply(loss));
-  return updates_ < kContrastUpdates ? OkStatus() : BeginHead();
+  return updates_ < options_.contrast.updates ? OkStatus() : BeginHead();
 }
 
 Status Teacher::Update() {

@@ -19,6 +19,8 @@ constexpr size_t kEnoughToCompare = 48;
 constexpr Trials::Rival kFullRival = {.method = Method::kFull, .comparable = 1e12};
 constexpr Trials::Rival kContrastRival = {
     .method = Method::kContrast, .comparable = 2.5e11, .standard_errors = 1, .good_enough = 0.95};
+// The share of the texts that guessing gets wrong, and the head right, with which kBriefContrast is used.
+constexpr double kBriefSuffices = 0.75;
 // Limits the floating-point operations of a training run, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
@@ -67,13 +69,13 @@ double Trials::CostOfRival() const {
   if (!contrasts) return 6 * weights * tokens * options.epochs;
   const double batches = static_cast<double>(training_.size()) / options.batch_size;
   const double of_batch = std::min(tokens / std::max(batches, 1.0), static_cast<double>(options.batch_tokens));
-  return 6 * weights * of_batch * kContrastUpdates;
+  return 6 * weights * of_batch * Contrast().updates;
 }
 
 int64_t Trials::StepsOf(const Training& training) const {
   const bool solved = link_ != Objective::Link::kNone && !trainee_.config().reads_labels();
   if (training.method == Method::kHead && solved) return 1;
-  if (training.method == Method::kContrast) return kContrastUpdates + 1;
+  if (training.method == Method::kContrast) return Contrast().updates + 1;
   const TeachOptions options = options_(training.method);
   int64_t examples = static_cast<int64_t>(training_.size());
   if (training.fold >= 0) examples -= std::count(folds_.begin(), folds_.end(), training.fold);
@@ -124,6 +126,7 @@ Status Trials::Start(const Training& training) {
     trainee_.masters().RestoreStart();
   }
   TeachOptions options = options_(training.method);
+  options.contrast = Contrast();
   if (training.fold >= 0) {
     options.keep_best = false;
     options.patience = 0;
@@ -154,7 +157,7 @@ void Trials::Finish() {
     scores_.back().accuracy = AccuracyOf(report.guesses, training_);
     return;
   }
-  Score& score = *ScoreOf(training.method);
+  Score& score = scores_.front();  // ScoreByFolds added it before any other
   const std::vector<Guess>& guesses = report.epochs.back().validation->guesses;
   for (size_t i = 0, next = 0; i < training_.size(); ++i) {
     if (folds_[i] == training.fold) score.guesses[i] = guesses[next++];
@@ -162,16 +165,23 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
-Trials::Score* Trials::ScoreOf(Method method) {
+const Trials::Score* Trials::ScoreOf(Method method) const {
   const auto found =
       std::find_if(scores_.begin(), scores_.end(), [method](const Score& score) { return score.method == method; });
   return found == scores_.end() ? nullptr : &*found;
 }
 
-bool Trials::HeadIsGoodEnough() {
+bool Trials::HeadIsGoodEnough() const {
   const Score* const head = ScoreOf(Method::kHead);
   return !chosen_ && current_ == 0 && head != nullptr && training_.size() >= kEnoughToCompare &&
          head->accuracy >= rival_.good_enough;
+}
+
+const ContrastRecipe& Trials::Contrast() const {
+  const Score* const head = ScoreOf(Method::kHead);
+  const double guessed = 1 / static_cast<double>(trainee_.config().num_labels());
+  const bool clear = head != nullptr && head->accuracy >= guessed + kBriefSuffices * (1 - guessed);
+  return clear ? kBriefContrast : kUsualContrast;
 }
 
 double Trials::Margin(double accuracy) const {

@@ -69,8 +69,10 @@ class Trials {
   // Whether to train by rival_, decided without a comparison: not if that takes long.
   bool RivalByRule() const;
   // Returns null if the method has no score.
-  Score* ScoreOf(Method method);
-  bool HeadIsGoodEnough();
+  const Score* ScoreOf(Method method) const;
+  bool HeadIsGoodEnough() const;
+  // Returns how to train by kContrast: briefly if the head's score is known and high.
+  const ContrastRecipe& Contrast() const;
   // Returns by how much the rival's accuracy may be lower than this one of the head.
   double Margin(double accuracy) const;
   void ScoreByFolds(Method method);

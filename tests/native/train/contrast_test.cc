@@ -159,7 +159,7 @@ Teacher::Report Teach(Trainee& trainee, const TeachOptions& options) {
   for (Example& example : TextsWith(ThreeLabels(60), 13)) teacher.Add(Teacher::kValidation, std::move(example));
   auto plan = teacher.Begin();
   EXPECT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->steps, kContrastUpdates + 1);
+  EXPECT_EQ(plan->steps, kUsualContrast.updates + 1);
   for (bool more = plan.ok(); more;) {
     const auto progress = teacher.Advance();
     EXPECT_TRUE(progress.ok()) << progress.status().message();
@@ -171,9 +171,9 @@ Teacher::Report Teach(Trainee& trainee, const TeachOptions& options) {
 TEST(Contrast, TrainsTheLastLayersAndThenTheHead) {
   const auto trainee = Embedder(), before = Embedder();
   const Teacher::Report report = Teach(*trainee, Options());
-  ASSERT_EQ(report.losses.size(), static_cast<size_t>(kContrastUpdates + 1));
-  EXPECT_LT(report.losses[kContrastUpdates - 1], 0.6 * report.losses[0]);
-  EXPECT_EQ(report.steps, kContrastUpdates + 1);
+  ASSERT_EQ(report.losses.size(), static_cast<size_t>(kUsualContrast.updates + 1));
+  EXPECT_LT(report.losses[kUsualContrast.updates - 1], 0.6 * report.losses[0]);
+  EXPECT_EQ(report.steps, kUsualContrast.updates + 1);
   EXPECT_GT(report.tokens, 0);
   EXPECT_GT(report.l2, 0);
   EXPECT_TRUE(report.guesses.empty());  // a cross-validation on trained vectors would be too optimistic
@@ -224,9 +224,13 @@ TEST(Contrast, IsForEmbeddersAndTextsWithOneLabel) {
   EXPECT_EQ(BeginStatus(*Embedder(), Goal::kSingleLabel, sift).code(), StatusCode::kUnsupported);
 }
 
-// Runs the default choice of a method. Returns the methods that were scored. If the texts are `misleading`, the first token of every fourth is
-// that of another label.
-std::vector<Trials::Score> Choose(Trainee& trainee, Goal goal, int32_t count, Method* chosen, bool misleading = false) {
+struct Choice {
+  std::vector<Trials::Score> scores;
+  TeachOptions options;  // of the last training run
+};
+
+// Runs the default choice of a method. If the texts are `misleading`, the first token of every fourth is that of another label.
+Choice Choose(Trainee& trainee, Goal goal, int32_t count, bool misleading = false) {
   std::vector<Example> texts = TextsWith(ThreeLabels(count), 12);
   for (size_t i = 0; misleading && i < texts.size(); i += 4) texts[i].ids[0] = 100 + (texts[i].labels[0] + 1) % 3;
   for (Example& example : texts) {
@@ -248,42 +252,49 @@ std::vector<Trials::Score> Choose(Trainee& trainee, Goal goal, int32_t count, Me
     if (progress.ok()) steps = progress->step;
   }
   EXPECT_EQ(steps, trials.total_steps());
-  *chosen = trials.options().method;
   for (const Trials::Score& score : trials.scores()) EXPECT_EQ(score.guesses.size(), static_cast<size_t>(count));
-  return trials.scores();
+  return {trials.scores(), trials.options()};
 }
 
 TEST(Contrast, IsTheDefaultOfEmbedders) {
-  Method chosen = Method::kFull;
-  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 12, &chosen);
-  ASSERT_EQ(scores.size(), 1u);
-  EXPECT_EQ(scores[0].method, Method::kHead);
-  EXPECT_EQ(chosen, Method::kContrast);
+  const Choice choice = Choose(*Embedder(), Goal::kSingleLabel, 12);
+  ASSERT_EQ(choice.scores.size(), 1u);
+  EXPECT_EQ(choice.scores[0].method, Method::kHead);
+  EXPECT_EQ(choice.options.method, Method::kContrast);
+}
+
+// Guessing is right for a third of the texts.
+TEST(Contrast, IsBriefIfTheHeadIsRightForMostTexts) {
+  const Choice clear = Choose(*Embedder(), Goal::kSingleLabel, 36);
+  EXPECT_EQ(clear.options.method, Method::kContrast);
+  EXPECT_GE(clear.scores[0].accuracy, 5.0 / 6);
+  EXPECT_EQ(clear.options.contrast.updates, kBriefContrast.updates);
+  EXPECT_EQ(clear.options.contrast.logit_factor, kBriefContrast.logit_factor);
+  const Choice misleading = Choose(*Embedder(), Goal::kSingleLabel, 36, /*misleading=*/true);
+  EXPECT_EQ(misleading.options.method, Method::kContrast);
+  EXPECT_LT(misleading.scores[0].accuracy, 5.0 / 6);
+  EXPECT_EQ(misleading.options.contrast.updates, kUsualContrast.updates);
 }
 
 TEST(Contrast, IsComparedWithTheHeadIfTextsAreEnough) {
-  Method chosen = Method::kFull;
-  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 60, &chosen, /*misleading=*/true);
-  ASSERT_EQ(scores.size(), 2u);
-  EXPECT_EQ(scores[0].method, Method::kContrast);
-  EXPECT_EQ(scores[1].method, Method::kHead);
-  const double head = scores[1].accuracy, error = std::sqrt(head * (1 - head) / 60);
-  EXPECT_EQ(chosen, scores[0].accuracy >= head - error ? Method::kContrast : Method::kHead);
+  const Choice choice = Choose(*Embedder(), Goal::kSingleLabel, 60, /*misleading=*/true);
+  ASSERT_EQ(choice.scores.size(), 2u);
+  EXPECT_EQ(choice.scores[0].method, Method::kContrast);
+  EXPECT_EQ(choice.scores[1].method, Method::kHead);
+  const double head = choice.scores[1].accuracy, error = std::sqrt(head * (1 - head) / 60);
+  EXPECT_EQ(choice.options.method, choice.scores[0].accuracy >= head - error ? Method::kContrast : Method::kHead);
 }
 
 TEST(Contrast, IsNotTriedIfTheHeadIsGoodEnough) {
-  Method chosen = Method::kFull;
-  const std::vector<Trials::Score> scores = Choose(*Embedder(), Goal::kSingleLabel, 60, &chosen);
-  ASSERT_EQ(scores.size(), 1u);
-  EXPECT_EQ(scores[0].method, Method::kHead);
-  EXPECT_GE(scores[0].accuracy, 0.95);
-  EXPECT_EQ(chosen, Method::kHead);
+  const Choice choice = Choose(*Embedder(), Goal::kSingleLabel, 60);
+  ASSERT_EQ(choice.scores.size(), 1u);
+  EXPECT_EQ(choice.scores[0].method, Method::kHead);
+  EXPECT_GE(choice.scores[0].accuracy, 0.95);
+  EXPECT_EQ(choice.options.method, Method::kHead);
 }
 
 TEST(Contrast, IsNotTheDefaultForSeveralLabels) {
-  Method chosen = Method::kFull;
-  Choose(*Embedder(), Goal::kMultiLabel, 12, &chosen);
-  EXPECT_EQ(chosen, Method::kHead);
+  EXPECT_EQ(Choose(*Embedder(), Goal::kMultiLabel, 12).options.method, Method::kHead);
 }
 
 }  // namespace

@@ -299,7 +299,7 @@ TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
   EXPECT_GT(fit.held_out_loss, 0.6);
 }
 
-TEST(Logistic, WithoutFoldsHasAUsualStrengthAndFactor) {
+TEST(Logistic, WithoutFoldsHasAUsualStrengthAndTheCallersFactor) {
   constexpr int64_t kRows = 60, kWidth = 8;
   const std::vector<float> features = Random(kRows * kWidth, 51);
   std::vector<float> targets;
@@ -307,7 +307,7 @@ TEST(Logistic, WithoutFoldsHasAUsualStrengthAndFactor) {
     const bool one = features[row * kWidth] > 0;
     targets.insert(targets.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
   }
-  const LogisticData data = {features, targets, kRows, kWidth, 2, false};
+  const LogisticData data = {features, targets, kRows, kWidth, 2, false, /*factor=*/0.8};
   const LogisticFit fit = FitLogistic(data, {}, 0, *Workers::Create(1).value());
   EXPECT_EQ(fit.factor, 0.8);
   EXPECT_TRUE(fit.held_out.empty());
