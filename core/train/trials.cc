@@ -19,8 +19,10 @@ constexpr size_t kEnoughToCompare = 48;
 constexpr Trials::Rival kFullRival = {.method = Method::kFull, .comparable = 1e12};
 constexpr Trials::Rival kContrastRival = {
     .method = Method::kContrast, .comparable = 2.5e11, .standard_errors = 1, .good_enough = 0.95};
-// The share of the texts that guessing gets wrong, and the head right, with which kBriefContrast is used.
+// kBriefContrast is used if the head is right for this share of the texts that guessing gets wrong, and labels are at least so many. With two labels
+// it is worse on the development sets.
 constexpr double kBriefSuffices = 0.75;
+constexpr int64_t kManyLabels = 3;
 // Limits the floating-point operations of a training run, if the caller does not choose the method: about a minute.
 constexpr double kTrainable = 2e12;
 
@@ -179,9 +181,10 @@ bool Trials::HeadIsGoodEnough() const {
 
 const ContrastRecipe& Trials::Contrast() const {
   const Score* const head = ScoreOf(Method::kHead);
-  const double guessed = 1 / static_cast<double>(trainee_.config().num_labels());
+  const int64_t labels = trainee_.config().num_labels();
+  const double guessed = 1 / static_cast<double>(labels);
   const bool clear = head != nullptr && head->accuracy >= guessed + kBriefSuffices * (1 - guessed);
-  return clear ? kBriefContrast : kUsualContrast;
+  return clear && labels >= kManyLabels ? kBriefContrast : kUsualContrast;
 }
 
 double Trials::Margin(double accuracy) const {

@@ -68,10 +68,10 @@ class Trials {
   double CostOfRival() const;
   // Whether to train by rival_, decided without a comparison: not if that takes long.
   bool RivalByRule() const;
-  // Returns null if the method has no score.
+  // Returns null for a method without a score.
   const Score* ScoreOf(Method method) const;
   bool HeadIsGoodEnough() const;
-  // Returns how to train by kContrast: briefly if the head's score is known and high.
+  // Returns how to train by kContrast: briefly if the head's score is known and high, and labels are many.
   const ContrastRecipe& Contrast() const;
   // Returns by how much the rival's accuracy may be lower than this one of the head.
   double Margin(double accuracy) const;

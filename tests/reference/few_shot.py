@@ -33,7 +33,7 @@ MOST_PAIRS = 800
 CONTRAST_BATCH = 32
 CONTRAST_LAYERS = 3
 CONTRAST_UPDATES, FEW_UPDATES = 10, 4
-CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for few updates
+CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for few updates; not with two labels
 MIXED_WIDTH = 256  # columns above which training multiplies in bfloat16 (autocast), as a processor has time for
 
 
@@ -174,7 +174,7 @@ def contrast_updates(vectors, labels, seed):
         head = LogisticRegression(C=1 / (~held_out).sum(), max_iter=1000).fit(features[~held_out], labels[~held_out])
         right += (head.predict(features[held_out]) == labels[held_out]).sum()
     guessed = 1 / len(set(labels))
-    return FEW_UPDATES if right / len(labels) >= guessed + CLEAR * (1 - guessed) else CONTRAST_UPDATES
+    return FEW_UPDATES if guessed < 0.5 and right / len(labels) >= guessed + CLEAR * (1 - guessed) else CONTRAST_UPDATES
 
 
 def learn_contrast(encoder, texts, labels, seed):

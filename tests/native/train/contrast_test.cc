@@ -129,9 +129,10 @@ constexpr const char* kEmbedder =
     R"({"model_type": "bert", "vocab_size": 200, "hidden_size": 64, "num_hidden_layers": 3,
     "num_attention_heads": 4, "intermediate_size": 128, "max_position_embeddings": 64})";
 
-std::unique_ptr<Trainee> Embedder(const char* config = kEmbedder, bool sentence = true) {
+std::unique_ptr<Trainee> Embedder(const char* config = kEmbedder, bool sentence = true,
+                                  std::vector<std::string> labels = {"a", "b", "c"}) {
   const auto head = sentence ? std::optional(SentenceHead{PooledHead::Pick::kMean, /*normalized=*/true}) : std::nullopt;
-  auto trainee = Trainee::Create(config, Head::kSequenceClassification, {"a", "b", "c"}, head);
+  auto trainee = Trainee::Create(config, Head::kSequenceClassification, std::move(labels), head);
   EXPECT_TRUE(trainee.ok()) << trainee.status().message();
   EXPECT_TRUE((*trainee)->BeginFresh().ok());
   (*trainee)->masters().Initialise(TeachOptions().seed, /*deviation=*/0.02f);
@@ -231,7 +232,9 @@ struct Choice {
 
 // Runs the default choice of a method. If the texts are `misleading`, the first token of every fourth is that of another label.
 Choice Choose(Trainee& trainee, Goal goal, int32_t count, bool misleading = false) {
-  std::vector<Example> texts = TextsWith(ThreeLabels(count), 12);
+  std::vector<int32_t> labels;
+  for (int32_t i = 0; i < count; ++i) labels.push_back(i % trainee.config().num_labels());
+  std::vector<Example> texts = TextsWith(labels, 12);
   for (size_t i = 0; misleading && i < texts.size(); i += 4) texts[i].ids[0] = 100 + (texts[i].labels[0] + 1) % 3;
   for (Example& example : texts) {
     if (goal != Goal::kSingleLabel) example.targets = {example.labels[0] == 0 ? 1.0f : 0.0f, 1, 0};
@@ -264,7 +267,7 @@ TEST(Contrast, IsTheDefaultOfEmbedders) {
 }
 
 // Guessing is right for a third of the texts.
-TEST(Contrast, IsBriefIfTheHeadIsRightForMostTexts) {
+TEST(Contrast, IsBriefIfTheHeadIsRightForMostTextsOfManyLabels) {
   const Choice clear = Choose(*Embedder(), Goal::kSingleLabel, 36);
   EXPECT_EQ(clear.options.method, Method::kContrast);
   EXPECT_GE(clear.scores[0].accuracy, 5.0 / 6);
@@ -274,6 +277,10 @@ TEST(Contrast, IsBriefIfTheHeadIsRightForMostTexts) {
   EXPECT_EQ(misleading.options.method, Method::kContrast);
   EXPECT_LT(misleading.scores[0].accuracy, 5.0 / 6);
   EXPECT_EQ(misleading.options.contrast.updates, kUsualContrast.updates);
+  const Choice two = Choose(*Embedder(kEmbedder, /*sentence=*/true, {"a", "b"}), Goal::kSingleLabel, 36);
+  EXPECT_EQ(two.options.method, Method::kContrast);
+  EXPECT_GE(two.scores[0].accuracy, 0.875);
+  EXPECT_EQ(two.options.contrast.updates, kUsualContrast.updates);
 }
 
 TEST(Contrast, IsComparedWithTheHeadIfTextsAreEnough) {
