@@ -23,8 +23,8 @@ struct ContrastRecipe {
   int32_t updates;      // before the head is solved
   double logit_factor;  // multiplies the solved logits of two labels; for more labels it grows with their root
 };
-inline constexpr ContrastRecipe kUsualContrast = {10, 0.8};
-inline constexpr ContrastRecipe kBriefContrast = {4, 1.3};  // where the head alone is already right for most texts
+inline constexpr ContrastRecipe kUsualContrast = {8, 0.8};
+inline constexpr ContrastRecipe kBriefContrast = {3, 1.3};  // where the head alone is already right for most texts
 
 struct TeachOptions {
   Method method = Method::kFull;

@@ -1,8 +1,8 @@
 """Other methods for tests/bench/few_shot.mjs: few_shot.py JOBS RESULTS METHODS. Appends a line of JSON to RESULTS for each job and method that it
 lacks: the share of the job's tests that come out right. All methods of the first draw come before the second draw.
 
-`contrast`: as Peruse's method of this name: the last three layers learn, in ten updates (four if the vectors' own classifier is clear), which texts
-of a batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW at 3e-4), then a logistic regression on the vectors.
+`contrast`: as Peruse's method of this name: the last three layers learn, in eight updates (three if the vectors' own classifier is clear), which texts
+of a batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW at 4e-4), then a logistic regression on the vectors.
 `full`: as transformers' Trainer does it: AdamW, no decay for biases and norms, a tenth of the steps of warm-up, then linear to zero, gradients
 clipped at 1, batches of 16, padded. The classifier starts at random.
 `logistic`: a logistic regression (scikit-learn, C = 1) on the mean of the token states, of length one.
@@ -32,7 +32,7 @@ MOST_TOKENS = 64
 MOST_PAIRS = 800
 CONTRAST_BATCH = 32
 CONTRAST_LAYERS = 3
-CONTRAST_UPDATES, FEW_UPDATES = 10, 4
+CONTRAST_UPDATES, FEW_UPDATES = 8, 3
 CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for few updates; not with two labels
 MIXED_WIDTH = 256  # columns above which training multiplies in bfloat16 (autocast), as a processor has time for
 
@@ -182,7 +182,7 @@ def learn_contrast(encoder, texts, labels, seed):
     layers = encoder.encoder.layer[-CONTRAST_LAYERS:]
     plain = [p for n, p in layers.named_parameters() if "bias" in n or "norm" in n.lower()]
     decayed = [p for n, p in layers.named_parameters() if not ("bias" in n or "norm" in n.lower())]
-    optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=3e-4)
+    optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=4e-4)
     schedule = transformers.get_linear_schedule_with_warmup(optimiser, 1, updates)
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
