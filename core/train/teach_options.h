@@ -21,10 +21,12 @@ enum class Method : uint8_t {
 // How kContrast trains. Both were chosen on development sets (docs/internals/teaching.md).
 struct ContrastRecipe {
   int32_t updates;      // before the head is solved
+  float rate_factor;    // multiplies the learning rate
   double logit_factor;  // multiplies the solved logits of two labels; for more labels it grows with their root
 };
-inline constexpr ContrastRecipe kUsualContrast = {8, 0.8};
-inline constexpr ContrastRecipe kBriefContrast = {3, 1.3};  // where the head alone is already right for most texts
+inline constexpr ContrastRecipe kUsualContrast = {8, 1, 0.8};
+inline constexpr ContrastRecipe kBriefContrast = {4, 0.75f,
+                                                  1.3};  // where the head alone is already right for most texts
 
 struct TeachOptions {
   Method method = Method::kFull;

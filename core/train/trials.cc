@@ -128,7 +128,10 @@ Status Trials::Start(const Training& training) {
     trainee_.masters().RestoreStart();
   }
   TeachOptions options = options_(training.method);
-  options.contrast = Contrast();
+  if (training.method == Method::kContrast) {
+    options.contrast = Contrast();
+    options.adamw.learning_rate *= options.contrast.rate_factor;
+  }
   if (training.fold >= 0) {
     options.keep_best = false;
     options.patience = 0;

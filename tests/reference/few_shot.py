@@ -1,8 +1,8 @@
 """Other methods for tests/bench/few_shot.mjs: few_shot.py JOBS RESULTS METHODS. Appends a line of JSON to RESULTS for each job and method that it
 lacks: the share of the job's tests that come out right. All methods of the first draw come before the second draw.
 
-`contrast`: as Peruse's method of this name: the last three layers learn, in eight updates (three if the vectors' own classifier is clear), which texts
-of a batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW at 4e-4), then a logistic regression on the vectors.
+`contrast`: as Peruse's method of this name: the last three layers learn, in eight updates at 4e-4 (four at 3e-4 if the vectors' own classifier is clear), which texts
+of a batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW), then a logistic regression on the vectors.
 `full`: as transformers' Trainer does it: AdamW, no decay for biases and norms, a tenth of the steps of warm-up, then linear to zero, gradients
 clipped at 1, batches of 16, padded. The classifier starts at random.
 `logistic`: a logistic regression (scikit-learn, C = 1) on the mean of the token states, of length one.
@@ -32,8 +32,8 @@ MOST_TOKENS = 64
 MOST_PAIRS = 800
 CONTRAST_BATCH = 32
 CONTRAST_LAYERS = 3
-CONTRAST_UPDATES, FEW_UPDATES = 8, 3
-CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for few updates; not with two labels
+USUAL_CONTRAST, BRIEF_CONTRAST = (8, 4e-4), (4, 3e-4)  # updates, learning rate
+CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for BRIEF_CONTRAST; not with two labels
 MIXED_WIDTH = 256  # columns above which training multiplies in bfloat16 (autocast), as a processor has time for
 
 
@@ -160,8 +160,8 @@ def pair_loss(vectors, labels):
     return mean((1 - similar[same & ~itself]) ** 2) + mean(similar[~same] ** 2)
 
 
-def contrast_updates(vectors, labels, seed):
-    """The number of updates, by a cross-validation of the untrained vectors."""
+def contrast_recipe(vectors, labels, seed):
+    """The updates and their rate, by a cross-validation of the untrained vectors."""
     vectors, labels = vectors.numpy(), labels.numpy()
     features = vectors - vectors.mean(axis=0)
     features /= features.std()
@@ -174,15 +174,15 @@ def contrast_updates(vectors, labels, seed):
         head = LogisticRegression(C=1 / (~held_out).sum(), max_iter=1000).fit(features[~held_out], labels[~held_out])
         right += (head.predict(features[held_out]) == labels[held_out]).sum()
     guessed = 1 / len(set(labels))
-    return FEW_UPDATES if guessed < 0.5 and right / len(labels) >= guessed + CLEAR * (1 - guessed) else CONTRAST_UPDATES
+    return BRIEF_CONTRAST if guessed < 0.5 and right / len(labels) >= guessed + CLEAR * (1 - guessed) else USUAL_CONTRAST
 
 
 def learn_contrast(encoder, texts, labels, seed):
-    updates = contrast_updates(by_length(encoder, texts, lambda batch: mean_states(encoder, batch)), labels, seed)
+    updates, rate = contrast_recipe(by_length(encoder, texts, lambda batch: mean_states(encoder, batch)), labels, seed)
     layers = encoder.encoder.layer[-CONTRAST_LAYERS:]
     plain = [p for n, p in layers.named_parameters() if "bias" in n or "norm" in n.lower()]
     decayed = [p for n, p in layers.named_parameters() if not ("bias" in n or "norm" in n.lower())]
-    optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=4e-4)
+    optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=rate)
     schedule = transformers.get_linear_schedule_with_warmup(optimiser, 1, updates)
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)

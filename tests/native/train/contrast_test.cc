@@ -273,10 +273,12 @@ TEST(Contrast, IsBriefIfTheHeadIsRightForMostTextsOfManyLabels) {
   EXPECT_GE(clear.scores[0].accuracy, 5.0 / 6);
   EXPECT_EQ(clear.options.contrast.updates, kBriefContrast.updates);
   EXPECT_EQ(clear.options.contrast.logit_factor, kBriefContrast.logit_factor);
+  EXPECT_EQ(clear.options.adamw.learning_rate, 0.75f * Options().adamw.learning_rate);
   const Choice misleading = Choose(*Embedder(), Goal::kSingleLabel, 36, /*misleading=*/true);
   EXPECT_EQ(misleading.options.method, Method::kContrast);
   EXPECT_LT(misleading.scores[0].accuracy, 5.0 / 6);
   EXPECT_EQ(misleading.options.contrast.updates, kUsualContrast.updates);
+  EXPECT_EQ(misleading.options.adamw.learning_rate, Options().adamw.learning_rate);
   const Choice two = Choose(*Embedder(kEmbedder, /*sentence=*/true, {"a", "b"}), Goal::kSingleLabel, 36);
   EXPECT_EQ(two.options.method, Method::kContrast);
   EXPECT_GE(two.scores[0].accuracy, 0.875);
