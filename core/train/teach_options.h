@@ -25,8 +25,8 @@ struct ContrastRecipe {
   double logit_factor;  // multiplies the solved logits of two labels; for more labels it grows with their root
 };
 inline constexpr ContrastRecipe kUsualContrast = {8, 1, 0.8};
-inline constexpr ContrastRecipe kBriefContrast = {4, 0.75f,
-                                                  1.3};  // where the head alone is already right for most texts
+// Used where the head alone is already right for most texts.
+inline constexpr ContrastRecipe kBriefContrast = {4, 0.75f, 1.3};
 
 struct TeachOptions {
   Method method = Method::kFull;
