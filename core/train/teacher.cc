@@ -211,12 +211,11 @@ Status Teacher::BeginHead() {
 }
 
 Status Teacher::FitHead() {
-  // Vectors that were trained with these labels would make a cross-validation too optimistic.
-  const bool cross_validates = !contrast_;
+  // Vectors that were trained with these labels would make a cross-validation too optimistic, so kContrast has a fixed factor.
   const std::optional<double> factor = contrast_ ? std::optional(options_.contrast.logit_factor) : std::nullopt;
   const LogisticFit fit = features_->FitClassifier(*objective_, options_.seed, factor, trainee_);
   const auto labels = static_cast<size_t>(trainee_.config().num_labels());
-  const bool guesses = cross_validates && objective_->traits().link == Objective::Link::kSoftmax;
+  const bool guesses = !factor && objective_->traits().link == Objective::Link::kSoftmax;
   for (size_t i = 0; guesses && i < sets_[kTraining].size(); ++i) {
     report_.guesses.push_back(GuessOf(std::span(fit.held_out).subspan(i * labels, labels)));
   }

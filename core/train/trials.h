@@ -71,7 +71,7 @@ class Trials {
   // Returns null for a method without a score.
   const Score* ScoreOf(Method method) const;
   bool HeadIsGoodEnough() const;
-  // Returns how to train by kContrast: briefly if the head's score is known and high, and labels are many.
+  // Returns how to train by kContrast: briefly if the head's score is known and high, and there are three labels or more.
   const ContrastRecipe& Contrast() const;
   // Returns by how much the rival's accuracy may be lower than this one of the head.
   double Margin(double accuracy) const;

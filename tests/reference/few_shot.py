@@ -1,8 +1,8 @@
 """Other methods for tests/bench/few_shot.mjs: few_shot.py JOBS RESULTS METHODS. Appends a line of JSON to RESULTS for each job and method that it
 lacks: the share of the job's tests that come out right. All methods of the first draw come before the second draw.
 
-`contrast`: as Peruse's method of this name: the last three layers learn, in eight updates at 4e-4 (four at 3e-4 if the vectors' own classifier is clear), which texts
-of a batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW), then a logistic regression on the vectors.
+`contrast`: as Peruse's method of this name: the last three layers learn, in eight updates at 4e-4 or four at 3e-4 (contrast_recipe), which texts of a
+batch have one label (cosine similarity, squared error, all pairs of at most 32 texts, AdamW), then a logistic regression on the vectors.
 `full`: as transformers' Trainer does it: AdamW, no decay for biases and norms, a tenth of the steps of warm-up, then linear to zero, gradients
 clipped at 1, batches of 16, padded. The classifier starts at random.
 `logistic`: a logistic regression (scikit-learn, C = 1) on the mean of the token states, of length one.
@@ -33,7 +33,7 @@ MOST_PAIRS = 800
 CONTRAST_BATCH = 32
 CONTRAST_LAYERS = 3
 USUAL_CONTRAST, BRIEF_CONTRAST = (8, 4e-4), (4, 3e-4)  # updates, learning rate
-CLEAR = 0.75  # share of the texts that guessing gets wrong and a classifier of the untrained vectors right, for BRIEF_CONTRAST; not with two labels
+CLEAR = 0.75  # BRIEF_CONTRAST is for three labels or more, if a classifier of untrained vectors is right for this share of what guessing gets wrong
 MIXED_WIDTH = 256  # columns above which training multiplies in bfloat16 (autocast), as a processor has time for
 
 
