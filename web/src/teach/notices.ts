@@ -73,7 +73,7 @@ export function unusedOptions(options: TeachOptions, method: string, solved: boo
     if (named.length > 0) unused.push(`${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no effect: ${why}.`);
   };
   if (solved) given(optionsOf('steps', 'epochs'), "the method 'head' is solved, not trained in steps");
-  else if (method === 'contrast') given(optionsOf('epochs'), "the method 'contrast' always makes the same number of steps");
+  else if (method === 'contrast') given(optionsOf('epochs'), "the number of updates of the method 'contrast' does not depend on them");
   else if (options.patience !== undefined && !validates) given(['patience'], 'no examples are held out');
   if (method !== 'lora') given(optionsOf('lora'), `the method is '${method}'`);
   if (!solved && method !== 'full' && method !== 'lora') given(['freeze_words'], `the method '${method}' does not train them`);
