@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -62,6 +62,26 @@ test('every address that package.json gives is there', () => {
   for (const target of targets as string[]) {
     if (!target.includes('*')) expect(existsSync(join(kPackage, target)), target).toBe(true);
   }
+});
+
+test('the types need no DOM library', () => {
+  copyFileSync(join(kRoot, 'tests/packaging/hosts/typescript/program.ts'), join(folder, 'program.ts'));
+  const compiler = join(kRoot, 'node_modules/typescript/bin/tsc');
+  const types = ['--types', 'node', '--typeRoots', join(kRoot, 'node_modules/@types')];
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    'false',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022',
+    '--module',
+    'node16',
+    ...types,
+  ];
+  expect(spawnSync(process.execPath, [compiler, ...flags, 'program.ts'], { cwd: folder, encoding: 'utf8' }).stdout).toBe('');
 });
 
 function targetsOf(tree: unknown): string[] {

@@ -1,9 +1,10 @@
 import { describeError, PeruseError } from '../errors.js';
+import type { WasmModule } from '../web_types.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
 /** How a platform compiles builds and starts their threads. */
 export interface BuildAccess<Build> {
-  compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
+  compile(build: Build, folder: string | undefined): Promise<WasmModule>;
   /** Starts a thread. Absent for builds without threads. */
   startHelper?(): HelperWorker;
   /** Ends threads that were started in advance but are not needed. */
@@ -20,7 +21,7 @@ export async function startModule<M, Build extends string>(
   factory: ModuleFactory<M>,
   build: Build,
   threads: number,
-  wasm: string | WebAssembly.Module | undefined,
+  wasm: string | WasmModule | undefined,
   access: BuildAccess<Build>,
 ): Promise<Started<M>> {
   let lastWords = '';
@@ -48,7 +49,7 @@ export async function startModule<M, Build extends string>(
 /** Runs the Emscripten loader. Reports failures of the instance or of a thread, which the loader does not notice, and ends all threads. */
 function instantiate<M>(
   factory: ModuleFactory<M>,
-  compiled: WebAssembly.Module,
+  compiled: WasmModule,
   options: { print: () => void; printErr: (line: string) => void; pthreadPoolSize: number },
   access: BuildAccess<never>,
 ): Promise<M> {
