@@ -36,7 +36,8 @@ Part FeatureCache::Next(size_t count) const {
 }
 
 Status FeatureCache::Compute(const Part& part, const ExampleBatch& batch, const StepOptions& options) {
-  PERUSE_RETURN_IF_ERROR(step_.Begin(batch.inputs(), options));
+  const std::span<const float> matrix = Gather(below_, part);
+  PERUSE_RETURN_IF_ERROR(step_.Begin(batch.inputs(), options, std::span(&matrix, below_.empty() ? 0 : 1)));
   step_.Forward();
   const Block out = step_.output();
   int64_t row = 0;
@@ -49,10 +50,11 @@ Status FeatureCache::Compute(const Part& part, const ExampleBatch& batch, const 
   return OkStatus();
 }
 
-std::span<const float> FeatureCache::Rows(const Part& part) {
+std::span<const float> FeatureCache::Gather(const Features& features, const Part& part) {
   matrix_.clear();
+  if (features.empty()) return matrix_;
   for (const Example* example : part) {
-    const std::vector<float>& own = features_[NumberOf(example)];
+    const std::vector<float>& own = features[NumberOf(example)];
     matrix_.insert(matrix_.end(), own.begin(), own.end());
   }
   return matrix_;

@@ -47,16 +47,18 @@ Result<Teacher::Plan> Teacher::Begin() {
   PERUSE_ASSIGN_OR_RETURN(cut_, CutFor(options_, trainee_, *objective_));
   step_ = std::make_unique<Step>(cut_.logits, held.parameters());
   if (options_.sift > 0) sift_ = std::make_unique<Sift>(std::move(perturbed), held.parameters(), options_.sift);
+  if (options_.method == Method::kContrast)
+    contrast_ = std::make_unique<ContrastBatches>(examples, options_.batch_size, options_.batch_tokens, options_.seed);
   if (cut_.has_features()) {
-    features_ = std::make_unique<FeatureCache>(cut_, held.parameters(), examples, sets_[kValidation]);
+    // A validation after FitHead runs the whole model.
+    const std::span<const Example> validated = solves_head() ? std::span<const Example>() : sets_[kValidation];
+    features_ = std::make_unique<FeatureCache>(cut_, held.parameters(), examples, validated);
     phase_ = Phase::kFeatures;
   }
   Plan plan;
   plan.steps = PlanSteps();
   plan.examples = static_cast<int64_t>(examples.size());
   plan.validation_examples = static_cast<int64_t>(sets_[kValidation].size());
-  if (options_.method == Method::kContrast)
-    contrast_ = std::make_unique<ContrastBatches>(examples, options_.batch_size, options_.batch_tokens, options_.seed);
   for (const Master& master : masters.tensors()) plan.trained += master.trained ? master.size : 0;
   if (!cut_.by_text()) {
     optimiser_ = std::make_unique<AdamW>(masters, held.workers(), options_.adamw);
@@ -201,11 +203,16 @@ Status Teacher::ComputeFeatures() {
 Status Teacher::BeginHead() {
   TeachOptions options = options_;
   options.method = Method::kHead;
+  PERUSE_ASSIGN_OR_RETURN(CutProgram head, CutFor(options, trainee_, *objective_));
+  head.features = std::move(cut_.logits);
+  FeatureCache::Features below = features_->Take();
   features_.reset();
   step_.reset();
-  PERUSE_ASSIGN_OR_RETURN(cut_, CutFor(options, trainee_, *objective_));
-  step_ = std::make_unique<Step>(cut_.logits, trainee_.held()->parameters());
-  features_ = std::make_unique<FeatureCache>(cut_, trainee_.held()->parameters(), sets_[kTraining], sets_[kValidation]);
+  cut_ = std::move(head);
+  const HeldParameters& held = trainee_.held()->parameters();
+  step_ = std::make_unique<Step>(cut_.logits, held);
+  features_ =
+      std::make_unique<FeatureCache>(cut_, held, sets_[kTraining], std::span<const Example>(), std::move(below));
   phase_ = Phase::kFeatures;
   return OkStatus();
 }

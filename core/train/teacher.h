@@ -96,7 +96,7 @@ class Teacher {
 
   Status ComputeFeatures();
   Status FitHead();
-  // Prepares to fit the classifier to the vectors of the changed layers.
+  // Prepares to fit the classifier to the vectors of the changed layers, which start from the features of the layers below.
   Status BeginHead();
   Status Contrast();
   Status Update();

@@ -177,8 +177,8 @@ def contrast_recipe(vectors, labels, seed):
     return BRIEF_CONTRAST if guessed < 0.5 and right / len(labels) >= guessed + CLEAR * (1 - guessed) else USUAL_CONTRAST
 
 
-def learn_contrast(encoder, texts, labels, seed):
-    updates, rate = contrast_recipe(by_length(encoder, texts, lambda batch: mean_states(encoder, batch)), labels, seed)
+def learn_contrast(encoder, texts, labels, seed, recipe):
+    updates, rate = recipe
     layers = encoder.encoder.layer[-CONTRAST_LAYERS:]
     plain = [p for n, p in layers.named_parameters() if "bias" in n or "norm" in n.lower()]
     decayed = [p for n, p in layers.named_parameters() if not ("bias" in n or "norm" in n.lower())]
@@ -223,8 +223,12 @@ class Runner:
             vectors, test_vectors = (self.start_vectors(job["model"], part) for part in (texts, tests))
         else:
             encoder = transformers.AutoModel.from_pretrained(job["model"], dtype=torch.float32)
-            learn = learn_contrast if job["name"] == "contrast" else learn_pairs
-            learn(encoder, texts, labels, job["settings"]["seed"])
+            seed = job["settings"]["seed"]
+            if job["name"] == "contrast":
+                recipe = contrast_recipe(self.start_vectors(job["model"], texts), labels, seed)
+                learn_contrast(encoder, texts, labels, seed, recipe)
+            else:
+                learn_pairs(encoder, texts, labels, seed)
             vectors, test_vectors = (by_length(encoder, part, lambda batch: mean_states(encoder, batch)) for part in (texts, tests))
         head = LogisticRegression(max_iter=1000).fit(vectors.numpy(), labels.numpy())
         return head.predict(test_vectors.numpy()).tolist()

@@ -190,6 +190,30 @@ TEST(Contrast, TrainsTheLastLayersAndThenTheHead) {
   }
 }
 
+// The vectors that the head is fitted to start from kept features of the layers below, so the fit's loss must be the whole model's.
+TEST(Contrast, FitsTheHeadToTheVectorsOfTheWholeModel) {
+  const auto trainee = Embedder();
+  const Teacher::Report report = Teach(*trainee, Options());
+  const std::vector<Example> texts = TextsWith(ThreeLabels(36), 12);
+  ExampleBatch batch;
+  batch.Fill(AllOf(texts));
+  const auto program = trainee->ProgramFor(kLogits);
+  ASSERT_TRUE(program.ok());
+  Step step(*program, trainee->held()->parameters());
+  StepOptions options;
+  options.backward = false;
+  ASSERT_TRUE(step.Begin(batch.inputs(), options).ok());
+  step.Forward();
+  double loss = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const float* logits = step.output().row(static_cast<int64_t>(i));
+    double sum = 0;
+    for (int32_t k = 0; k < 3; ++k) sum += std::exp(logits[k]);
+    loss += (std::log(sum) - logits[texts[i].labels[0]]) / static_cast<double>(texts.size());
+  }
+  EXPECT_NEAR(report.losses.back(), loss, 1e-5);
+}
+
 TEST(Contrast, GivesTheSameBitsWithThreads) {
   const auto one = Embedder(), three = Embedder();
   EXPECT_EQ(Teach(*one, Options()).losses, Teach(*three, Options(3)).losses);
