@@ -213,6 +213,7 @@ def main():
     parser.add_argument("--task", choices=("sentiment", "reader"), required=True)
     parser.add_argument("--minutes", type=float, required=True)
     parser.add_argument("--pretraining", type=float, default=0.5, help="share of the minutes; 0 is fine-tuning alone")
+    parser.add_argument("--rate", type=float, help="peak learning rate of fine-tuning; that of pre-training is 1.5 times as high")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -223,12 +224,12 @@ def main():
     vocab = tokenizer.get_vocab()
     model = random_model(kind.model_class, kind.folder)
     task = kind(args.data_dir, tokenizer, vocab, args)
-    budget, steps = Budget(60 * args.minutes), 0
+    budget, steps, rate = Budget(60 * args.minutes), 0, args.rate or task.rate
     if args.pretraining:
         set_dropout(model, 0.0)
         words = MaskedWords(model.base_model, task.ids, vocab, np.random.default_rng(args.seed))
         print(f"{len(task.ids)} tokens of text", flush=True)
-        steps = train(model, lambda _: task.pre_training(model, words), [model, words], 1.5 * task.rate, budget, args.pretraining, 0.35)
+        steps = train(model, lambda _: task.pre_training(model, words), [model, words], 1.5 * rate, budget, args.pretraining, 0.35)
     set_dropout(model, kind.dropout)
 
     def look(averaged, number, loss):
@@ -238,7 +239,7 @@ def main():
         with args.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
-    train(model, lambda progress: task.fine_tuning(model, progress), [model], task.rate, budget, 1.0, 0.5, look)
+    train(model, lambda progress: task.fine_tuning(model, progress), [model], rate, budget, 1.0, 0.5, look)
 
 
 if __name__ == "__main__":
