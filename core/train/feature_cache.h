@@ -17,8 +17,8 @@ namespace peruse::train {
 // Features of all examples: outputs of the part of a model that does not change, each computed once.
 class FeatureCache {
  public:
-  using Features =
-      std::vector<std::vector<float>>;  // one vector per example, training examples before validation examples
+  // One vector per example, training examples before validation examples.
+  using Features = std::vector<std::vector<float>>;
 
   // `below`: features of all examples that cut.features starts from; empty if it starts from the ids. The other arguments must outlive the cache.
   FeatureCache(const CutProgram& cut, const HeldParameters& held, std::span<const Example> training,

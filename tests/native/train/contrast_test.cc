@@ -211,7 +211,7 @@ TEST(Contrast, FitsTheHeadToTheVectorsOfTheWholeModel) {
     for (int32_t k = 0; k < 3; ++k) sum += std::exp(logits[k]);
     loss += (std::log(sum) - logits[texts[i].labels[0]]) / static_cast<double>(texts.size());
   }
-  EXPECT_NEAR(report.losses.back(), loss, 1e-5);
+  EXPECT_NEAR(report.losses.back(), loss, 1e-5);  // the fit computes in double, the model in float
 }
 
 TEST(Contrast, GivesTheSameBitsWithThreads) {
