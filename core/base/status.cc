@@ -1,5 +1,6 @@
 #include "core/base/status.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace peruse {
@@ -40,6 +41,11 @@ std::string_view StatusCodeName(StatusCode code) {
   return "internal";
 }
 
-void CheckFailed(const char*, const char*, int) { std::abort(); }
+void CheckFailed(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
+  std::abort();
+}
+
+void CheckFailed() { std::abort(); }
 
 }  // namespace peruse

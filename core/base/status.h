@@ -52,10 +52,17 @@ inline Status Unsupported(std::string message) { return Status(StatusCode::kUnsu
 inline Status OutOfMemory(std::string message) { return Status(StatusCode::kOutOfMemory, std::move(message)); }
 inline Status InternalError(std::string message) { return Status(StatusCode::kInternal, std::move(message)); }
 
-// Stops the program. Only for bugs of Peruse, never for anything that input can cause.
+// Both stop the program. Only for bugs of Peruse, never for anything that input can cause. The first also prints the condition and where it
+// stands.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
+[[noreturn]] void CheckFailed();
 
-#define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
+// A release keeps no texts of conditions and no paths of the machine that built it: every page would download them.
+#ifdef NDEBUG
+#define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed())
+#else
+#define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE_NAME__, __LINE__))
+#endif
 
 template <typename T>
 class [[nodiscard]] Result {

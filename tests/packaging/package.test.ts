@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -32,6 +33,12 @@ test('holds what runs, its types, its documentation and its licence, and nothing
   ]);
   const scripts = names.filter((path) => /^web\/dist\/.*\.js$/.test(path));
   for (const path of scripts) expect(existsSync(join(kPackage, path.replace(/js$/, 'd.ts'))), path).toBe(true);
+});
+
+test('no file names a folder of the machine that built it, so that every machine builds the same bytes', () => {
+  const folders = [kRoot, join(homedir(), '.cache')];
+  const named = files.filter(({ path }) => folders.some((name) => readFileSync(join(kPackage, path)).includes(name)));
+  expect(named.map(({ path }) => path)).toEqual([]);
 });
 
 test('every bundle has a source map that holds its sources', () => {
