@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // The table of docs/internals/teaching.md: what teach() with its default options gets right after a few examples, next to other methods. Needs `npm run build`.
 //   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit,contrast]
-//     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--tests 300]
+//     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--trainings 1] [--tests 300]
 //   node tests/bench/few_shot.mjs --results FILE --print
 // `--data`: the sets of sets.mjs. `--base`: the model to teach, `--name` in the table. All methods get the same examples and tests. All but `teach`
-// are tests/reference/few_shot.py's, for a Python with its requirements.txt and scikit-learn. Each cell is a line of FILE, and measured once.
+// are tests/reference/few_shot.py's, for a Python with its requirements.txt and scikit-learn. Each line of FILE is one training, and measured once.
+// `--trainings`: how often each draw of examples is trained, with other random numbers; the table has the means.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     sets: { type: 'string', default: Object.keys(kTable).join(',') },
     counts: { type: 'string', default: '3,8,20,50' },
     draws: { type: 'string', default: '5' },
+    trainings: { type: 'string', default: '1' },
     tests: { type: 'string', default: '300' },
   },
 });
@@ -45,13 +47,22 @@ function makeJobs() {
         const examples = draw(train, count, seed);
         const labels = [...new Set(examples.map(({ label }) => label))].sort();
         const updates = Math.ceil(examples.length / 16);
-        const settings = { seed, learning_rate: factor * 5e-5, epochs: Math.max(3, Math.ceil(150 / updates)) };
-        jobs.push({ base, set, count, seed, labels, examples, tests, model: options.base, settings });
+        for (let training = 0; training < Number(options.trainings); ++training) {
+          const settings = {
+            seed: trainingSeed(seed, training),
+            learning_rate: factor * 5e-5,
+            epochs: Math.max(3, Math.ceil(150 / updates)),
+          };
+          jobs.push({ base, set, count, seed, training, labels, examples, tests, model: options.base, settings });
+        }
       }
     }
   }
   return jobs;
 }
+
+/** The first training of a draw has the seed of the draw. */
+const trainingSeed = (draw, training) => (training === 0 ? draw : 100 * draw + 10 + training);
 
 const readResults = () =>
   existsSync(options.results)
@@ -63,15 +74,15 @@ const readResults = () =>
 
 async function teachAll(jobs) {
   const { teach } = await import('../../web/dist/teach/index_node.js');
-  const cellOf = ({ base, set, count, seed }) => [base, set, count, seed].join(' ');
+  const cellOf = ({ base, set, count, seed, training = 0 }) => [base, set, count, seed, training].join(' ');
   const known = new Set(
     readResults()
       .filter(({ method }) => method === 'teach')
       .map(cellOf),
   );
-  for (const { base, set, count, seed, examples, tests, model } of jobs) {
-    if (known.has(cellOf({ base, set, count, seed }))) continue;
-    const line = { base, set, count, seed, method: 'teach', ...(await teachOne(teach, model, seed, examples, tests)) };
+  for (const { base, set, count, seed, training, examples, tests, model, settings } of jobs) {
+    if (known.has(cellOf({ base, set, count, seed, training }))) continue;
+    const line = { base, set, count, seed, training, method: 'teach', ...(await teachOne(teach, model, settings.seed, examples, tests)) };
     appendFileSync(options.results, `${JSON.stringify(line)}\n`);
   }
 }

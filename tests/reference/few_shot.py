@@ -260,7 +260,7 @@ def share_right(job, found):
 
 
 def cell_of(line):
-    return line["base"], line["set"], line["count"], line["seed"], line["method"]
+    return line["base"], line["set"], line["count"], line["seed"], line.get("training", 0), line["method"]
 
 
 def main():
@@ -277,7 +277,7 @@ def main():
     for seed in sorted({job["seed"] for job in given}):
         for method in methods.split(","):
             for job in given:
-                line = {"base": job["base"], "set": job["set"], "count": job["count"], "seed": seed, "method": method}
+                line = {"base": job["base"], "set": job["set"], "count": job["count"], "seed": seed, "training": job["training"], "method": method}
                 if job["seed"] != seed or cell_of(line) in known:
                     continue
                 start = time.perf_counter()

@@ -8,7 +8,9 @@ function keysOf(lines, name) {
 }
 
 function figureOf(lines, method) {
-  const list = lines.filter((line) => line.method === method).map(({ accuracy }) => 100 * accuracy);
+  const own = lines.filter((line) => line.method === method);
+  // A draw may have several trainings, whose mean is its accuracy.
+  const list = keysOf(own, 'seed').map((seed) => meanOf(own.filter((line) => line.seed === seed).map(({ accuracy }) => 100 * accuracy)));
   return list.length === 0 ? null : { mean: meanOf(list), deviation: deviationOf(list), draws: list.length };
 }
 
