@@ -142,7 +142,7 @@ class Sentiment:
 
 
 class Reader:
-    model_class, folder, rate, dropout = DebertaV2ForQuestionAnswering, ROOT / "models" / "peruse-reader-deberta-tiny", 1e-3, 0.05
+    model_class, folder, rate, dropout = DebertaV2ForQuestionAnswering, ROOT / "models" / "peruse-reader-deberta-tiny", 4e-4, 0.05
 
     def __init__(self, data_dir, tokenizer, vocab, args):
         self.tokenizer, self.rng = tokenizer, random.Random(args.seed)
