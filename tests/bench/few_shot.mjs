@@ -61,7 +61,7 @@ function makeJobs() {
   return jobs;
 }
 
-/** The first training of a draw has the seed of the draw. */
+/** The first training of a draw has the seed of the draw, the others seeds of their own. */
 const trainingSeed = (draw, training) => (training === 0 ? draw : 100 * draw + 10 + training);
 
 const readResults = () =>
