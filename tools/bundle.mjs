@@ -14,7 +14,7 @@ const source = (path) => join(root, 'web/src', path);
 /** Bundles import each other by file name, so that each is loaded only once. */
 const kOthers = {
   'worker/worker.ts': './peruse-worker.js',
-  'tasks/patterns.ts': './peruse-redact.js',
+  'redact/patterns.ts': './peruse-redact.js',
   'search/kit.ts': './peruse-search.js',
   'extras.ts': './peruse-extras.js',
 };

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents, lines, messages } from '../../demo/src/examples.js';
 import { type Pipeline, pipeline, restoreAll } from '../../web/dist/index_node.js';
-import { findPatterns } from '../../web/dist/tasks/patterns.js';
+import { findPatterns } from '../../web/dist/redact/patterns.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
 

@@ -27,8 +27,10 @@ const kLayers = [
   'extras',
   'search explain',
   'tasks cache',
+  'redact',
   'env load_options',
   'env_transformers_js',
+  'checks',
   'custom_cache errors isolated_response patience precisions progress',
   'web_types',
 ].map((names) => names.split(' '));

@@ -1,7 +1,7 @@
 // Compares national numbers with python-stdnum (tests/reference/make_national_id_goldens.py).
 import { describe, expect, test } from 'vitest';
-import * as checks from '../../web/src/tasks/patterns/national_checks.js';
-import { findNationalIds } from '../../web/src/tasks/patterns/national_ids.js';
+import * as checks from '../../web/src/redact/patterns/national_checks.js';
+import { findNationalIds } from '../../web/src/redact/patterns/national_ids.js';
 import goldens from '../fixtures/national_ids.json' with { type: 'json' };
 
 const kChecks: Record<string, (code: string) => boolean> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findDetails, findPatterns } from '../../web/src/tasks/patterns.js';
+import { findDetails, findPatterns } from '../../web/src/redact/patterns.js';
 import { redact } from '../../web/src/tasks/redact.js';
 
 function found(text: string): string[] {

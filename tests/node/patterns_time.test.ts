@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findPatterns } from '../../web/src/tasks/patterns.js';
+import { findPatterns } from '../../web/src/redact/patterns.js';
 
 test('the time to find private details grows as the text does', () => {
   const parts = ['1', 'a', '.', '1 ', '@', 'a@', '@a.', 'www.', 'http://', '1-', 'DE89 ', 'a.', '(', '\u0430', '\u00a0', 'e\u0301\u0301'];

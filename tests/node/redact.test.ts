@@ -1,7 +1,7 @@
 // redact with a stub of a classifier: options, folded texts, placeholders.
 import { describe, expect, test } from 'vitest';
+import { Placeholders } from '../../web/src/redact/placeholders.js';
 import type { Run } from '../../web/src/tasks/call.js';
-import { Placeholders } from '../../web/src/tasks/placeholders.js';
 import { kPlaceholders, type RedactOptions, restore } from '../../web/src/tasks/redact.js';
 import { finder, redact } from './support/redact_stubs.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { checksum } from '../../web/src/redact/checksums.js';
 import type { Run } from '../../web/src/tasks/call.js';
-import { checksum } from '../../web/src/tasks/checksums.js';
 import { restore } from '../../web/src/tasks/redact.js';
 import { giving, redact } from './support/redact_stubs.js';
 

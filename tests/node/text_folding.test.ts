@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldText } from '../../web/src/tasks/text_folding.js';
+import { foldText } from '../../web/src/redact/text_folding.js';
 
 function original(text: string, part: string): string {
   const folded = foldText(text);

@@ -1,13 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { asArgumentError, PeruseError, show } from './errors.js';
+import { findDetails } from './redact/patterns.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
-import { findDetails } from './tasks/patterns.js';
 import type { RedactFinders } from './tasks/redact.js';
 
 export { type ErrorCode, PeruseError } from './errors.js';
+export { findDetails, findPatterns } from './redact/patterns.js';
 export { entityFinder, labelFinder } from './tasks/detail_finders.js';
 export type { PatternRedactor } from './tasks/pattern_redactor.js';
-export { findDetails, findPatterns } from './tasks/patterns.js';
 export type * from './tasks/redact.js';
 export { redact, restore, restoreAll } from './tasks/redact.js';
 

@@ -1,6 +1,6 @@
 // peruse/phone-numbers: telephone numbers of all countries, for `redact`. Requires the package libphonenumber-js.
 import { type CountryCode, findPhoneNumbersInText } from 'libphonenumber-js';
-import type { PatternFinder } from './tasks/pattern_names.js';
+import type { PatternFinder } from './redact/pattern_names.js';
 
 /** Options of phoneNumbers(). */
 export interface PhoneNumberOptions {

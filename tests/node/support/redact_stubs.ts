@@ -1,6 +1,7 @@
 // redact with stubs of a classifier, so that results are exact.
+
+import { findDetails } from '../../../web/src/redact/patterns.js';
 import type { Run } from '../../../web/src/tasks/call.js';
-import { findDetails } from '../../../web/src/tasks/patterns.js';
 import { type RedactContext, redact as taskRedact } from '../../../web/src/tasks/redact.js';
 
 export const redact = (run: Run | undefined, context: RedactContext = {}) =>

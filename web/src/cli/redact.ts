@@ -1,6 +1,6 @@
 import { type Pipeline, pipeline } from '../pipeline.js';
-import { kPatternNames, type PatternName } from '../tasks/pattern_names.js';
-import { Placeholders } from '../tasks/placeholders.js';
+import { kPatternNames, type PatternName } from '../redact/pattern_names.js';
+import { Placeholders } from '../redact/placeholders.js';
 import { kPlaceholders, type RedactCall, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, flag, list, needed, text, UsageError } from './command.js';

@@ -1,10 +1,10 @@
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
+import type { FindDetails } from '../redact/pattern_names.js';
 import type * as SearchKitModule from '../search/kit.js';
 import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
-import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/messages.js';
 

@@ -3,7 +3,7 @@ import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import type { FindDetails } from '../tasks/pattern_names.js';
+import type { FindDetails } from '../redact/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
@@ -47,7 +47,7 @@ async function startHere(report: ProgressCallback): Promise<Host> {
 
 /** Loads the patterns from the file of peruse/redact. */
 async function patterns(): Promise<FindDetails> {
-  return (await import('../tasks/patterns.js').catch(notLoaded('patterns of redact', 'peruse-redact.js'))).findDetails;
+  return (await import('../redact/patterns.js').catch(notLoaded('patterns of redact', 'peruse-redact.js'))).findDetails;
 }
 
 async function search(): Promise<SearchKit> {

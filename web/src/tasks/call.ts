@@ -1,5 +1,8 @@
 // Requests to the engine and checks of arguments, shared by all tasks.
+import { asList, checkString, checkStrings, nameOf } from '../checks.js';
 import { PeruseError, show } from '../errors.js';
+
+export { asList, checkString, checkStrings, nameOf };
 
 /** Options of every call. */
 export interface CallOptions {
@@ -78,20 +81,6 @@ export function plain(name: string, value: unknown, levels = kLevels): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, levels - 1)]));
 }
 
-export function asList(input: unknown): readonly unknown[] {
-  return Array.isArray(input) ? input : [input];
-}
-
-export function checkString(value: unknown, what: string): string {
-  if (typeof value === 'string') return value;
-  throw new PeruseError('invalid_argument', `${what} must be a string, not ${nameOf(value)}.`);
-}
-
-export function checkStrings(value: unknown, what: string): string[] {
-  if (!Array.isArray(value)) throw new PeruseError('invalid_argument', `${what} must be a list of strings, not ${nameOf(value)}.`);
-  return value.map((item, index) => checkString(item, `Item ${index} of ${what}`));
-}
-
 /** Returns labels from a list, or from one string with commas between them. */
 export function labelList(labels: unknown, what: string): string[] {
   if (typeof labels !== 'string') return checkStrings(labels, what);
@@ -99,12 +88,6 @@ export function labelList(labels: unknown, what: string): string[] {
     .split(',')
     .map((label) => label.trim())
     .filter((label) => label !== '');
-}
-
-export function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** One result for one input, a list for a list. */

@@ -1,6 +1,7 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
+
+import type { FindDetails } from '../redact/pattern_names.js';
 import type { AnyOptionKinds } from './call.js';
-import type { FindDetails } from './pattern_names.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 
 /** The part of a task that loads and describes models need: plain data, which is sent to workers. */

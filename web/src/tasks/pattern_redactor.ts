@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import type { FindDetails } from './pattern_names.js';
+import type { FindDetails } from '../redact/pattern_names.js';
 import { type RedactCall, type RedactFinders, redact } from './redact.js';
 
 /** A redactor without a model. It is called like a pipeline for redact, and throws for options of models. */

@@ -1,5 +1,11 @@
 // redact: replaces private details, found by patterns, a model and other finders, by placeholders, and restores them.
 import { describeError, PeruseError, show } from '../errors.js';
+import { kChecksums } from '../redact/checksums.js';
+import { isPersonType, recased } from '../redact/letter_case.js';
+import { kPatternNames, type PatternFinder, type PatternName } from '../redact/pattern_names.js';
+import { Placeholders, type Restoration, restoreAll, sameWords } from '../redact/placeholders.js';
+import { calling, type Detail, detailsOf, merged, type RedactionRule, type Selection } from '../redact/private_details.js';
+import { type FoldedText, foldText } from '../redact/text_folding.js';
 import {
   asList,
   type CallOptions,
@@ -12,21 +18,15 @@ import {
   type Run,
   taskOptions,
 } from './call.js';
-import { kChecksums } from './checksums.js';
 import type { CallContext } from './definition.js';
-import { isPersonType, recased } from './letter_case.js';
-import { kPatternNames, type PatternFinder, type PatternName } from './pattern_names.js';
-import { Placeholders, type Restoration, restoreAll, sameWords } from './placeholders.js';
-import { calling, type Detail, detailsOf, merged, type RedactionRule, type Selection } from './private_details.js';
-import { type FoldedText, foldText } from './text_folding.js';
 import type { EntityGroup } from './token_classification.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 import type { LabelledSpan } from './zero_shot_token_classification.js';
 
-export type { PatternFinder, PatternMatch, PatternName } from './pattern_names.js';
-export { type Restoration, restore, restoreAll } from './placeholders.js';
-export type { RedactionRule } from './private_details.js';
-export type { TextRange } from './text_folding.js';
+export type { PatternFinder, PatternMatch, PatternName } from '../redact/pattern_names.js';
+export { type Restoration, restore, restoreAll } from '../redact/placeholders.js';
+export type { RedactionRule } from '../redact/private_details.js';
+export type { TextRange } from '../redact/text_folding.js';
 
 /** A detail that the caller's finder returns. */
 export interface FoundDetail {

@@ -1,6 +1,7 @@
 // Placeholders such as [PER_1]: assigns them, and restores the texts that they replace.
+
+import { checkString, nameOf } from '../checks.js';
 import { PeruseError } from '../errors.js';
-import { checkString, nameOf } from './call.js';
 import { foldText, type TextRange } from './text_folding.js';
 
 const kBrackets = /\[[^[\]]+\]/g;
