@@ -55,10 +55,10 @@ function withoutNames(glue, variant) {
   return text;
 }
 
-function buildVariant(variant) {
+/** Builds an engine into the folder `out`. */
+export function buildVariant(variant, out = join(root, 'web/wasm')) {
   const [preset, target] = kBeside[variant] ?? [`wasm-${variant}`, 'peruse'];
   const folder = buildPreset(preset, [target]);
-  const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;
   copyFileSync(join(folder, `${name}.wasm`), join(out, `${name}.wasm`));

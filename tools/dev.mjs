@@ -6,17 +6,17 @@
 //     --filter 'Trie*'                of them, those that GoogleTest's filter names
 //     --once                          does not watch
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildBundles, buildVariants, compileTypeScript } from './build.mjs';
+import { buildVariant } from './build.mjs';
 import { kFolders, runNative, watchNative } from './dev/native.mjs';
+import { neededVariants } from './dev/needed_builds.mjs';
+import { kEngines, linkEngines } from './dev/tree.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-import { kVariants } from './variants.mjs';
 
 function readOptions() {
   const { values, positionals } = parseArgs({
@@ -31,13 +31,10 @@ function readOptions() {
   return { folders, filter: values.filter, once: values.once, files: positionals };
 }
 
-async function buildMissing() {
-  const missing = kVariants.filter((variant) => !existsSync(join(root, `web/wasm/peruse-${variant}.wasm`)));
-  if (missing.length > 0) await buildVariants(missing);
-  // Bundles change rarely, so they are made once and not after every edit.
-  if (missing.length === 0 && existsSync(join(root, 'web/bundle/peruse.js'))) return;
-  await compileTypeScript();
-  await buildBundles();
+/** Builds the engines that the chosen tests can load, unless they exist. */
+async function buildMissing(words) {
+  for (const variant of linkEngines(neededVariants(words)))
+    await step(`wasm ${variant}`, () => buildVariant(variant, join(root, kEngines)));
 }
 
 function runVitest(files, once) {
@@ -57,7 +54,7 @@ await runAsProgram(import.meta.url, async () => {
     return;
   }
   await step('node packages', installNodeModules);
-  await buildMissing();
+  await buildMissing(files);
   if (!once) watchNative();
   process.exit(await runVitest(files, once));
 });

@@ -1,5 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
 const native = new URL('../../tools/dev/native.mjs', import.meta.url).href;
@@ -25,4 +28,46 @@ test('an edit of tests, headers, tables and shaders concerns its folder; other f
   expect(foldersFor('tests/native/backend/backend_test.cc')).toEqual(['backend']);
   expect(foldersFor('core/text/notes.md')).toEqual([]);
   expect(foldersFor('web/src/env.ts')).toEqual([]);
+});
+
+const { neededVariants } = (await import(new URL('../../tools/dev/needed_builds.mjs', import.meta.url).href)) as {
+  neededVariants(words: string[]): string[];
+};
+
+test('only the engines that the chosen tests can load are built', () => {
+  expect(neededVariants(['text_folding'])).toEqual([]);
+  expect(neededVariants(['patterns.test'])).toEqual([]);
+  expect(neededVariants(['pipeline.test'])).toEqual(expect.arrayContaining(['simd', 'relaxed', 'simd-threads', 'relaxed-threads']));
+  expect(neededVariants(['pipeline.test'])).not.toContain('teach');
+  expect(neededVariants(['teach/threads'])).toEqual(expect.arrayContaining(['teach', 'teach-threads']));
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !/^(build|node_modules)\b/.test(name));
+}
+
+test('a round of the loop in a clean copy writes only into build, and leaves web/dist as it was', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'peruse-dev-')));
+  try {
+    const paths = ['package.json', 'package-lock.json', 'tools', 'web/src', 'web/dist', 'tests/node', 'CMakePresets.json'];
+    for (const path of paths)
+      cpSync(join(root, path), join(copy, path), { recursive: true, filter: (one) => !one.endsWith('/node_modules') });
+    mkdirSync(join(copy, 'tests/native'));
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+    const before = filesBelow(copy);
+    const errors = readFileSync(join(copy, 'web/dist/errors.js'), 'utf8');
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/dev.mjs', '--once', 'text_folding'], {
+      cwd: copy,
+      encoding: 'utf8',
+    });
+    expect(status, stdout + stderr).toBe(0);
+    expect(stdout).toMatch(/1 passed/);
+    expect(filesBelow(copy)).toEqual(before);
+    expect(readFileSync(join(copy, 'web/dist/errors.js'), 'utf8')).toBe(errors);
+    const dist = (await import(pathToFileURL(join(copy, 'web/dist/errors.js')).href)) as { PeruseError: unknown };
+    expect(dist.PeruseError).toBeTypeOf('function');
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
 });
