@@ -1,5 +1,5 @@
 // Semantic search: texts as vectors, and the nearest of them to a query. The work is done in search/, which loads on use.
-import { PeruseError, show } from './errors.js';
+import { asArgumentError, PeruseError, show } from './errors.js';
 import { platform } from './platform/current.js';
 import type { IndexCore } from './search/index_core.js';
 import type {
@@ -136,6 +136,7 @@ function copyOf(vectors: Float32Array): Float32Array<ArrayBuffer> {
   try {
     return new Float32Array(vectors);
   } catch (error) {
+    if (!(error instanceof RangeError)) throw asArgumentError(error);
     const megabytes = Math.ceil(vectors.byteLength / 2 ** 20);
     throw new PeruseError('out_of_memory', `There is no memory for ${megabytes} MB of vectors.`, { cause: error });
   }

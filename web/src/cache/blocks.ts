@@ -1,6 +1,6 @@
 // The stored form of a file: blocks of 1 MiB, the last one shorter or empty, each followed by a seal. A seal is the SHA-256 of the block's
 // SHA-256, the file's name and version, and the block's number. It detects damaged, swapped, foreign and missing blocks.
-import { Sha256 } from './sha256.js';
+import { sha256 } from './sha256.js';
 
 const kBlockBytes = 1 << 20;
 const kDigestBytes = 32;
@@ -97,16 +97,7 @@ async function check(block: Uint8Array, file: string, index: number): Promise<Ui
 async function sealOf(content: Uint8Array, file: string, index: number): Promise<Uint8Array> {
   const place = new TextEncoder().encode(`${file}\n${index}`);
   const sealed = new Uint8Array(kDigestBytes + place.length);
-  sealed.set(await digest(content));
+  sealed.set(await sha256(content));
   sealed.set(place, kDigestBytes);
-  return digest(sealed);
-}
-
-/** SHA-256, by the platform's implementation if available. */
-async function digest(bytes: Uint8Array): Promise<Uint8Array> {
-  const subtle = (globalThis.crypto as Crypto | undefined)?.subtle as SubtleCrypto | undefined;
-  if (subtle) return new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
-  const hasher = new Sha256();
-  hasher.update(bytes);
-  return hasher.digest();
+  return sha256(sealed);
 }

@@ -1,4 +1,4 @@
-// Incremental SHA-256 (FIPS 180-4); WebCrypto hashes only complete buffers.
+// SHA-256 (FIPS 180-4). WebCrypto hashes only complete buffers, and only in secure contexts.
 
 export interface Hasher {
   update(bytes: Uint8Array): void;
@@ -93,4 +93,13 @@ export class Sha256 implements Hasher {
     state[6]! += g;
     state[7]! += h;
   }
+}
+
+/** SHA-256 of a complete buffer, by the platform's implementation if available. */
+export async function sha256(bytes: Uint8Array): Promise<Uint8Array> {
+  const subtle = (globalThis.crypto as Crypto | undefined)?.subtle as SubtleCrypto | undefined;
+  if (subtle) return new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
+  const hasher = new Sha256();
+  hasher.update(bytes);
+  return hasher.digest();
 }

@@ -1,10 +1,12 @@
 // The contents of a SemanticIndex (texts, chunks, vectors), and its rankings.
-import { PeruseError, show, throwIfAborted } from '../errors.js';
-import { type CallOptions, checkString, nameOf } from '../tasks/call.js';
+import { type ErrorCode, PeruseError, show, throwIfAborted } from '../errors.js';
+import { type CallOptions, checkString } from '../tasks/call.js';
 import type { FeatureExtractionOptions } from '../tasks/feature_extraction.js';
 import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
 import { chunksOf, type TextRange } from './chunks.js';
+import { howToAdd, howToSearch } from './embed_how.js';
 import { filterOf, type SearchSettings, settingsOf } from './index_options.js';
+import { itemsOf, type NewItem } from './items.js';
 import { Keywords } from './keywords.js';
 import { bestOf, Rows } from './rows.js';
 import type {
@@ -32,7 +34,12 @@ export interface IndexedChunk extends TextRange {
   document: IndexedDocument;
 }
 
-type NewChunk = IndexedChunk & { vector: Float32Array };
+type NewChunk = TextRange & { item: NewItem; vector: Float32Array };
+
+interface Embedded {
+  chunks: NewChunk[];
+  how: EmbedOptions;
+}
 
 const kTextsAtOnce = 64;
 /** Limits for rows that this thread compares and for removed rows that the engine still has. Above them, all rows are sent again. */
@@ -41,12 +48,14 @@ const kShareOfChanges = 16;
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the number of hits of each ranking that are fused. */
 const kRankConstant = 60;
 const kLeastFused = 100;
+const kLengthError = 1e-3;
 
 let indexes = 0;
 
 export class IndexCore {
   private readonly number_ = ++indexes;
   private readonly documents_ = new Map<TextId, IndexedDocument>();
+  private firstRows_ = new Map<IndexedDocument, number>(); // the chunks of a document have consecutive rows
   private chunks_: (IndexedChunk | undefined)[] = []; // indexed by row; undefined means removed
   private removed_ = 0;
   private rows_: Rows | undefined;
@@ -81,11 +90,12 @@ export class IndexCore {
     return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
   }
 
-  restore(rows: Rows, chunks: readonly IndexedChunk[]): void {
-    const bad = rows.firstBad();
-    if (bad !== undefined) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
+  /** Takes the rows of an earlier index; throws `code` for vectors that this index can't have. */
+  restore(rows: Rows, chunks: readonly IndexedChunk[], code: ErrorCode = 'invalid_argument'): void {
+    checkVectors(rows, this.options.similarity ?? 'cosine', code);
     this.rows_ = rows;
     this.chunks_ = [...chunks];
+    this.findFirstRows();
     for (const { document } of chunks) {
       this.documents_.set(document.id, document);
       this.next_ = Math.max(this.next_, document.index + 1);
@@ -96,44 +106,56 @@ export class IndexCore {
     return this.documents_.has(id);
   }
 
-  async add(items: readonly (string | IndexItem)[], options: EmbedOptions & CallOptions = {}): Promise<void> {
-    const documents = this.documentsOf(items);
-    const refuseKnown = () => {
-      const known = documents.find(({ id }) => this.documents_.has(id));
-      if (known !== undefined)
-        throw new PeruseError('invalid_argument', `The index already has a text with id ${show(known.id)}. Use update() to replace it.`);
-    };
-    refuseKnown();
-    const chunks = await this.embedded(documents, options);
-    refuseKnown(); // Checks again, because another call may have added the same id meanwhile.
-    this.append(documents, chunks);
+  async add(texts: readonly (string | IndexItem)[], options: EmbedOptions & CallOptions = {}): Promise<void> {
+    const items = itemsOf(texts);
+    this.refuseKnown(items);
+    const embedded = await this.embedded(items, options);
+    this.refuseKnown(items); // Checks again, because another call may have added the same id meanwhile.
+    this.append(items, embedded);
   }
 
-  async update(items: readonly IndexItem[], options: EmbedOptions & CallOptions = {}): Promise<void> {
-    const documents = this.documentsOf(items);
-    const chunks = await this.embedded(documents, options);
-    this.remove(documents.map(({ id }) => id));
-    this.append(documents, chunks);
+  async update(texts: readonly IndexItem[], options: EmbedOptions & CallOptions = {}): Promise<void> {
+    const items = itemsOf(texts);
+    const embedded = await this.embedded(items, options);
+    const replaced = this.known(this.numbered(items).map(({ id }) => id));
+    this.append(items, embedded);
+    this.drop(replaced);
   }
 
   remove(ids: readonly TextId[]): number {
-    const gone = new Set(ids.map((id) => this.documents_.get(id)).filter((document) => document !== undefined));
-    if (gone.size === 0) return 0;
-    for (const [row, chunk] of this.chunks_.entries()) {
-      if (chunk === undefined || !gone.has(chunk.document)) continue;
-      this.keywords_?.remove(row, textOf(chunk));
-      this.chunks_[row] = undefined;
-      this.removed_ += 1;
-    }
+    const gone = this.known(ids);
     for (const { id } of gone) this.documents_.delete(id);
-    if (this.removed_ > changesAllowed(this.chunks_.length)) this.compact();
+    this.drop(gone);
     return gone.size;
+  }
+
+  private known(ids: readonly TextId[]): Set<IndexedDocument> {
+    return new Set(ids.map((id) => this.documents_.get(id)).filter((document) => document !== undefined));
+  }
+
+  private refuseKnown(items: readonly NewItem[]): void {
+    const known = this.numbered(items).find(({ id }) => this.documents_.has(id));
+    if (known === undefined) return;
+    throw new PeruseError('invalid_argument', `The index already has a text with id ${show(known.id)}. Use update() to replace it.`);
+  }
+
+  /** Removes the rows of documents that `documents_` no longer has. */
+  private drop(documents: ReadonlySet<IndexedDocument>): void {
+    for (const document of documents) {
+      for (let row = this.firstRows_.get(document)!; this.chunks_[row]?.document === document; ++row) {
+        this.keywords_?.remove(row, textOf(this.chunks_[row]!));
+        this.chunks_[row] = undefined;
+        this.removed_ += 1;
+      }
+      this.firstRows_.delete(document);
+    }
+    if (this.removed_ > changesAllowed(this.chunks_.length)) this.compact();
   }
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchHit[]> {
     const settings = settingsOf(options);
     checkString(query, 'The query');
-    const [vector] = await this.vectorsOf([query], settings.embed, options.signal);
+    const [vector] = await this.vectorsOf([query], howToSearch(this.how, settings.embed), options.signal);
     if (this.documents_.size === 0) return [];
     const wanted = settings.rerank === undefined ? settings.top_k : settings.rerank_top;
     const hits = await this.ranked(query, vector!, wanted, settings);
@@ -187,55 +209,37 @@ export class IndexCore {
     return (await this.embedder(texts, settings)).map(({ data }) => this.fitting(data));
   }
 
-  private documentsOf(items: readonly (string | IndexItem)[]): IndexedDocument[] {
-    if (!Array.isArray(items)) throw new PeruseError('invalid_argument', `Texts must be a list, not ${show(items)}.`);
-    const seen = new Set<TextId>();
-    return items.map((item: unknown, place) => {
-      const { id, text, metadata } = (typeof item === 'object' && item !== null ? item : { text: item }) as Partial<IndexItem>;
-      const index = this.next_ + place;
-      const own = { id: id ?? index, index, text: checkString(text, `Input ${place}`), ...(metadata === undefined ? {} : { metadata }) };
-      if (typeof own.id !== 'string' && typeof own.id !== 'number') {
-        throw new PeruseError('invalid_argument', `The id of input ${place} must be a string or a number, not ${nameOf(id)}.`);
-      }
-      if (metadata !== undefined && (typeof metadata !== 'object' || metadata === null)) {
-        throw new PeruseError('invalid_argument', `The metadata of input ${place} must be an object, not ${nameOf(metadata)}.`);
-      }
-      if (seen.has(own.id)) throw new PeruseError('invalid_argument', `Two inputs have the id ${show(own.id)}.`);
-      seen.add(own.id);
-      return own;
-    });
+  /** The documents that `items` become if they are added now. */
+  private numbered(items: readonly NewItem[]): IndexedDocument[] {
+    const documents = items.map(({ id, ...item }, place) => ({ ...item, id: id ?? this.next_ + place, index: this.next_ + place }));
+    const ids = new Set<TextId>();
+    for (const { id } of documents) {
+      if (ids.has(id)) throw new PeruseError('invalid_argument', `Two inputs have the id ${show(id)}.`);
+      ids.add(id);
+    }
+    return documents;
   }
 
-  private async embedded(documents: readonly IndexedDocument[], options: EmbedOptions & CallOptions): Promise<NewChunk[]> {
-    const { signal, ...how } = options;
-    this.checkHow(how);
-    const chunks: IndexedChunk[] = [];
-    for (const document of documents) {
+  private async embedded(items: readonly NewItem[], options: EmbedOptions & CallOptions): Promise<Embedded> {
+    const { signal, ...given } = options;
+    const how = howToAdd(this.how, given);
+    const chunks: (TextRange & { item: NewItem })[] = [];
+    for (const item of items) {
       throwIfAborted(signal);
-      for (const range of await this.rangesOf(document.text)) chunks.push({ document, ...range });
+      for (const range of await this.rangesOf(item.text)) chunks.push({ item, ...range });
     }
     const made: NewChunk[] = [];
     for (let at = 0; at < chunks.length; at += kTextsAtOnce) {
       const batch = chunks.slice(at, at + kTextsAtOnce);
       try {
-        const vectors = await this.vectorsOf(batch.map(textOf), how, signal);
+        const texts = batch.map(({ item, start, end }) => item.text.slice(start, end));
+        const vectors = await this.vectorsOf(texts, how, signal);
         made.push(...batch.map((chunk, index) => ({ ...chunk, vector: vectors[index]! })));
       } catch (error) {
-        throw renumbered(error, (place) => documents.indexOf(batch[place]?.document ?? documents[0]!));
+        throw renumbered(error, (place) => items.indexOf(batch[place]?.item ?? items[0]!));
       }
     }
-    this.how ??= how;
-    return made;
-  }
-
-  private checkHow(how: EmbedOptions): void {
-    if (typeof how !== 'object') return;
-    const known = this.how;
-    const named = Object.entries(how).find(([name, value]) => known !== undefined && known[name as keyof EmbedOptions] !== value);
-    if (named === undefined) return;
-    const [name, value] = named;
-    const before = show(known![name as keyof EmbedOptions]);
-    throw new PeruseError('invalid_argument', `The texts of this index were added with ${name} ${before}; it can't be ${show(value)} now.`);
+    return { chunks: made, how };
   }
 
   private async rangesOf(text: string): Promise<TextRange[]> {
@@ -250,18 +254,28 @@ export class IndexCore {
     throw new PeruseError('invalid_argument', `A vector has ${vector.length} numbers, but the others have ${width}.`);
   }
 
-  private append(documents: readonly IndexedDocument[], chunks: readonly NewChunk[]): void {
+  private append(items: readonly NewItem[], { chunks, how: given }: Embedded): void {
+    const how = howToAdd(this.how, given); // Checks again, because another call may have added the first texts meanwhile.
     for (const { vector } of chunks) this.fitting(vector);
     this.rows_ ??= chunks[0] && new Rows(chunks[0].vector.length, this.options.storage ?? 'float32');
     this.rows_?.reserveFor(chunks.length);
-    for (const document of documents) {
-      document.index = this.next_++;
-      this.documents_.set(document.id, document);
-    }
-    for (const { vector, ...chunk } of chunks) {
-      this.keywords_?.add(this.chunks_.length, textOf(chunk));
-      this.chunks_.push(chunk);
+    const documents = new Map(this.numbered(items).map((document, place) => [items[place]!, document]));
+    this.next_ += documents.size;
+    if (documents.size > 0) this.how = how;
+    for (const document of documents.values()) this.documents_.set(document.id, document);
+    for (const { vector, item, start, end } of chunks) {
+      const chunk = { document: documents.get(item)!, start, end };
+      const row = this.chunks_.push(chunk) - 1;
+      if (!this.firstRows_.has(chunk.document)) this.firstRows_.set(chunk.document, row);
+      this.keywords_?.add(row, textOf(chunk));
       this.rows_!.append(vector);
+    }
+  }
+
+  private findFirstRows(): void {
+    this.firstRows_ = new Map();
+    for (const [row, chunk] of this.chunks_.entries()) {
+      if (chunk !== undefined && !this.firstRows_.has(chunk.document)) this.firstRows_.set(chunk.document, row);
     }
   }
 
@@ -271,8 +285,9 @@ export class IndexCore {
     const kept = [...this.chunks_.keys()].filter((row) => this.chunks_[row] !== undefined);
     this.rows_ = this.rows_!.only(kept);
     this.chunks_ = kept.map((row) => this.chunks_[row]);
+    this.findFirstRows();
     this.removed_ = 0;
-    this.keywords_ = undefined;
+    this.keywords_ = this.keywords_?.only(kept);
     this.sent_ = 0;
     this.epoch_ += 1;
   }
@@ -333,6 +348,16 @@ export class IndexCore {
     await this.embedder[kVectorSearch].set({ index: this.number_, width: rows!.width, ...rows!.stored() });
     if (epoch === this.epoch_) this.sent_ = count;
   }
+}
+
+/** Normalised vectors have a length of 1, or of 0 for a text without any meaning; rounding to 8 bits changes the length a little. */
+function checkVectors(rows: Rows, similarity: 'cosine' | 'dot', code: ErrorCode): void {
+  const bad = rows.firstBad();
+  if (bad !== undefined) throw new PeruseError(code, `Vector ${bad} holds a number that is not finite.`);
+  const other = similarity === 'cosine' ? rows.firstOfOtherLength(kLengthError) : undefined;
+  if (other === undefined) return;
+  const words = `Vector ${other} has a length of ${rows.lengthOf(other).toPrecision(3)}; with similarity 'cosine' vectors must be normalized`;
+  throw new PeruseError(code, `${words}. Use similarity: 'dot' for others.`);
 }
 
 function changesAllowed(rows: number): number {

@@ -1,14 +1,21 @@
-// The file of an index: 8 bytes that name the format, the length of the header (uint32, little-endian), the header as JSON, padded with
-// spaces to a multiple of 8 bytes, then float32 vectors, or float32 scales and 8-bit vectors.
-import { PeruseError, show } from '../errors.js';
+// The file of an index: 8 bytes that name the format and its version, a digest of 32 bytes, the lengths of header and vectors in bytes
+// (float64), the header as JSON, padded with spaces to a multiple of 8 bytes, then float32 vectors, or float32 scales and 8-bit vectors.
+// All numbers are little-endian. The digest is SHA-256 of two digests: of everything from the lengths to the end of the header, and of the
+// vectors.
+import { sha256 } from '../cache/sha256.js';
+import { describeError, PeruseError, show } from '../errors.js';
 import { cos_sim } from '../tasks/vectors.js';
 import { IndexCore, type IndexedChunk, type IndexedDocument } from './index_core.js';
 import { checkIndexOptions } from './index_options.js';
+import { isId, isObject } from './items.js';
 import { Rows } from './rows.js';
 import type { Embedder, EmbedOptions, SemanticIndexOptions } from './search_types.js';
 
-const kMagic = 'PERUSE\u0001\n';
-const kPrefix = 12; // bytes before the header
+const kMagic = 'PERUSE\u0002\n';
+const kVersion = 6; // the place of the version
+const kDigestAt = 8;
+const kLengthsAt = 40;
+const kPrefix = 56; // bytes before the header
 
 /** Text whose vector identifies a model, and minimum cosine for the same model in other builds and on other machines. */
 const kProbe = 'The quick brown fox jumps over the lazy dog, 12345.';
@@ -48,55 +55,94 @@ export async function saveIndex(core: IndexCore): Promise<Blob> {
     chunks: chunks.map(({ document, start, end }) => [places.get(document)!, start, end]),
   };
   const json = new TextEncoder().encode(JSON.stringify(header));
-  const padded = new Uint8Array(Math.ceil((kPrefix + json.length) / 8) * 8 - kPrefix).fill(32);
-  padded.set(json);
-  const prefix = new Uint8Array(kPrefix);
-  prefix.set(new TextEncoder().encode(kMagic));
-  new DataView(prefix.buffer).setUint32(8, padded.length, true);
-  const { scales, data } = rows?.stored() ?? {};
-  return new Blob([prefix, padded, ...[scales, data].filter((part) => part !== undefined)]);
+  const length = Math.ceil((kPrefix + json.length) / 8) * 8 - kPrefix;
+  const start = new Uint8Array(kPrefix + length).fill(32, kPrefix);
+  start.set(new TextEncoder().encode(kMagic));
+  start.set(json, kPrefix);
+  const vectors = vectorBytes(rows);
+  const lengths = new DataView(start.buffer, kLengthsAt);
+  lengths.setFloat64(0, length, true);
+  lengths.setFloat64(8, vectors.length, true);
+  start.set(await digestOf(start.subarray(kLengthsAt), vectors), kDigestAt);
+  return new Blob([start, vectors]);
+}
+
+function vectorBytes(rows: Rows | undefined): Uint8Array<ArrayBuffer> {
+  if (rows === undefined) return new Uint8Array(0);
+  const { scales, data } = rows.stored();
+  if (scales === undefined) return new Uint8Array(data.buffer);
+  const bytes = new Uint8Array(scales.byteLength + data.byteLength);
+  bytes.set(new Uint8Array(scales.buffer));
+  bytes.set(new Uint8Array(data.buffer), scales.byteLength);
+  return bytes;
+}
+
+async function digestOf(header: Uint8Array, vectors: Uint8Array): Promise<Uint8Array> {
+  const both = new Uint8Array(64);
+  both.set(await sha256(header));
+  both.set(await sha256(vectors), 32);
+  return sha256(both);
 }
 
 /** Loads an index from a file. Throws if its vectors come from another model. */
 export async function loadIndex(embedder: Embedder, file: unknown): Promise<IndexCore> {
   const bytes = await bytesOf(file);
-  const { header, at } = headerOf(bytes);
+  const { header, vectors: stored } = await partsOf(bytes);
   const { identity, options, width, rows: count } = header;
   checkIndexOptions(options);
   const rows = new Rows(width, options.storage ?? 'float32');
   const isInt8 = rows.storage === 'int8';
   const size = count * width * (isInt8 ? 1 : 4) + (isInt8 ? 4 * count : 0);
-  if (bytes.length - at !== size) {
-    const code = bytes.length - at < size ? 'truncated_file' : 'malformed_file';
-    throw new PeruseError(code, `The index has ${bytes.length - at} bytes of vectors; its header needs ${size}.`);
+  if (stored.length !== size) {
+    throw new PeruseError('malformed_file', `The index has ${stored.length} bytes of vectors; its header needs ${size}.`);
   }
-  const vectors = bytes.slice(at).buffer;
+  const vectors = new Uint8Array(stored).buffer; // not slice(), which shares the memory of a Node Buffer
   const floats = new Float32Array(vectors, 0, isInt8 ? count : count * width);
   rows.restore(floats, isInt8 ? new Int8Array(vectors, 4 * count) : new Int8Array(0));
   await checkIdentity(embedder, options, identity);
   const core = new IndexCore(embedder, options);
   const { model: _, revision: __, dtype: ___, probe: ____, ...how } = identity;
   core.how = how;
-  if (count > 0) core.restore(rows, chunksIn(header));
+  if (count > 0) core.restore(rows, chunksIn(header), 'malformed_file');
   return core;
 }
 
 async function bytesOf(file: unknown): Promise<Uint8Array> {
-  if (file instanceof Blob) return new Uint8Array(await file.arrayBuffer());
-  if (file instanceof ArrayBuffer) return new Uint8Array(file);
-  if (file instanceof Uint8Array) return file;
+  try {
+    if (file instanceof Blob) return new Uint8Array(await file.arrayBuffer());
+    if (file instanceof ArrayBuffer) return new Uint8Array(file);
+    if (file instanceof Uint8Array) return file;
+  } catch (error) {
+    throw new PeruseError('invalid_argument', `The index can't be read: ${describeError(error)}`, { cause: error });
+  }
   throw new PeruseError('invalid_argument', `An index is loaded from a Blob, an ArrayBuffer or a Uint8Array, not from ${show(file)}.`);
 }
 
-function headerOf(bytes: Uint8Array): { header: Header; at: number } {
-  const magic = new TextDecoder().decode(bytes.subarray(0, kMagic.length));
-  if (magic !== kMagic.slice(0, magic.length)) throw new PeruseError('malformed_file', 'This is not the file of a SemanticIndex.');
-  const length = bytes.length < kPrefix ? Infinity : new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
-  if (bytes.length < kPrefix + length) throw new PeruseError('truncated_file', 'The index ends within its header.');
+/** Header and vectors, whose digest is right. */
+async function partsOf(bytes: Uint8Array): Promise<{ header: Header; vectors: Uint8Array }> {
+  const magic = new TextDecoder('latin1').decode(bytes.subarray(0, kMagic.length));
+  if (magic !== kMagic.slice(0, magic.length)) {
+    const isOther = magic.slice(0, kVersion) === kMagic.slice(0, kVersion) && magic[kVersion + 1] === '\n';
+    const what = isOther ? 'an index of another version of Peruse; make it again from its texts' : 'not the file of a SemanticIndex';
+    throw new PeruseError('malformed_file', `This is ${what}.`);
+  }
+  if (bytes.length < kPrefix) throw new PeruseError('truncated_file', 'The index ends within its header.');
+  const lengths = new DataView(bytes.buffer, bytes.byteOffset + kLengthsAt);
+  const end = kPrefix + lengths.getFloat64(0, true);
+  const size = end + lengths.getFloat64(8, true);
+  if (bytes.length < size) throw new PeruseError('truncated_file', `The index has ${bytes.length} bytes instead of ${size}.`);
+  const vectors = bytes.subarray(end);
+  const digest = await digestOf(bytes.subarray(kLengthsAt, end), vectors);
+  if (bytes.length !== size || digest.some((byte, i) => byte !== bytes[kDigestAt + i])) {
+    throw new PeruseError('malformed_file', 'The index is damaged: its SHA-256 is not the one in its header.');
+  }
+  return { header: headerOf(bytes.subarray(kPrefix, end)), vectors };
+}
+
+function headerOf(bytes: Uint8Array): Header {
   try {
-    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(kPrefix, kPrefix + length))) as Header;
+    const header = JSON.parse(new TextDecoder().decode(bytes)) as Header;
     const { identity, options, width, rows, documents, chunks } = header;
-    const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
     const isWhole =
       isCount(width) &&
       isCount(rows) &&
@@ -104,19 +150,36 @@ function headerOf(bytes: Uint8Array): { header: Header; at: number } {
       Array.isArray(chunks) &&
       chunks.length === rows &&
       Array.isArray(identity.probe);
-    if (!isWhole || typeof options !== 'object') throw new Error('a field is missing');
-    return { header, at: kPrefix + length };
+    if (!isWhole || !isObject(options)) throw new Error('a field is missing');
+    return header;
   } catch (error) {
     throw new PeruseError('malformed_file', "The index's header can't be read.", { cause: error });
   }
 }
 
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 function chunksIn({ documents, chunks }: Header): IndexedChunk[] {
-  return chunks.map(([place, start, end], row) => {
-    const document = documents[place];
-    if (typeof document?.text === 'string' && start >= 0 && start <= end && end <= document.text.length) return { document, start, end };
+  checkDocuments(documents);
+  return chunks.map((chunk: unknown, row) => {
+    const [place, start, end] = (Array.isArray(chunk) ? chunk : []) as unknown[];
+    const document = isCount(place) ? documents[place] : undefined;
+    if (document && isCount(start) && isCount(end) && start <= end && end <= document.text.length) return { document, start, end };
     throw new PeruseError('malformed_file', `Chunk ${row} of the index does not refer to a part of a text.`);
   });
+}
+
+function checkDocuments(documents: readonly unknown[]): void {
+  const ids = new Set<unknown>();
+  for (const [place, document] of documents.entries()) {
+    const { id, index, text, metadata } = (document ?? {}) as Partial<IndexedDocument>;
+    const isWhole =
+      isId(id) && !ids.has(id) && isCount(index) && typeof text === 'string' && (metadata === undefined || isObject(metadata));
+    if (!isWhole) throw new PeruseError('malformed_file', `Text ${place} of the index has no id of its own, number, text or metadata.`);
+    ids.add(id);
+  }
 }
 
 async function identityOf(embedder: Embedder, options: SemanticIndexOptions, how: EmbedOptions): Promise<IndexIdentity> {

@@ -19,8 +19,14 @@ interface Posting {
   count: number;
 }
 
+/** The rows with a word, of which some may have been removed. */
+interface Word {
+  postings: Posting[];
+  rows: number; // without removed rows
+}
+
 export class Keywords {
-  private readonly postings_ = new Map<string, Posting[]>();
+  private readonly byWord_ = new Map<string, Word>();
   private readonly lengths_ = new Map<number, number>(); // number of words of each row
   private words_ = 0;
 
@@ -29,20 +35,33 @@ export class Keywords {
     this.lengths_.set(row, words.length);
     this.words_ += words.length;
     for (const [word, count] of countsOf(words)) {
-      const known = this.postings_.get(word);
-      if (known === undefined) this.postings_.set(word, [{ row, count }]);
-      else known.push({ row, count });
+      const known = this.byWord_.get(word);
+      if (known === undefined) this.byWord_.set(word, { postings: [{ row, count }], rows: 1 });
+      else {
+        known.postings.push({ row, count });
+        known.rows += 1;
+      }
     }
   }
 
+  /** Removes a row, whose number must not be used again. Its postings stay until only() copies the others. */
   remove(row: number, text: string): void {
     this.words_ -= this.lengths_.get(row) ?? 0;
-    this.lengths_.delete(row);
-    for (const word of new Set(wordsOf(text))) {
-      const left = this.postings_.get(word)?.filter((posting) => posting.row !== row) ?? [];
-      if (left.length > 0) this.postings_.set(word, left);
-      else this.postings_.delete(word);
+    if (!this.lengths_.delete(row)) return;
+    for (const word of new Set(wordsOf(text))) this.byWord_.get(word)!.rows -= 1;
+  }
+
+  /** The rows `kept`, numbered by their positions in that list. */
+  only(kept: readonly number[]): Keywords {
+    const numbers = new Map(kept.map((row, number) => [row, number]));
+    const copy = new Keywords();
+    for (const [row, number] of numbers) copy.lengths_.set(number, this.lengths_.get(row)!);
+    copy.words_ = this.words_;
+    for (const [word, { postings }] of this.byWord_) {
+      const left = postings.flatMap(({ row, count }) => (this.lengths_.has(row) ? [{ row: numbers.get(row)!, count }] : []));
+      if (left.length > 0) copy.byWord_.set(word, { postings: left, rows: left.length });
     }
+    return copy;
   }
 
   /** The `count` rows with the highest scores, best first. Rows without any word of the query are not returned. */
@@ -51,10 +70,13 @@ export class Keywords {
     const mean = this.words_ / Math.max(rows, 1);
     const scores = new Map<number, number>();
     for (const [word, repeats] of countsOf(wordsOf(query))) {
-      const postings = this.postings_.get(word) ?? [];
-      const rarity = Math.log(1 + (rows - postings.length + 0.5) / (postings.length + 0.5));
-      for (const { row, count: frequency } of postings) {
-        const length = 1 - kLengthWeight + (kLengthWeight * this.lengths_.get(row)!) / mean;
+      const known = this.byWord_.get(word);
+      if (known === undefined) continue;
+      const rarity = Math.log(1 + (rows - known.rows + 0.5) / (known.rows + 0.5));
+      for (const { row, count: frequency } of known.postings) {
+        const words = this.lengths_.get(row);
+        if (words === undefined) continue;
+        const length = 1 - kLengthWeight + (kLengthWeight * words) / mean;
         const score = (repeats * rarity * frequency) / (frequency + kSaturation * length);
         scores.set(row, (scores.get(row) ?? 0) + score);
       }

@@ -115,6 +115,22 @@ export class Rows {
     return undefined;
   }
 
+  lengthOf(row: number): number {
+    let squares = 0;
+    for (const value of this.row(row)) squares += value * value;
+    return Math.sqrt(squares);
+  }
+
+  /** The first row whose length is neither 0 nor 1. An 8-bit row may differ by what rounding can change. */
+  firstOfOtherLength(error: number): number | undefined {
+    for (let row = 0; row < this.count; ++row) {
+      const length = this.lengthOf(row);
+      const rounding = this.storage === 'int8' ? (Math.sqrt(this.width) / 2) * this.scales_[row]! : 0;
+      if (length !== 0 && Math.abs(length - 1) > error + rounding) return row;
+    }
+    return undefined;
+  }
+
   product(row: number, query: Float64Array): number {
     if (this.storage === 'float32') return Math.fround(productOf(this.floats_, row * this.width, query));
     return Math.fround(productOf(this.codes_, row * this.width, query) * this.scales_[row]!);

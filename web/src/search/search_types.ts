@@ -20,7 +20,7 @@ export interface SemanticIndexOptions {
   vectors?: Float32Array;
   /** Keep the first numbers of each vector, for models that were trained for that (Matryoshka). Default: all. */
   dimensions?: number;
-  /** 'cosine' (the default) scores by the angle between two vectors, 'dot' by their product. */
+  /** 'cosine' (the default) scores by the angle between two vectors and normalizes them, 'dot' by their product. */
   similarity?: 'cosine' | 'dot';
   /** Split each text at sentence boundaries into chunks of at most this many tokens; each has its own vector. Default: texts are not split. */
   chunk_tokens?: number;
@@ -33,7 +33,7 @@ export interface SemanticIndexOptions {
 /** Names a text within an index. */
 export type TextId = string | number;
 
-/** Data of a text, for filters. `save()` stores it as JSON. */
+/** Data of a text, for filters. It is copied as JSON. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A text to add. */
@@ -47,7 +47,7 @@ export interface IndexItem {
 /** Chooses texts: by values of their metadata (a list means any of its values), or by a function. */
 export type SearchFilter = Readonly<Record<string, unknown>> | ((metadata: Metadata, id: TextId) => boolean);
 
-/** Options of a search. */
+/** Options of a search. `pooling` must be that of the texts. If they have a prompt, the query needs its own, or `prompt: ''` for none. */
 export interface SearchOptions extends EmbedOptions, CallOptions {
   /** Maximum number of hits. Default 10. */
   top_k?: number;
