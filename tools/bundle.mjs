@@ -17,6 +17,7 @@ const kOthers = {
   'redact/patterns.ts': './peruse-redact.js',
   'search/kit.ts': './peruse-search.js',
   'extras.ts': './peruse-extras.js',
+  'sources/folder_kit.ts': './peruse-files.js',
 };
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(
@@ -70,6 +71,7 @@ const kBundles = [
   { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
   { name: 'peruse-search', entry: 'search/kit.ts', others: {} },
   { name: 'peruse-extras', entry: 'extras.ts', others: {} },
+  { name: 'peruse-files', entry: 'sources/folder_kit.ts', others: {} },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
 ];

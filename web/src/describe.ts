@@ -7,9 +7,8 @@ import { engineFiles } from './platform/engine_folder.js';
 import { startHost } from './sharing.js';
 import { textOf } from './sources/json.js';
 import { weightsWish } from './sources/onnx_files.js';
-import { staysHere } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
-import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec, staysHere } from './sources/source.js';
 import { engineTask, kTaskNames, type Task } from './tasks/tasks.js';
 
 /** Where to find the model, and which of its files to describe. */

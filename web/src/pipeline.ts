@@ -14,7 +14,6 @@ import type { ProgressInfo } from './progress.js';
 import type { HostLease } from './sharing.js';
 import { kModelFiles } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
-import { openFolder } from './sources/open_folder.js';
 import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
 import type { CallContext } from './tasks/definition.js';
@@ -178,6 +177,7 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
 
 async function versionsOf(spec: SourceSpec, weights: string): Promise<string | undefined> {
   if (spec.kind !== 'folder') return undefined;
+  const { openFolder } = await platform().files.kit!();
   const folder = await openFolder(spec, platform().files);
   const { signal } = new AbortController();
   const files = await Promise.all([...kModelFiles, weights].map((name) => folder.open(name, signal).catch(() => undefined)));

@@ -5,6 +5,7 @@ import { explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
 import { findDetails } from '../redact/patterns.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
+import * as folderKit from '../sources/folder_kit.js';
 import { LocalHost } from '../worker/local_host.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { startBrowserWorker } from '../worker/start_worker_browser.js';
@@ -34,7 +35,7 @@ export const inlineInBrowser: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,
-  files: {},
+  files: { kit: async () => folderKit },
 };
 
 let address: Promise<string> | undefined;

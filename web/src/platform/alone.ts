@@ -5,6 +5,7 @@ import { explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { findDetails } from '../redact/patterns.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
+import * as folderKit from '../sources/folder_kit.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { LocalHost } from '../worker/local_host.js';
 import { browserRuntime } from '../worker/runtime_browser.js';
@@ -19,5 +20,5 @@ export const alonePlatform: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,
-  files: {},
+  files: { kit: async () => folderKit },
 };

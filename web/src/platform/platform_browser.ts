@@ -4,6 +4,7 @@ import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FindDetails } from '../redact/pattern_names.js';
+import type { FolderKit } from '../sources/file_access.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
@@ -26,7 +27,7 @@ export const browserPlatform: Platform = {
   search,
   extras,
   paths: webPaths,
-  files: {},
+  files: { kit },
 };
 
 async function startWorker(threads: number): Promise<WorkerPort> {
@@ -56,6 +57,10 @@ async function search(): Promise<SearchKit> {
 
 async function extras(): ReturnType<Platform['extras']> {
   return import('../extras.js').catch(notLoaded('parts of pipelines', 'peruse-extras.js'));
+}
+
+async function kit(): Promise<FolderKit> {
+  return import('../sources/folder_kit.js').catch(notLoaded('readers of files', 'peruse-files.js'));
 }
 
 function notLoaded(what: string, file: string): (error: unknown) => never {

@@ -2,7 +2,15 @@ import type { Hasher } from '../cache/sha256.js';
 import type { CustomCache } from '../env.js';
 import type { FetchFile } from './fetching.js';
 import type { ImportOnnx } from './onnx_part.js';
-import type { ModelFolder } from './source.js';
+import type { KeepPolicy, ModelFolder, SourceSpec } from './source.js';
+import type { StoredModels } from './stored_models.js';
+
+/** Parts of this folder that a page loads on use (folder_kit.ts). */
+export interface FolderKit {
+  openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
+  openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
+  serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void;
+}
 
 /** How a platform reads models' files. Absent members mean those of a browser. */
 export interface FileAccess {
@@ -12,5 +20,7 @@ export interface FileAccess {
   /** Opens the platform's cache of downloads, if it is not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
   importOnnx?: ImportOnnx;
+  /** Loads what a page's own thread needs to read files. Workers have it already. */
+  kit?: () => Promise<FolderKit>;
   notice?: (sentence: string) => void;
 }

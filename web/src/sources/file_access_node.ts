@@ -1,6 +1,7 @@
 import { DiskCache } from '../cache/cache_node.js';
 import { fetchInNode, nodeSha256 } from './fetching_node.js';
 import type { FileAccess } from './file_access.js';
+import * as folderKit from './folder_kit.js';
 import { DiskFolder } from './folder_node.js';
 
 export const nodeFileAccess: FileAccess = {
@@ -8,4 +9,5 @@ export const nodeFileAccess: FileAccess = {
   openCache: async (folder) => new DiskCache(folder),
   fetchFile: fetchInNode,
   sha256: nodeSha256,
+  kit: async () => folderKit,
 };

@@ -3,7 +3,6 @@ import { PeruseError } from '../errors.js';
 import type { FileAccess } from './file_access.js';
 import { parseObject } from './json.js';
 import { kAdapterConfig } from './model_files.js';
-import { openFolder } from './open_folder.js';
 import { readSmall } from './read_files.js';
 import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
 
@@ -16,6 +15,7 @@ export async function namedBase(
   signal: AbortSignal,
 ): Promise<SourceSpec | undefined> {
   if (adapter.kind === 'port') return undefined;
+  const { openFolder } = await access.kit!();
   const folder = await openFolder(adapter, access);
   const file = await folder.open(kAdapterConfig, signal);
   if (!file.found) return undefined;

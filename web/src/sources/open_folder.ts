@@ -52,9 +52,3 @@ export async function openCache(
     throw error instanceof Late ? new PeruseError('internal', 'the cache does not answer') : error;
   });
 }
-
-/** Whether a source cannot be sent to a worker. */
-export function staysHere(source: SourceSpec): boolean {
-  if (source.kind === 'either') return staysHere(source.first) || staysHere(source.second);
-  return source.kind === 'url' && source.keep?.custom !== undefined;
-}

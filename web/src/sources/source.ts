@@ -278,8 +278,19 @@ function isOwnScheme(url: URL): boolean {
 
 /** Files of a hub revision do not change. At other addresses they may, so a request checks them. */
 function keepPolicy({ hub, base }: UrlSpec): KeepPolicy {
-  const policy: KeepPolicy = { immutable: hub === true && new URL(base).pathname.includes('/resolve/') };
-  if (typeof env.cache === 'object') policy.custom = env.cache;
-  if (env.cacheFolder !== undefined) policy.folder = env.cacheFolder;
-  return policy;
+  return { ...cacheSettings(), immutable: hub === true && new URL(base).pathname.includes('/resolve/') };
+}
+
+/** The cache that `env` names. */
+export function cacheSettings(): Pick<KeepPolicy, 'custom' | 'folder'> {
+  return {
+    ...(typeof env.cache === 'object' && { custom: env.cache }),
+    ...(env.cacheFolder !== undefined && { folder: env.cacheFolder }),
+  };
+}
+
+/** Whether a source cannot be sent to a worker. */
+export function staysHere(source: SourceSpec): boolean {
+  if (source.kind === 'either') return staysHere(source.first) || staysHere(source.second);
+  return source.kind === 'url' && source.keep?.custom !== undefined;
 }

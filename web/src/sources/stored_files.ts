@@ -1,0 +1,62 @@
+// The files in a cache as modelCache lists and removes them.
+import { FileStore, type LockingCache } from '../cache/file_store.js';
+import type { CustomCache } from '../env.js';
+import { describeError, PeruseError } from '../errors.js';
+import type { FileAccess } from './file_access.js';
+import { openCache } from './open_folder.js';
+import type { KeepPolicy } from './source.js';
+import type { CachedFile, StoredModels } from './stored_models.js';
+
+/** Age in milliseconds after which a partly written file counts as abandoned. */
+const kAbandoned = 10 * 60_000;
+
+/** Opens the cache; undefined if this environment has none. */
+export async function openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined> {
+  const cache = await openCache(keep, access);
+  return cache && new StoredFiles(cache);
+}
+
+class StoredFiles implements StoredModels {
+  private readonly store_: FileStore;
+
+  constructor(private readonly cache_: LockingCache) {
+    this.store_ = new FileStore(cache_, (why) => {
+      throw new PeruseError('internal', `The cache can't be read: ${why}.`);
+    });
+  }
+
+  async list(): Promise<CachedFile[]> {
+    const files: CachedFile[] = [];
+    for (const url of await this.urls()) {
+      const stored = await this.store_.find(url);
+      if (stored === undefined || stored.missing) continue;
+      files.push({ url, bytes: stored.bytes, storedAt: new Date(stored.storedAt) });
+    }
+    return files;
+  }
+
+  async removeWhere(goes: (url: URL) => boolean): Promise<number> {
+    let removed = 0;
+    for (const url of (await this.urls()).filter((one) => goes(new URL(one)))) {
+      const stored = await this.store_.find(url);
+      if ((await this.store_.remove(url)) && stored?.missing === false) ++removed;
+    }
+    return removed;
+  }
+
+  async clear(): Promise<number> {
+    const removed = await this.removeWhere(() => true);
+    await this.cache_.tidy?.(kAbandoned);
+    return removed;
+  }
+
+  private async urls(): Promise<string[]> {
+    const { keys, delete: remove } = this.cache_ as Partial<CustomCache>;
+    if (!keys || !remove) throw new PeruseError('unsupported', 'The cache given as env.cache has no keys() or no delete().');
+    try {
+      return (await this.cache_.keys!()).map((key) => (typeof key === 'string' ? key : key.url));
+    } catch (error) {
+      throw new PeruseError('internal', `The cache can't be read: ${describeError(error)}.`, { cause: error });
+    }
+  }
+}
