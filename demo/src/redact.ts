@@ -1,6 +1,6 @@
 // The redaction tab: replaces private details in a message to a chatbot, and restores them in its answer. The model finds names; patterns
 // find details with a fixed form.
-import { type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
+import { createRedactor, type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
 import { kTagger } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
@@ -103,8 +103,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     show,
     early: async () => {
       const message = text.value;
-      const byRules = await pipeline('redact', null, { patterns: true });
-      const redaction = await byRules(message);
+      const redaction = await createRedactor({ patterns: true })(message);
       return () => {
         asked = message;
         showText(redaction);

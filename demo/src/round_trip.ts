@@ -1,4 +1,4 @@
-import { type RedactedEntity, restoreAll } from '../peruse/peruse.js';
+import { type RedactedEntity, restore } from '../peruse/peruse.js';
 import { copyOnClick } from './copy.js';
 import { find } from './dom.js';
 
@@ -33,7 +33,7 @@ export class RoundTrip {
       event.stopPropagation(); // Input in this field must not start a call of the model.
       this.show();
     });
-    copyOnClick(this.copy_, () => restoreAll(this.answer_.value, this.mapping_).text);
+    copyOnClick(this.copy_, () => restore(this.answer_.value, this.mapping_).text);
     this.show();
   }
 
@@ -58,7 +58,7 @@ export class RoundTrip {
     const answer = this.answer_.value;
     const placeholders = Object.keys(this.mapping_);
     const signs = Object.fromEntries(placeholders.map((placeholder, index) => [placeholder, `${kSign}${index}${kSign}`]));
-    const { text, unrestored } = restoreAll(answer, signs);
+    const { text, unrestored } = restore(answer, signs);
     this.restored_.replaceChildren(
       ...text.split(kSign).map((part, index) => (index % 2 === 0 ? part : this.markOf(placeholders[Number(part)]!))),
     );

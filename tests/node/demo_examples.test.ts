@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents, lines, messages } from '../../demo/src/examples.js';
-import { type Pipeline, pipeline, restoreAll } from '../../web/dist/index_node.js';
+import { type Pipeline, pipeline, restore } from '../../web/dist/index_node.js';
 import { findPatterns } from '../../web/dist/redact/patterns.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
@@ -29,7 +29,7 @@ describe('names and private details', () => {
     const { entities, mapping } = await redact(text, { aggregation_strategy: 'average', recall: 0.5, patterns: true });
     const rest = entities.filter(({ start, end }) => !found.some((detail) => detail.start < end && start < detail.end));
     expect(rest.map(({ type, text: words }) => `${words} ${type}`)).toEqual(names[name]);
-    expect(restoreAll(answer, mapping).unrestored).toEqual([]);
+    expect(restore(answer, mapping).unrestored).toEqual([]);
   });
 
   test.each([

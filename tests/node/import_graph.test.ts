@@ -14,7 +14,7 @@ const kLayers = [
   'index index_node index_service_worker index_tokenizer index_tokenizer_node index_redact phone_numbers isolate isolate_worker',
   'face',
   'preload',
-  'describe pipeline model_cache semantic_index tokenizer',
+  'describe pipeline model_cache redactor semantic_index tokenizer',
   'pipeline_members pipeline_request',
   'pipeline_options',
   'pipeline_info listener sharing',

@@ -1,7 +1,7 @@
 // redact with finders, without a model, with fail_closed, and with a GLiNER.
 import { describe, expect, test } from 'vitest';
 import * as everything from '../../web/dist/index_node.js';
-import { pipeline } from '../../web/src/index_redact.js';
+import { createRedactor } from '../../web/src/index_redact.js';
 import type { Run } from '../../web/src/tasks/call.js';
 import { entityFinder, labelFinder } from '../../web/src/tasks/detail_finders.js';
 import { type DetailFinder, restore } from '../../web/src/tasks/redact.js';
@@ -69,11 +69,10 @@ describe('finders', () => {
 
 describe('without a model', () => {
   test('patterns alone, and the options of models are refused', async () => {
-    const call = await pipeline('redact', null, { patterns: true });
-    expect(call.task).toBe('redact');
+    const call = createRedactor({ patterns: true });
     const { text, mapping } = await call('Mail a@b.cd from 203.0.113.7.');
     expect(text).toBe('Mail [EMAIL_1] from [IP_1].');
-    expect(restore(text, mapping)).toBe('Mail a@b.cd from 203.0.113.7.');
+    expect(restore(text, mapping).text).toBe('Mail a@b.cd from 203.0.113.7.');
     expect((await call('a@b.cd', { patterns: ['IP'] })).text).toBe('a@b.cd');
     await expect(call('x', { recall: 0.5 })).rejects.toThrow(/recall is an option of models/);
     await call.dispose();
@@ -85,17 +84,18 @@ describe('without a model', () => {
     [{ patterns: 'all' }, /patterns must be true, false or a list/],
     [{ patterns: ['FAX'] }, /no pattern 'FAX'/],
     [{ finders: [1] }, /finders must be a list of functions/],
-  ])('%j is refused', async (options, message) => {
-    await expect(pipeline('redact', null, options)).rejects.toMatchObject({
-      code: 'invalid_argument',
-      message: expect.stringMatching(message),
-    });
+    [null as never, /must be an object, not null/],
+  ])('%j is refused', (options, message) => {
+    for (const create of [createRedactor, everything.createRedactor]) {
+      const thrown = expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) });
+      expect(() => create(options)).toThrow(thrown);
+    }
   });
 
-  test('peruse has the same, and no other task takes null or the options of redact', async () => {
-    const call = await everything.pipeline('redact', null, { patterns: ['EMAIL'] });
+  test('peruse has the same, and pipeline() takes neither null nor options of redact for another task', async () => {
+    const call = everything.createRedactor({ patterns: ['EMAIL'] });
     expect((await call('a@b.cd')).text).toBe('[EMAIL_1]');
-    await expect(everything.pipeline('token-classification', null as never)).rejects.toThrow(/needs a model/);
+    await expect(everything.pipeline('redact', null as never)).rejects.toThrow(/needs a model/);
     await expect(everything.pipeline('token-classification', 'a/b', { patterns: true } as never)).rejects.toThrow(/no option 'patterns'/);
   });
 });

@@ -23,9 +23,6 @@ import {
   kAliases,
   kTaskNames,
   kTasks,
-  type ModelFreeCall,
-  type ModelFreeOptions,
-  type ModelFreeTask,
   type ResolvedTask,
   type Task,
   type TaskCall,
@@ -60,8 +57,6 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Returns a call that works without a model: `pipeline('redact', null, { patterns: true })` redacts with patterns and finders. */
-export async function pipeline(task: ModelFreeTask, source: null, settings: ModelFreeOptions): Promise<ModelFreeCall>;
 /**
  * Loads a model.
  *
@@ -72,14 +67,10 @@ export async function pipeline(task: ModelFreeTask, source: null, settings: Mode
 export async function pipeline<T extends TaskOrAlias>(
   task: T,
   source: Source,
-  settings?: PipelineOptionsOf<T>,
-): Promise<Pipeline<ResolvedTask<T>>>;
-export async function pipeline(task: TaskOrAlias, source: Source | null, settings: AnyPipelineOptions = {}): Promise<unknown> {
+  settings: PipelineOptionsOf<T> = {},
+): Promise<Pipeline<ResolvedTask<T>>> {
   try {
-    const options = checkPipelineOptions(resolveTask(task), settings);
-    const { withoutModel } = definitionOf(resolveTask(task));
-    if (withoutModel && source === null) return withoutModel(options, platform().patterns);
-    return await loadNamed(task, source as Source, options);
+    return await loadNamed(task, source, checkPipelineOptions(resolveTask(task), settings));
   } catch (error) {
     throw asArgumentError(error);
   }

@@ -4,7 +4,7 @@
 // detail is left. Precision and recall count letters and digits. Also counts the messages without details in which something is replaced.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { pipeline } from '../../../web/dist/index_node.js';
+import { createRedactor, pipeline } from '../../../web/dist/index_node.js';
 import { messagesFrom } from './messages.mjs';
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ async function spansOf(redact, options) {
   ).map(({ entities }) => entities);
 }
 
-const patterns = await pipeline('redact', null, { patterns: true });
+const patterns = createRedactor({ patterns: true });
 console.log(`patterns alone: ${measure(await spansOf(patterns))}`);
 if (values.model) {
   const model = await pipeline('redact', values.model, { worker: false });

@@ -6,8 +6,10 @@ import {
   type Features,
   type Inspection,
   type LabelScore,
+  type Pipeline,
   pipeline,
   type RankedDocument,
+  type Task,
   type TokenEntity,
   type TokenReplacement,
   type ZeroShotClassificationOutput,
@@ -121,4 +123,22 @@ export async function unknownThings() {
   await pipeline('text-classification', 'user/model', { dtype: 'q3' });
   // @ts-expect-error: no such source
   await pipeline('text-classification', 7);
+  // @ts-expect-error: redaction without a model is createRedactor()
+  await pipeline('redact', null, { patterns: true });
+}
+
+export async function unionsOfTasks(either: 'text-classification' | 'token-classification', any: Task) {
+  const run = await pipeline(either, 'user/model', { dtype: 'q8', id2label: ['a'] });
+  const found = await run('a', { signal: new AbortController().signal });
+  is<typeof found, LabelScore[] | Awaited<ReturnType<typeof run>>>(true);
+  await run(['a', 'b']);
+  // @ts-expect-error: a pair is text classification's
+  await run({ text: 'a', text_pair: 'b' });
+  // @ts-expect-error: redact's
+  await pipeline(either, 'user/model', { patterns: true });
+  const unknown: Pipeline = await pipeline(any, 'user/model');
+  const one: Pipeline = await pipeline('redact', 'user/model');
+  await Promise.all([unknown.dispose(), one.dispose()]);
+  // @ts-expect-error: the tasks have no arguments in common
+  await unknown('a');
 }

@@ -1,6 +1,7 @@
-import { type Pipeline, pipeline } from '../pipeline.js';
+import type { Pipeline } from '../pipeline.js';
 import { kPatternNames, type PatternName } from '../redact/pattern_names.js';
 import { Placeholders } from '../redact/placeholders.js';
+import { createRedactor } from '../redactor.js';
 import { kPlaceholders, type RedactCall, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, flag, list, needed, text, UsageError } from './command.js';
@@ -72,7 +73,7 @@ export const redact: Command = {
           task: 'redact',
           model,
           settings,
-          ...(withoutModel ? { load: () => pipeline('redact', null, settings) as Promise<unknown> as Promise<Pipeline<'redact'>> } : {}),
+          ...(withoutModel ? { load: async () => createRedactor(settings) as unknown as Pipeline<'redact'> } : {}),
           columns: ['redacted', 'mapping'],
           inputOf: (row) => textColumn(row, text(values, 'column') ?? 'text'),
           run: async (redactor, inputs) => {
@@ -95,7 +96,7 @@ export const redact: Command = {
         }
       }
     };
-    if (withoutModel) return print(await pipeline('redact', null, settings));
+    if (withoutModel) return print(createRedactor(settings));
     return withModel('redact', model, values, io, print, settings);
   },
 };

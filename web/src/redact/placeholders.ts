@@ -39,13 +39,11 @@ export interface Restoration {
   unrestored: string[];
 }
 
-/** Replaces each placeholder of the mapping by its text, also if a language model changed its letter case, brackets or possessive. */
-export function restore(text: string, mapping: Readonly<Record<string, string>>): string {
-  return restoreAll(text, mapping).text;
-}
-
-/** Like `restore`, and also reports the restored and the unknown placeholders. */
-export function restoreAll(text: string, mapping: Readonly<Record<string, string>>): Restoration {
+/**
+ * Replaces each placeholder of the mapping by its text, also if a language model changed its letter case, brackets or possessive. Reports the
+ * restored and the unknown placeholders.
+ */
+export function restore(text: string, mapping: Readonly<Record<string, string>>): Restoration {
   if (typeof mapping !== 'object' || mapping === null) {
     throw new PeruseError('invalid_argument', `The mapping must be an object, not ${nameOf(mapping)}.`);
   }

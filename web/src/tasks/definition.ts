@@ -55,8 +55,6 @@ export interface TaskDefinition {
   readonly call: (...given: never[]) => unknown;
   /** The options of a call, from which the flags of the command line follow. */
   readonly options?: AnyOptionKinds;
-  /** Creates a call without a model, for `pipeline(task, null, options)`. */
-  readonly withoutModel?: (options: object, loadPatterns: () => Promise<FindDetails>) => unknown;
   /** An example model, for the error message if the caller named no model. It is never loaded. */
   readonly example?: string;
   readonly loadOptions?: readonly OwnLoadOption[];

@@ -3,7 +3,7 @@ import { describeError, PeruseError, show } from '../errors.js';
 import { kChecksums } from '../redact/checksums.js';
 import { isPersonType, recased } from '../redact/letter_case.js';
 import { kPatternNames, type PatternFinder, type PatternName } from '../redact/pattern_names.js';
-import { Placeholders, type Restoration, restoreAll, sameWords } from '../redact/placeholders.js';
+import { Placeholders, type Restoration, restore, sameWords } from '../redact/placeholders.js';
 import { calling, type Detail, detailsOf, merged, type RedactionRule, type Selection } from '../redact/private_details.js';
 import { type FoldedText, foldText } from '../redact/text_folding.js';
 import {
@@ -24,7 +24,7 @@ import type { PipelineTokenizer } from './tokenizer_calls.js';
 import type { LabelledSpan } from './zero_shot_token_classification.js';
 
 export type { PatternFinder, PatternMatch, PatternName } from '../redact/pattern_names.js';
-export { type Restoration, restore, restoreAll } from '../redact/placeholders.js';
+export { type Restoration, restore } from '../redact/placeholders.js';
 export type { RedactionRule } from '../redact/private_details.js';
 export type { TextRange } from '../redact/text_folding.js';
 
@@ -47,7 +47,7 @@ export type DetailFinder = (
   options: { signal?: AbortSignal },
 ) => readonly (readonly FoundDetail[])[] | Promise<readonly (readonly FoundDetail[])[]>;
 
-/** How to find details. Options of a call replace those of `pipeline('redact', ...)`. */
+/** How to find details. Options of a call replace those of `pipeline('redact', ...)` and `createRedactor()`. */
 export interface RedactFinders {
   /** Find details by these patterns, without the model: names, or your own; true means all names. Default false. */
   patterns?: boolean | readonly (PatternName | PatternFinder)[];
@@ -203,7 +203,7 @@ function sessionOf(call: RedactCall, options: SessionOptions): RedactionSession 
   const placeholders = new Placeholders(choice.mapping, sameWords);
   return {
     redact: (texts, given = {}) => call(texts, { ...given, [kPlaceholders]: placeholders } as RedactOptions),
-    restore: (text) => restoreAll(text, placeholders.mapping()),
+    restore: (text) => restore(text, placeholders.mapping()),
     get mapping() {
       return placeholders.mapping();
     },
@@ -273,7 +273,7 @@ type Read = (folded: readonly FoldedText[], signal: AbortSignal | undefined) => 
 
 function withoutModel(settings: Record<string, unknown>): Read {
   const [name] = Object.keys(settings);
-  if (name !== undefined) throw new PeruseError('invalid_argument', `${name} is an option of models; this pipeline has none.`);
+  if (name !== undefined) throw new PeruseError('invalid_argument', `${name} is an option of models; this redactor has none.`);
   return async () => [];
 }
 

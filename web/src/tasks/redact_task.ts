@@ -1,5 +1,4 @@
 import type { TaskDefinition } from './definition.js';
-import { patternRedactor } from './pattern_redactor.js';
 import { kRedactOptions, redact } from './redact.js';
 import { tokenClassification } from './token_classification.js';
 import { zeroShotTokenClassification } from './zero_shot_token_classification.js';
@@ -9,7 +8,6 @@ export const redaction = {
   engine: ({ labels }: { labels?: unknown }) => (labels === undefined ? tokenClassification.engine : zeroShotTokenClassification.engine),
   call: redact,
   options: kRedactOptions,
-  withoutModel: patternRedactor,
   example: 'iiiorg/piiranha-v1-detect-personal-information',
   loadOptions: ['encoder', 'fail_closed', 'finders', 'id2label', 'labels', 'labels_encoder', 'patterns'],
 } as const satisfies TaskDefinition;

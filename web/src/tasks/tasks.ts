@@ -43,15 +43,19 @@ export type TaskOrAlias = Task | keyof typeof kAliases;
 /** The task of a name or alias. */
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
-/** The signature of a task's pipeline. */
-export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]['call']> & Streaming<T> & Explaining<T>;
+type CallOf<T extends Task> = T extends Task ? ReturnType<(typeof kTasks)[T]['call']> : never;
+type AllOf<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never;
+type GivenTo<C> = C extends (...given: infer A) => unknown ? A : never;
+type ResultOf<C> = C extends (...given: never[]) => infer R ? R : never;
+type CallOfAny<C> = (...given: Extract<AllOf<GivenTo<C>>, readonly unknown[]>) => ResultOf<C>;
 
-/** The tasks that also run without a model. */
-export type ModelFreeTask = { [T in Task]: (typeof kTasks)[T] extends { withoutModel: unknown } ? T : never }[Task];
-type WithoutModel = (typeof kTasks)[ModelFreeTask]['withoutModel'];
-/** The options of a task without a model, and its call. */
-export type ModelFreeOptions = Parameters<WithoutModel>[0];
-export type ModelFreeCall = ReturnType<WithoutModel>;
+/**
+ * The signature of a task's pipeline. For a union of tasks: the arguments that all of them accept, and the result of any of them. Not
+ * callable for the type of all tasks, which have no arguments in common.
+ */
+export type TaskCall<T extends Task> = ([T] extends [AllOf<T>] ? CallOf<T> : [Task] extends [T] ? CallOf<T> : CallOfAny<CallOf<T>>) &
+  Streaming<T> &
+  Explaining<T>;
 
 /** Names of the options of pipeline() that only the task and few others have. */
 export type OwnLoadOptionOf<T extends Task> = (typeof kTasks)[T] extends { loadOptions: readonly (infer O extends OwnLoadOption)[] }

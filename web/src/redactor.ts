@@ -1,0 +1,13 @@
+import { platform } from './platform/current.js';
+import { type Redactor, redactorOf } from './tasks/pattern_redactor.js';
+import type { RedactFinders } from './tasks/redact.js';
+
+/**
+ * Returns a redactor that works without a model, with patterns and finders: `createRedactor({ patterns: true })`. In pages the patterns are
+ * loaded at the first call.
+ *
+ * @throws PeruseError 'invalid_argument' if the options contain neither patterns nor finders, or an option of models.
+ */
+export function createRedactor(options: RedactFinders): Redactor {
+  return redactorOf(options, () => platform().patterns());
+}
