@@ -9,6 +9,7 @@ import { debianRelease } from './setup/debian.mjs';
 import { findEmscripten } from './setup/emscripten.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { unpackMesa } from './setup/mesa.mjs';
+import { missingPrograms } from './setup/needed.mjs';
 import { installPackages } from './setup/packages.mjs';
 import { step } from './setup/step.mjs';
 import { fetchSources } from './setup/third_party.mjs';
@@ -17,9 +18,12 @@ export async function setup() {
   mkdirSync(cacheDir, { recursive: true });
   const release = debianRelease();
   const environment = {};
-  await step('system packages', () =>
-    release ? installPackages(release) : 'not Debian: cmake, ninja, clang >= 15 and git must be installed',
-  );
+  await step('system packages', () => {
+    if (release) return installPackages(release);
+    const missing = missingPrograms();
+    if (missing) throw new Error(missing);
+    return 'all present';
+  });
   await step('third-party sources', () => {
     const { folders, fetched } = fetchSources(release !== undefined);
     environment.sources = folders;

@@ -196,6 +196,16 @@ export const kSuites = [
     command: ['node', 'tools/hosts.mjs', 'vite8', 'copied'],
   },
   {
+    name: 'release',
+    tier: 'all',
+    covers: 'a dry run of a release: versions, publint, are-the-types-wrong, size-limit, knip, npm publish --dry-run of both packages',
+    why: 'what it reads changes rarely, and its tools take time to install',
+    builds: ['library'],
+    reads: [...kTarball, 'tools/release'],
+    processor: 40,
+    command: ['node', 'tools/release.mjs'],
+  },
+  {
     name: 'native-other',
     tier: 'all',
     covers: 'the longest C++ tests, with sanitizers: training, tens of layers, hundreds of labels, time that grows with the text',
