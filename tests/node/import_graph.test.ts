@@ -31,7 +31,7 @@ const kLayers = [
   'env load_options',
   'env_transformers_js',
   'checks',
-  'custom_cache errors isolated_response patience precisions progress',
+  'custom_cache errors events isolated_response patience precisions progress',
   'web_types',
 ].map((names) => names.split(' '));
 

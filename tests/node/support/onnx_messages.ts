@@ -19,7 +19,8 @@ export function field(number: number, value: Part, said?: number): Uint8Array {
 }
 
 export const message = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
-export const modelOf = (...graph: Uint8Array[]) => message(field(1, 8), field(7, message(...graph)));
+export const inputOf = (name: string) => field(11, field(1, name));
+export const modelOf = (...graph: Uint8Array[]) => message(field(1, 8), field(7, message(...graph, inputOf('x'), inputOf('ids'))));
 export const nodeOf = (op: string, inputs: string[], ...more: Uint8Array[]) =>
   field(1, message(...inputs.map((one) => field(1, one)), field(2, 'y'), field(3, `/a/b/${op}`), field(4, op), ...more));
 const attribute = (name: string, value: number) => field(5, message(field(1, name), field(3, value), field(20, 2)));
@@ -102,7 +103,10 @@ export function hostileFiles(): [what: string, content: Uint8Array, message: Reg
       modelOf(nodeOf('MatMulNBits', ['x', 'w', 's', '', 'g']), tensorOf('w', [1], 4), tensorOf('s', [1], 4), tensorOf('g', [1], 4)),
       /g_idx/,
     ],
-    ['packed weights', modelOf(nodeOf('QAttention', ['x', 'w'])), /QAttention.*packs weights/],
+    ['packed weights', modelOf(nodeOf('QAttention', ['x'])), /QAttention.*packs weights/],
+    ['a tensor that is lacking', modelOf(nodeOf('Add', ['x', 'w'])), /node \/a\/b\/Add \(Add\) reads "w", which the file lacks/],
+    ['two nodes of one result', modelOf(nodeOf('Add', ['x', 'x']), nodeOf('Mul', ['x', 'x'])), /two nodes compute "y"/],
+    ['millions of fields', modelOf(Buffer.alloc(4_000_000, field(9, 1))), /more than 1048576 fields/],
     ['a factor of a product', modelOf(nodeOf('Gemm', ['x', 'w', ''], attribute('transA', 1)), tensorOf('w', [2, 2], 16)), /transA/],
   ];
 }

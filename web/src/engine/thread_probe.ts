@@ -1,9 +1,9 @@
 // Measures how many threads help, by timing a small layer for some tens of milliseconds. Processors that share a core do not report it, and
 // make short operations slower.
 
+import { letEventsIn } from '../events.js';
 import { kExact } from '../precisions.js';
 import { Engine, type EngineModule } from './engine.js';
-import { letEventsIn } from './events.js';
 
 /** A layer of a small encoder, because threads cost short operations most. */
 const kSmallModel = JSON.stringify({

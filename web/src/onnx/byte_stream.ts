@@ -38,22 +38,30 @@ export class ByteStream {
   }
 
   async skip(count: number): Promise<void> {
-    for await (const _ of this.pass(count));
+    if (count > this.chunk_.length - this.at_) for await (const _ of this.pass(count));
+    else this.advance(count);
   }
 
   /** Returns a copy of the next `count` bytes. Allocates as bytes arrive, because the count may be false. */
   async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
-    const parts: Uint8Array[] = [];
-    for await (const part of this.pass(count)) parts.push(part.slice());
+    const parts = [this.chunk_.slice(this.at_, this.at_ + count)];
+    const left = count - parts[0]!.length;
+    this.advance(count - left);
+    if (left === 0) return new Uint8Array(parts[0]!);
+    for await (const part of this.pass(left)) parts.push(part.slice());
     return joined(parts);
   }
 
   async byte(): Promise<number> {
     const byte = await this.peek();
     if (byte === undefined) throw new PeruseError('truncated_file', `${this.where_} ends after ${this.position} bytes.`);
-    this.position += 1;
-    this.at_ += 1;
+    this.advance(1);
     return byte;
+  }
+
+  private advance(count: number): void {
+    this.position += count;
+    this.at_ += count;
   }
 
   async peek(): Promise<number | undefined> {

@@ -10,7 +10,7 @@ import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { positionTables } from './position_tables.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
-import { claimTied, tiedTable } from './tied.js';
+import { claimTied, isDecoder, wordTable } from './tied.js';
 
 /** Operators that store weights in a format of their own, which is not supported. */
 const kPacked =
@@ -42,12 +42,16 @@ class Claiming {
   /** Biases in modules "attention.self" of DeBERTa's first version. */
   private readonly selfBiases_ = new Map<string, { order: number; stored: Stored }[]>();
   private readonly used_ = new Set<Tensor>();
+  /** Tensors that are equal to the first tensor of the same name, or will be compared with it. */
+  private readonly equalTo_ = new Map<Tensor, Tensor>();
+  private readonly wordTable_: string | undefined;
 
   constructor(
     private readonly graph_: Graph,
     private readonly modelType_: string,
   ) {
     this.constants_ = new Constants(graph_);
+    this.wordTable_ = wordTable(graph_.tensors.keys());
   }
 
   run(): Claims {
@@ -124,11 +128,13 @@ class Claiming {
       this.claims_.parameters.set(name, claim);
       return;
     }
-    if (before.tensor === claim.tensor) return;
     const [first, second] = [before.tensor, claim.tensor];
+    if (first === second) return;
     const alike = first.type === second.type && String(before.shape) === String(claim.shape) && before.transposed === claim.transposed;
+    if (alike && this.equalTo_.get(second) === first) return;
     if (alike && (!first.bytes || !second.bytes || equalBytes(first.bytes, second.bytes))) {
       if (!first.bytes || !second.bytes) this.claims_.copies.push({ name, first, second, turned: false });
+      this.equalTo_.set(second, first);
       return;
     }
     this.claims_.parameters.delete(name);
@@ -225,7 +231,8 @@ class Claiming {
 
   private claimTable(stored: Stored | undefined, node: Node, name: string | undefined): void {
     if (stored?.shape.length !== 2 || stored.transposed || (node.numbers.get('axis')?.[0] ?? 0) !== 0) return;
-    this.claim(name ?? tiedTable(ownName(stored.tensor.name), this.graph_.tensors.keys()), stored);
+    const own = ownName(stored.tensor.name);
+    this.claim(name ?? (isDecoder(own) ? this.wordTable_ : own), stored);
   }
 
   private blockTable(node: Node): Stored | undefined {

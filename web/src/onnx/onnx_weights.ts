@@ -35,7 +35,7 @@ async function readClaims(request: OnnxRequest): Promise<{ claims: Claims; kept:
   const stream = new ByteStream(kept ? keeping(chunks, kept) : chunks, request.name);
   try {
     await refuseOthers(stream);
-    const claims = claimParameters(await readGraph(stream), request);
+    const claims = claimParameters(await readGraph(stream, request.signal), request);
     return { claims, kept };
   } finally {
     await stream.close();
@@ -95,8 +95,11 @@ async function* chunksOf(
   const files = new Map<string | undefined, Output[]>();
   for (const output of outputs) {
     const place = lastPlace(output);
-    if (place) files.set(place.file, [...(files.get(place.file) ?? []), output]);
-    else yield* wholeBytes(output.claim, output.dtype, (tensor) => tensor.bytes!);
+    if (place) {
+      const ofFile = files.get(place.file);
+      if (ofFile) ofFile.push(output);
+      else files.set(place.file, [output]);
+    } else yield* wholeBytes(output.claim, output.dtype, (tensor) => tensor.bytes!);
   }
   const copies = new CopyCheck(claims.copies);
   for (const { place } of copies.tensors) if (place) files.set(place.file, files.get(place.file) ?? []);

@@ -13,8 +13,11 @@ const kBatchElements = 1 << 18;
 export class Pass {
   private readonly held_ = new Map<Tensor, Uint8Array>();
   private heldBytes_ = 0;
-  /** Parameters that are not complete yet, in the order of the file. */
-  private readonly waiting_: Output[];
+  /** Parameters in the order of the file; those from `next_` on are not complete yet. */
+  private readonly outputs_: readonly Output[];
+  private next_ = 0;
+  /** Number of incomplete parameters that need a tensor. */
+  private readonly needs_ = new Map<Tensor, number>();
 
   /** `file_` names external data; undefined means the .onnx file itself. */
   constructor(
@@ -23,31 +26,31 @@ export class Pass {
     outputs: readonly Output[],
     private readonly copies_: CopyCheck,
   ) {
-    this.waiting_ = [...outputs];
+    this.outputs_ = outputs;
+    for (const tensor of outputs.flatMap(membersOf)) this.needs_.set(tensor, (this.needs_.get(tensor) ?? 0) + 1);
   }
 
   async *run(): AsyncGenerator<Uint8Array> {
-    const needed = new Set([...this.waiting_.flatMap(({ members }) => members), ...this.copies_.tensors].filter((one) => this.isHere(one)));
+    const needed = new Set([...this.needs_.keys(), ...this.copies_.tensors].filter((one) => this.isHere(one)));
     for (const tensor of [...needed].sort((a, b) => a.place!.offset - b.place!.offset)) {
       await this.reach(tensor);
-      const [next, ...others] = this.waiting_;
-      const isOfOthers = others.some(({ members }) => members.includes(tensor));
-      if (!isOfOthers && !next?.members.includes(tensor)) {
+      const next = this.outputs_[this.next_];
+      const needs = this.needs_.get(tensor) ?? 0;
+      if (needs === 0) {
         for await (const _ of this.pass(tensor));
         continue;
       }
-      if (!isOfOthers && next?.claim.tensor === tensor && this.canStream(next)) {
+      if (needs === 1 && next?.claim.tensor === tensor && this.canStream(next)) {
         yield* next.dtype === 'I8' ? this.integerRows(next) : this.pass(tensor);
-        this.waiting_.shift();
+        this.finish(next);
         continue;
       }
       const bytes = await this.stream_.take(tensor.place!.length);
       this.copies_.hashOf(tensor)?.push(bytes);
       this.hold(tensor, bytes);
       yield* this.giveReady();
-      this.releaseUnneeded();
     }
-    const [left] = this.waiting_;
+    const left = this.outputs_[this.next_];
     if (left) throw new PeruseError('unsupported', `the tensors of ${left.name} are in two files, which is not read`);
   }
 
@@ -80,10 +83,10 @@ export class Pass {
 
   private *giveReady(): Generator<Uint8Array> {
     for (;;) {
-      const [next] = this.waiting_;
+      const next = this.outputs_[this.next_];
       if (!next?.members.every((tensor) => this.bytesOf(tensor))) return;
       yield* wholeBytes(next.claim, next.dtype, (tensor) => this.bytesOf(tensor)!);
-      this.waiting_.shift();
+      this.finish(next);
     }
   }
 
@@ -98,10 +101,13 @@ export class Pass {
     this.held_.set(tensor, bytes);
   }
 
-  private releaseUnneeded(): void {
-    for (const [tensor, bytes] of this.held_) {
-      if (this.waiting_.some(({ members }) => members.includes(tensor))) continue;
-      this.heldBytes_ -= bytes.length;
+  private finish(output: Output): void {
+    this.next_ += 1;
+    for (const tensor of membersOf(output)) {
+      const needs = this.needs_.get(tensor)! - 1;
+      this.needs_.set(tensor, needs);
+      if (needs > 0) continue;
+      this.heldBytes_ -= this.held_.get(tensor)?.length ?? 0;
       this.held_.delete(tensor);
     }
   }
@@ -119,4 +125,8 @@ export class Pass {
     }
     yield new Uint8Array(fitter.scales.buffer);
   }
+}
+
+function membersOf({ members }: Output): Tensor[] {
+  return [...new Set(members)];
 }

@@ -12,14 +12,19 @@ const kTables = { query_proj: 'position_keys', key_proj: 'position_queries' } as
 
 /** Returns the tables by parameter name. A table whose product is not of queries or keys is omitted. */
 export function* positionTables(constants: Constants): Generator<[name: string, claim: Claim]> {
+  const names = new Map<string | undefined, string | undefined>(); // by factor, which many products may share
+  const nameOfShared = (factor: string | undefined) => {
+    if (!names.has(factor)) names.set(factor, nameOfFactor(factor, constants));
+    return names.get(factor);
+  };
   for (const tensor of constants.graph.tensors.values()) {
     if (!isFloat(tensor) || tensor.dims.length !== 3) continue;
-    const name = nameOf(tensor, constants);
+    const name = nameOf(tensor, constants, nameOfShared);
     if (name) yield [name, { tensor, shape: tensor.dims, transposed: false, coding: { kind: 'floats' }, byHeads: true }];
   }
 }
 
-function nameOf(tensor: Tensor, constants: Constants): string | undefined {
+function nameOf(tensor: Tensor, constants: Constants, ofFactor: (factor: string | undefined) => string | undefined): string | undefined {
   let isTransposed = false;
   for (let at: string | undefined = tensor.name, steps = 0; at !== undefined && steps < kMostSteps; ++steps) {
     const from: string = at;
@@ -27,7 +32,7 @@ function nameOf(tensor: Tensor, constants: Constants): string | undefined {
     const product = consumers.find(({ op, inputs }) => (op === 'MatMul' || op === 'FusedMatMul') && inputs[1] === from);
     if (product) {
       const turned = product.numbers.get('transB')?.[0] === 1;
-      return isTransposed === turned ? undefined : nameOfFactor(product.inputs[0], constants);
+      return isTransposed === turned ? undefined : ofFactor(product.inputs[0]);
     }
     const next = consumers.find(({ op, inputs }) => kPassing.has(op) && inputs[0] === from);
     if (next?.op === 'Transpose') {

@@ -7,12 +7,13 @@ const kDecoder = /(^|\.)(cls\.predictions\.decoder|lm_head\.decoder|generator_lm
 /** DeBERTa's original head, whose decoder is always the token embeddings. */
 const kAlwaysTied = /(^|\.)lm_predictions\.lm_head\.weight$/;
 
-/**
- * Returns the name of a table of token embeddings whose own name is that of the decoder: torch's newer exporter names a tied matrix once.
- * `names` are those of the file's tensors.
- */
-export function tiedTable(own: string | undefined, names: Iterable<string>): string | undefined {
-  if (own === undefined || !kDecoder.test(own)) return own;
+/** Whether a tensor has the name of a decoder, which torch's newer exporter gives to a tied matrix of token embeddings. */
+export function isDecoder(name: string | undefined): boolean {
+  return name !== undefined && kDecoder.test(name);
+}
+
+/** Returns the name of the token embeddings of a file. `names` are those of its tensors. */
+export function wordTable(names: Iterable<string>): string | undefined {
   for (const name of names) {
     const [, prefix, norm] = /^((?:.*\.)?embeddings\.)(LayerNorm|norm)\.weight$/.exec(name) ?? [];
     if (norm) return `${prefix}${norm === 'norm' ? 'tok' : 'word'}_embeddings.weight`;

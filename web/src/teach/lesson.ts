@@ -1,6 +1,7 @@
 // A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
-import { letEventsIn } from '../engine/events.js';
+
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import { letEventsIn } from '../events.js';
 import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';

@@ -1,8 +1,8 @@
 import type { Engine, RunRequest } from '../engine/engine.js';
-import { afterWork } from '../engine/events.js';
 import type { UsageReport } from '../engine/reports.js';
 import { VectorIndexes } from '../engine/vector_index.js';
 import { throwIfAborted } from '../errors.js';
+import { afterWork } from '../events.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
