@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runAsProgram } from '../setup/main_module.mjs';
 import { root } from '../setup/root.mjs';
 
-/** Returns the text of CHANGELOG.md in which the unreleased changes are those of `version`. Throws if there are none. */
+/** Returns the text of CHANGELOG.md in which the unreleased changes are those of `version`. Throws if there are no unreleased changes. */
 export function released(changelog, version, date) {
   const [, before, changes, after] = /^([\s\S]*?## \[Unreleased\]\n)([\s\S]*?)(?=\n## \[|$(?![\s\S]))([\s\S]*)$/.exec(changelog) ?? [];
   if (before === undefined) throw new Error('CHANGELOG.md has no section [Unreleased].');
