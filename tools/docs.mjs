@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-// Makes the documentation site in build/docs from docs/ and the docstrings: npm run docs. npm run demo serves it with the page.
+// Makes the documentation site in build/docs from README.md, docs/, the models' cards and the docstrings of every entry: npm run docs. Its addresses are
+// relative, so it works under any path. npm run demo serves it with the page, and npm run site puts it into the site.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './setup/exec.mjs';
+import { parseArgs } from 'node:util';
+import { captureAsync } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
@@ -10,12 +13,33 @@ import { step } from './setup/step.mjs';
 const folder = join(root, 'tools/docs');
 export const docsFolder = join(root, 'build/docs');
 
-export async function buildDocs() {
+/** What programs import, for example 'peruse/redact', by the module of web/src that declares it. */
+export function entryNames() {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const names = new Map();
+  for (const [entry, targets] of Object.entries(exports)) {
+    const types = targets.types ?? targets.module?.types;
+    if (!types?.startsWith('./web/dist/')) continue;
+    const module = join(root, types.replace('/dist/', '/src/').replace('.d.ts', '.ts'));
+    if (!names.has(module)) names.set(module, entry.replace('.', name));
+  }
+  return names;
+}
+
+/** Builds the site in the folder `out`. `demo` is the demo page's address, relative to that folder. */
+export async function buildDocs(out = docsFolder, demo = '') {
   await step('TypeDoc', () => installNodeModules(folder));
-  run(process.execPath, [join(folder, 'node_modules/typedoc/bin/typedoc'), '--options', join(folder, 'typedoc.json')], { cwd: folder });
+  const entries = [...entryNames().keys()].flatMap((path) => ['--entryPoints', path]);
+  const program = join(folder, 'node_modules/typedoc/bin/typedoc');
+  await step('documentation', async () => {
+    await captureAsync(process.execPath, [program, '--options', join(folder, 'typedoc.json'), '--out', out, '--demo', demo, ...entries], {
+      cwd: folder,
+    });
+  });
+  return out;
 }
 
 await runAsProgram(import.meta.url, async () => {
-  await buildDocs();
-  console.log('The documentation is in build/docs/index.html');
+  const { values } = parseArgs({ options: { out: { type: 'string' } } });
+  console.log(join(await buildDocs(values.out), 'index.html'));
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { constants, gzipSync } from 'node:zlib';
 import { buildDemoPackage } from './demo_package.mjs';
+import { buildDocs } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 import { kVariants } from './variants.mjs';
@@ -24,7 +25,7 @@ const kBundles = ['', '-worker', '-extras', '-gpu', '-onnx', '-redact', '-teach'
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
  * that exist. `models`: a folder; by default quantised copies. `packed`: adds compressed weights, because most hosts send weights as they
- * are. `pages`: options of writePages.
+ * are. `pages`: options of writePages; `pages.docs`: 'pages' (default) adds the documentation, 'link' only links to docs/, 'none' does neither.
  */
 export async function buildSite({ folder = siteFolder, variants = kVariants, models, packed = false, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
@@ -57,6 +58,7 @@ async function writeSite(site, models, variants, packed, pages) {
   }
   await bundleScripts(site);
   writePages(site, { ...pages, packed: packed ? packWeights(join(site, 'models')) : {} });
+  if (pages?.docs === undefined || pages.docs === 'pages') await buildDocs(join(site, 'docs'), '../index.html');
   putPackage(variants, site);
 }
 

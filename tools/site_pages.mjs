@@ -1,6 +1,6 @@
 // Writes the pages of the demo site: the main page with figures filled in, the model cards, and the page for unknown addresses.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { root } from './setup/root.mjs';
 import { markdownPage } from './site_markdown.mjs';
 
@@ -19,7 +19,7 @@ const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': 
 /**
  * `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm.
  * `packed`: bytes of the weights before compression, by model folder, if the site has them compressed.
- * `docs`: 'pages' (default) writes the documentation, 'link' only links to docs/, 'none' does neither.
+ * `docs`: 'none' leaves out the link to docs/.
  */
 export function writePages(site, { url, source, published, packed = {}, docs = 'pages' } = {}) {
   const models = join(site, 'models');
@@ -36,20 +36,8 @@ export function writePages(site, { url, source, published, packed = {}, docs = '
   writeFileSync(join(site, 'index.html'), page);
   writeFileSync(join(site, '404.html'), readFileSync(join(root, 'demo/404.html'), 'utf8'));
   mkdirSync(join(site, 'cards'), { recursive: true }); // Not with the models, which `peruse serve-demo` has from another package.
-  if (docs === 'pages') writeDocs(join(site, 'docs'));
   for (const name of readdirSync(models)) {
     writeFileSync(join(site, 'cards', `${name}.html`), markdownPage(name, readFileSync(join(models, name, 'README.md'), 'utf8')));
-  }
-}
-
-function writeDocs(folder) {
-  const guides = join(root, 'docs');
-  for (const file of readdirSync(guides, { recursive: true }).filter((name) => name.endsWith('.md'))) {
-    const markdown = readFileSync(join(guides, file), 'utf8');
-    const page = join(folder, file.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html'));
-    mkdirSync(dirname(page), { recursive: true });
-    const up = '../'.repeat(file.split(/[\\/]/).length);
-    writeFileSync(page, markdownPage(/^# (.*)/m.exec(markdown)?.[1] ?? file, markdown, up));
   }
 }
 

@@ -29,14 +29,14 @@ export const kReadByAll = [
 ];
 
 /** Paths that no suite reads, also if a suite reads their folder. */
-export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs'];
+export const kReadByNone = ['.ci/', '.github/', '.gitignore'];
 
 const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
 const kData = ['models/', 'tests/fixtures/'];
 const kEngine = [...kCore, 'bindings/'];
 const kPackage = [...kEngine, 'web/src/', 'tools/bundle', 'tsconfig.build.json'];
 const kVitest = ['vitest.config.ts', 'tests/node/support/'];
-const kDemo = ['demo/', 'tools/demo_package', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
+const kDemo = ['demo/', 'tools/docs', 'tools/demo_package', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
 const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
 const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.ts', 'tests/browser/tiny_served.ts'];
 
