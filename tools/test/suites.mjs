@@ -29,7 +29,7 @@ export const kReadByAll = [
 ];
 
 /** Paths that no suite reads, also if a suite reads their folder. */
-export const kReadByNone = ['.ci/', '.github/', '.gitignore'];
+export const kReadByNone = ['.ci/', '.devcontainer/', '.github/', '.gitignore'];
 
 const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
 const kData = ['models/', 'tests/fixtures/'];
