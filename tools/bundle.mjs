@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Bundles web/src for pages to web/bundle, with source maps, and links the engine's builds next to the bundles. For Node, bundles the workers
 // (web/dist/node) and the package for require() (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { bundleInline, kInlineBuilds } from './bundle_inline.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
@@ -14,7 +14,7 @@ const source = (path) => join(root, 'web/src', path);
 /** Bundles import each other by file name, so that each is loaded only once. */
 const kOthers = {
   'worker/worker.ts': './peruse-worker.js',
-  'redact/patterns.ts': './peruse-redact.js',
+  'index_redact_bundle.ts': './peruse-redact.js',
   'search/kit.ts': './peruse-search.js',
   'extras.ts': './peruse-extras.js',
   'sources/folder_kit.ts': './peruse-files.js',
@@ -24,6 +24,9 @@ const kOthersOfGpu = Object.fromEntries(
   ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
 );
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
+
+/** A module of the names in `_internals` of peruse.js. */
+const kInternals = '\0internals';
 
 /** The training bundle uses settings, pipelines, errors, sources and workers of the page's bundle. */
 const kOthersOfTeaching = Object.fromEntries(
@@ -43,7 +46,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'tasks/tasks.ts',
     'worker/start_worker_browser.ts',
     'worker/remote_host.ts',
-  ].map((path) => [path, './peruse.js']),
+  ].map((path) => [path, kInternals]),
 );
 
 function keptApart(others) {
@@ -51,9 +54,16 @@ function keptApart(others) {
   return {
     name: 'kept-apart',
     async resolveId(name, importer) {
+      if (importer === kInternals) return { id: name, external: true };
       if (importer === undefined) return null;
       const found = await this.resolve(name, importer, { skipSelf: true });
-      return files.has(found?.id) ? { id: files.get(found.id), external: true } : null;
+      const id = files.get(found?.id);
+      return id === undefined ? null : { id, external: id !== kInternals };
+    },
+    load(id) {
+      if (id !== kInternals) return null;
+      const [, names] = /_internals = (\{[^}]*\})/.exec(readFileSync(source('index_bundle.ts'), 'utf8'));
+      return `import { _internals } from './peruse.js';\nexport const ${names} = _internals;\n`;
     },
   };
 }
@@ -68,7 +78,7 @@ const kBundles = [
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts', others: {} },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
-  { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
+  { name: 'peruse-redact', entry: 'index_redact_bundle.ts', others: {} },
   { name: 'peruse-search', entry: 'search/kit.ts', others: {} },
   { name: 'peruse-extras', entry: 'extras.ts', others: {} },
   { name: 'peruse-files', entry: 'sources/folder_kit.ts', others: {} },

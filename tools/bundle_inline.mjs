@@ -8,8 +8,10 @@ const source = (path) => join(root, 'web/src', path);
 const pack = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 
 /** Declarations for the package's own imports of it; programs have the types of peruse. */
-const kDeclarations = `export function embeddedBuild(variant: string): Promise<WebAssembly.Module>;
-export function workerCode(platform: 'browser' | 'node'): Promise<string>;
+const kDeclarations = `export declare const _internals: {
+  embeddedBuild(variant: string): Promise<WebAssembly.Module>;
+  workerCode(platform: 'browser' | 'node'): Promise<string>;
+};
 `;
 
 export const kInlineBuilds = ['simd', 'simd-threads'];
@@ -34,8 +36,7 @@ const kOthers = `export const startWithGpu = undefined;
 export const openOnnx = undefined;
 export const findGpuInNode = async () => undefined;
 export const hasGpu = () => false;
-export const embeddedBuild = undefined;
-export const workerCode = undefined;`;
+export const _internals = undefined;`;
 
 /** Omits GPU support and the ONNX reader, which 'peruse/inline' does not support, and the bundle itself. */
 const kWithoutOthers = {

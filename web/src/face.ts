@@ -1,3 +1,4 @@
+// The public interface of 'peruse': every value and type by name. tests/node/face.test.ts compares it with a report.
 export { type DescribeOptions, describe, type ModelDescription, type ModelDownload } from './describe.js';
 export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
@@ -20,29 +21,100 @@ export type {
 export { type IsCachedOptions, isCached, isSupported, type PreloadOptions, preload } from './preload.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export { createRedactor } from './redactor.js';
-export type * from './search/search_types.js';
+export type {
+  DuplicateOptions,
+  DuplicatePair,
+  Embedder,
+  EmbedOptions,
+  IndexedText,
+  IndexItem,
+  Metadata,
+  SearchFilter,
+  SearchHit,
+  SearchOptions,
+  SemanticIndexOptions,
+  TextId,
+} from './search/search_types.js';
 export { SemanticIndex } from './semantic_index.js';
 export type { Source, SourceOptions } from './sources/source.js';
 export { type DirectoryHandle, type FileContent, type FilesSource, filesOf } from './sources/source_files.js';
 export type { CallOptions } from './tasks/call.js';
 export { entityFinder, labelFinder } from './tasks/detail_finders.js';
-export type * from './tasks/explanations.js';
-export type * from './tasks/feature_extraction.js';
-export type * from './tasks/fill_mask.js';
+export type {
+  AnswerExplanation,
+  ExplainedWord,
+  ExplainOptions,
+  Explains,
+  Explanation,
+  LabelExplanationOptions,
+  PairExplanation,
+  RankingExplanation,
+  TextExplanation,
+} from './tasks/explanations.js';
+export type {
+  FeatureExtractionCall,
+  FeatureExtractionOptions,
+  Features,
+  FeaturesList,
+  PackedFeatures,
+} from './tasks/feature_extraction.js';
+export type { FillMaskCall, FillMaskOptions, FillMaskOutput, MaskProposal } from './tasks/fill_mask.js';
 export type { AttentionTerms, InspectCall, InspectedToken, Inspection, InspectOptions } from './tasks/inspection.js';
-export type * from './tasks/multiple_choice.js';
+export type { ChoiceScore, MultipleChoiceCall } from './tasks/multiple_choice.js';
 export type { Redactor } from './tasks/pattern_redactor.js';
-export type * from './tasks/question_answering.js';
-export type * from './tasks/redact.js';
+export type { Answer, QuestionAnsweringCall, QuestionAnsweringOptions, QuestionAnsweringOutput } from './tasks/question_answering.js';
+export type {
+  DetailFinder,
+  FoundDetail,
+  FoundEntity,
+  PatternFinder,
+  PatternMatch,
+  PatternName,
+  RedactCall,
+  RedactedEntity,
+  RedactFinders,
+  Redaction,
+  RedactionRule,
+  RedactionSession,
+  RedactOptions,
+  RedactPipelineOptions,
+  Restoration,
+  SessionOptions,
+  TextRange,
+} from './tasks/redact.js';
 export { restore } from './tasks/redact.js';
-export type * from './tasks/replaced_token_detection.js';
+export type { ReplacedTokenDetectionCall, TokenReplacement } from './tasks/replaced_token_detection.js';
 export type { NumberArray } from './tasks/results.js';
-export type * from './tasks/streams.js';
-export type * from './tasks/structured_extraction.js';
+export type { QuestionInput, ResultStream, StreamInputs, StreamOptions, StreamProgress, Streams } from './tasks/streams.js';
+export type {
+  ExtractedChoice,
+  ExtractedLabel,
+  ExtractedRelation,
+  ExtractedSpan,
+  ExtractedStructure,
+  ExtractionResult,
+  ExtractionSchema,
+  SchemaClassification,
+  SchemaField,
+  StructuredExtractionCall,
+  StructuredExtractionOptions,
+} from './tasks/structured_extraction.js';
 export type { ResolvedTask, Task, TaskCall, TaskOrAlias } from './tasks/tasks.js';
-export type * from './tasks/text_classification.js';
-export type * from './tasks/text_ranking.js';
-export type * from './tasks/token_classification.js';
+export type {
+  LabelScore,
+  TextClassificationCall,
+  TextClassificationOptions,
+  TextClassificationOutput,
+  TextPair,
+} from './tasks/text_classification.js';
+export type { RankedDocument, TextRankingCall, TextRankingOptions } from './tasks/text_ranking.js';
+export type {
+  EntityGroup,
+  TokenClassificationCall,
+  TokenClassificationOptions,
+  TokenClassificationOutput,
+  TokenEntity,
+} from './tasks/token_classification.js';
 export type {
   CountOptions,
   DecodeOptions,
@@ -52,5 +124,13 @@ export type {
   WindowOptions,
 } from './tasks/tokenizer_calls.js';
 export { type BinaryPrecision, cos_sim, dot, mean_pooling, type Rows } from './tasks/vectors.js';
-export type * from './tasks/zero_shot_classification.js';
-export type * from './tasks/zero_shot_token_classification.js';
+export type {
+  ZeroShotClassificationCall,
+  ZeroShotClassificationOptions,
+  ZeroShotClassificationOutput,
+} from './tasks/zero_shot_classification.js';
+export type {
+  LabelledSpan,
+  ZeroShotTokenClassificationCall,
+  ZeroShotTokenClassificationOptions,
+} from './tasks/zero_shot_token_classification.js';

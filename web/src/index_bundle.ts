@@ -1,21 +1,63 @@
-// Entry of web/bundle/peruse.js: the public API in browsers, and exports for the other bundles (tools/bundle.mjs). Sets the platform itself,
-// because bundlers drop side effects of intermediate modules.
-import { setPlatform } from './platform/current.js';
+// Entry of web/bundle/peruse.js: the public API in browsers. Sets the platform itself, because bundlers drop side effects of intermediate modules.
+import { filesFolder } from './engine/files_browser.js';
+import { chooseThreads } from './engine/variant.js';
+import { env, envNotices, mostThreads } from './env.js';
+import {
+  asArgumentError,
+  capital,
+  checkSignal,
+  describeError,
+  PeruseError,
+  show,
+  throwIfAborted,
+  toPeruseError,
+  unlessAborted,
+} from './errors.js';
+import { Listener } from './listener.js';
+import { checkLoadOptions } from './load_options.js';
+import { pipeline } from './pipeline.js';
+import { provideGradients } from './pipeline_members.js';
+import { platform, setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
+import { sendable } from './sources/sendable.js';
+import { resolveSource } from './sources/source.js';
+import { definitionOf, engineTask, kClassification, kEmbedding, kTaskNames } from './tasks/tasks.js';
+import { Remote } from './worker/remote_host.js';
+import { startBrowserWorker, workerScript } from './worker/start_worker_browser.js';
 
 setPlatform(browserPlatform);
 
-export { filesFolder } from './engine/files_browser.js';
-export { chooseThreads } from './engine/variant.js';
-export { envNotices, mostThreads } from './env.js';
-export * from './errors.js';
 export * from './face.js';
-export { Listener } from './listener.js';
-export { checkLoadOptions } from './load_options.js';
-export { provideGradients } from './pipeline_members.js';
-export { platform } from './platform/current.js';
-export { sendable } from './sources/sendable.js';
-export { resolveSource } from './sources/source.js';
-export { definitionOf, engineTask, kClassification, kEmbedding, kTaskNames } from './tasks/tasks.js';
-export { Remote } from './worker/remote_host.js';
-export { startBrowserWorker, workerScript } from './worker/start_worker_browser.js';
+
+/** What peruse-teach.js shares with this script (tools/bundle.mjs): one copy of settings, errors and classes. */
+export const _internals = {
+  asArgumentError,
+  capital,
+  checkLoadOptions,
+  checkSignal,
+  chooseThreads,
+  definitionOf,
+  describeError,
+  engineTask,
+  env,
+  envNotices,
+  filesFolder,
+  kClassification,
+  kEmbedding,
+  kTaskNames,
+  Listener,
+  mostThreads,
+  PeruseError,
+  pipeline,
+  platform,
+  provideGradients,
+  Remote,
+  resolveSource,
+  sendable,
+  show,
+  startBrowserWorker,
+  throwIfAborted,
+  toPeruseError,
+  unlessAborted,
+  workerScript,
+};

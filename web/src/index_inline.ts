@@ -1,6 +1,7 @@
 // peruse/inline: the package, its worker and its engine in one file, for browsers and Node.
 import { inlineInBrowser } from './inline/platform_browser.js';
 import { inlineInNode } from './inline/platform_node.js';
+import { embeddedBuild, workerCode } from './inline/unpack.js';
 import { setPlatform } from './platform/current.js';
 
 /** Whether this is Node, Bun or Deno, also under jsdom. Pages of Electron do not count: they start workers as browsers do. */
@@ -12,4 +13,6 @@ function isNode(): boolean {
 setPlatform(isNode() ? inlineInNode : inlineInBrowser);
 
 export * from './face.js';
-export { embeddedBuild, workerCode } from './inline/unpack.js'; // used by platform_node.ts
+
+/** For platform_node.ts: programs that bundlers made of this package into one file without its other files. */
+export const _internals = { embeddedBuild, workerCode };

@@ -48,7 +48,7 @@ async function startHere(report: ProgressCallback): Promise<Host> {
 
 /** Loads the patterns from the file of peruse/redact. */
 async function patterns(): Promise<FindDetails> {
-  return (await import('../redact/patterns.js').catch(notLoaded('patterns of redact', 'peruse-redact.js'))).findDetails;
+  return (await import('../index_redact_bundle.js').catch(notLoaded('patterns of redact', 'peruse-redact.js')))._internals.findDetails;
 }
 
 async function search(): Promise<SearchKit> {

@@ -40,8 +40,6 @@ export interface TokenizerOptions extends SourceOptions {
   wasmModule?: WasmModule;
 }
 
-export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOptions } from '../tasks/tokenizer_calls.js';
-
 const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // the loaders' types are declared as those of the engine's build
 
 const kLoadOptions: Record<OptionName<TokenizerOptions>, OptionKind> = {

@@ -1,0 +1,79 @@
+// The public interface of every entry: what its types declare, what editors offer after `import {`, and what its modules export.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { languageService } from './support/language_service.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Tool {
+  kReport: string;
+  entriesOfPackage(): { name: string; file: string }[];
+  publicInterface(): string;
+  namesInReport(report: string): Record<string, string[]>;
+}
+const tool = (await import(new URL('../../tools/public_interface.mjs', import.meta.url).href)) as Tool;
+
+const report = readFileSync(tool.kReport, 'utf8');
+const names = tool.namesInReport(report);
+const entries = Object.keys(names);
+
+test('is that of the report; after a change that is meant, run node tools/public_interface.mjs', () => {
+  expect(entries).toEqual(tool.entriesOfPackage().map(({ name }) => name));
+  expect(tool.publicInterface()).toBe(report);
+}, 60_000);
+
+test('names are listed one by one; entries pass on only such lists', () => {
+  const passedOn = readdirSync(`${root}web/src`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => readFileSync(`${root}web/src/${file}`, 'utf8').match(/^export (type )?\* .*$/gm) ?? []);
+  expect(passedOn.length).toBeGreaterThan(4);
+  expect(passedOn.filter((line) => !/^export \* from '\.\/(tokenizer\/)?(face|index_redact)\.js';$/.test(line))).toEqual([]);
+});
+
+test.each(entries)(
+  'import { } from %s offers its public names only',
+  (entry) => {
+    const service = languageService(`import { /*here*/ } from '${entry}';`);
+    expect(service.completions().sort()).toEqual([...names[entry]!].sort());
+  },
+  60_000,
+);
+
+describe('modules export the public values', () => {
+  const kInternals = /^_internals$/; // one object, for the other scripts of the package
+  const bundles: [string, string][] = [
+    ['peruse', 'bundle/peruse.js'],
+    ['peruse', 'bundle/peruse-service-worker.js'],
+    ['peruse', 'bundle/peruse-inline.js'],
+    ['peruse/teach', 'bundle/peruse-teach.js'],
+    ['peruse/tokenizer', 'bundle/peruse-tokenizer.js'],
+    ['peruse/redact', 'bundle/peruse-redact.js'],
+    ['peruse/isolate', 'bundle/peruse-isolate.js'],
+  ];
+
+  test.each(bundles)('%s in %s', (entry, file) => {
+    const source = readFileSync(`${root}web/${file}`, 'utf8');
+    const exported = [...source.matchAll(/export ?\{([^}]*)\}/g)]
+      .flatMap(([, list]) => list!.split(','))
+      .map((item) => item.trim().split(/ as /).at(-1)!)
+      .filter((name) => !kInternals.test(name));
+    expect(exported.sort()).toEqual(valuesOf(entry));
+  });
+
+  const kNotInstalled = ['peruse/react'];
+  test.each(entries.filter((entry) => !kNotInstalled.includes(entry)))('%s in Node', async (entry) => {
+    const module = (await import(import.meta.resolve(entry))) as object;
+    const exported = Object.keys(module).filter((name) => !kInternals.test(name));
+    expect(exported.sort()).toEqual(valuesOf(entry));
+  });
+});
+
+function valuesOf(entry: string): string[] {
+  const lines = report.split('\n');
+  const isValue = (name: string) => {
+    const at = lines.indexOf(name);
+    return /^ {4}(class|const|function|async function) /.test(lines[at + 1]!);
+  };
+  return names[entry]!.filter(isValue).sort();
+}
