@@ -1,4 +1,5 @@
 // ONNX files: their parameters equal the exported checkpoint's, and answers equal onnxruntime's (tests/reference/make_onnx_fixtures.py).
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -442,7 +443,7 @@ describe('convert', () => {
         /^onnx\/model\.onnx: parameters .* have no name in this file: .*rel_embeddings.* folded .* into tables; use model/,
       ),
     });
-    expect(await readdir(target)).toEqual([]);
+    expect(existsSync(target)).toBe(false);
     await expect(convertCheckpoint(source, target, { subfolder: '..' })).rejects.toMatchObject({ code: 'invalid_argument' });
     await expect(quantizeCheckpoint(source, target)).rejects.toMatchObject({
       code: 'not_found',

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pipeline } from '../../web/dist/index_node.js';
+import { pipeline, type Source } from '../../web/dist/index_node.js';
 import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
+import { shrinkCheckpoint, trimCheckpoint } from '../../web/dist/quantize/shrink.js';
 import { peruse } from './cli/run_in_test.js';
 import { startModelServer } from './support/model_server.js';
 import { joinSafetensors, splitSafetensors } from './support/tiny.js';
@@ -119,7 +120,7 @@ describe('the target folder', () => {
     const theirs = { 'config.json': '{"mine":1}', 'vocab.txt': 'a\nb\n', 'notes.txt': 'mine' };
     for (const [name, content] of Object.entries(theirs)) await writeFile(join(folder, name), content);
     const error = await failure(convertCheckpoint(files, folder));
-    expect(error).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/config\.json exists.*overwrite/) });
+    expect(error).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/holds a model \(config\.json\).*overwrite/) });
     expect((await peruse(['convert', `${kSentence}cls`, folder])).err).toContain('overwrite');
     expect((await readdir(folder)).sort()).toEqual(Object.keys(theirs).sort());
     await convertCheckpoint(files, folder, { overwrite: true });
@@ -150,6 +151,85 @@ describe('the target folder', () => {
       child.kill(signal);
       expect(await ended).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
       expect(await readdir(folder)).toEqual([]);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('a model that is replaced stays whole until the new one is complete', () => {
+  const kMine = { 'config.json': '{"mine":1}', 'model.safetensors': 'my weights', 'vocab.txt': 'a\nb\n', 'notes.txt': 'mine' };
+  async function occupied(): Promise<string> {
+    const folder = await newFolder();
+    for (const [name, content] of Object.entries(kMine)) await writeFile(join(folder, name), content);
+    return folder;
+  }
+  async function expectMine(folder: string): Promise<void> {
+    const names = (await readdir(folder)).sort();
+    expect(names).toEqual(Object.keys(kMine).sort());
+    for (const [name, content] of Object.entries(kMine)) expect(await readFile(join(folder, name), 'utf8')).toBe(content);
+  }
+  const kWrites = [
+    ['convert', (source: Source, folder: string) => convertCheckpoint(source, folder, { overwrite: true })],
+    ['quantize', (source: Source, folder: string) => quantizeCheckpoint(source, folder, { overwrite: true })],
+    ['trim', (source: Source, folder: string) => trimCheckpoint(source, folder, { overwrite: true, texts: ['a b'] })],
+    ['shrink', (source: Source, folder: string) => shrinkCheckpoint(source, folder, { overwrite: true })],
+  ] as const;
+
+  test.each(kWrites)('%s from a source that is cut, or does not exist', async (_, write) => {
+    const { files } = await readTiny(kTiny);
+    const folder = await occupied();
+    const cut = { ...files, 'model.safetensors': files['model.safetensors']!.slice(0, -1) };
+    expect((await failure(write(cut, folder))).code).toBe('truncated_file');
+    await expectMine(folder);
+    expect((await failure(write(join(root, 'no-such-model'), folder))).code).not.toBe('none');
+    await expectMine(folder);
+  });
+
+  test('shrink whose comparison fails', async () => {
+    const { files } = await readTiny(kTiny);
+    const folder = await occupied();
+    const texts = ['a b', 3 as unknown as string];
+    expect((await failure(shrinkCheckpoint(files, folder, { overwrite: true, compare: texts }))).code).toBe('invalid_argument');
+    await expectMine(folder);
+  });
+
+  test.each(kWrites)('%s onto its own source is refused', async (_, write) => {
+    const { files } = await readTiny(kTiny);
+    const source = await newFolder();
+    for (const [name, content] of Object.entries(files)) await writeFile(join(source, name), content);
+    const link = join(root, `link-${folders}`);
+    await symlink(source, link);
+    for (const folder of [source, link]) {
+      expect(await failure(write(source, folder))).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/made from/) });
+    }
+    for (const [name, content] of Object.entries(files)) expect(new Uint8Array(await readFile(join(source, name)))).toEqual(content);
+  });
+
+  test('by Ctrl-C', async () => {
+    const { files } = await readTiny(kTiny);
+    const folder = await occupied();
+    let begun = () => {};
+    const sending = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const server = await startModelServer({
+      ...files,
+      'model.safetensors': (_, response) => {
+        response.writeHead(200, { 'content-length': files['model.safetensors']!.length });
+        response.write(files['model.safetensors']!.subarray(0, 20_000)); // the rest never arrives
+        begun();
+      },
+    });
+    try {
+      const child = spawn(process.execPath, [`${kRoot}web/dist/cli/main.js`, 'convert', '--no-cache', '--overwrite', server.url, folder]);
+      const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+      await sending;
+      while (!(await readdir(folder)).some((name) => name.endsWith('.partial'))) await wait(20);
+      child.kill('SIGINT');
+      expect(await ended).toBe(130);
+      await expectMine(folder);
+      expect((await readdir(root)).filter((name) => name.includes('saving'))).toEqual([]);
     } finally {
       await server.close();
     }

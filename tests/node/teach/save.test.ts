@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
-import { saveToDisk } from '../../../web/dist/teach/save_node.js';
-import { checkSaveOptions } from '../../../web/dist/teach/save_plan.js';
+import { saveToDisk } from '../../../web/dist/sources/staged_folder_node.js';
+import { checkSaveOptions } from '../../../web/dist/sources/save_plan.js';
 
 const root = await mkdtemp(join(tmpdir(), 'peruse-save-'));
 afterAll(() => rm(root, { recursive: true }));

@@ -34,7 +34,17 @@ export async function writeWhole(folder: string, name: string, content: Uint8Arr
 const kPartials = new Set<string>();
 
 export function removePartialFiles(): void {
-  for (const path of kPartials) rmSync(path, { force: true });
+  for (const path of kPartials) rmSync(path, { force: true, recursive: true });
+}
+
+/** Registers a file or folder that removePartialFiles() removes. Returns its path. */
+export function partial(path: string): string {
+  kPartials.add(path);
+  return path;
+}
+
+export function notPartial(path: string): void {
+  kPartials.delete(path);
 }
 
 /** A file being written. Must be ended with keep() or drop(). */
@@ -50,12 +60,11 @@ export class NewFile {
     await refuseLinks(folder, dirname(name));
     const path = join(folder, name);
     await makeFolder(dirname(path));
-    const partial = join(dirname(path), `${basename(path)}.${randomUUID()}.partial`);
-    kPartials.add(partial);
+    const temporary = partial(join(dirname(path), `${basename(path)}.${randomUUID()}.partial`));
     try {
-      return new NewFile(await open(partial, 'wx'), partial, path);
+      return new NewFile(await open(temporary, 'wx'), temporary, path);
     } catch (error) {
-      kPartials.delete(partial);
+      notPartial(temporary);
       throw error;
     }
   }
@@ -63,17 +72,18 @@ export class NewFile {
   async keep(): Promise<void> {
     await this.handle.close();
     await rename(this.partial_, this.path_);
-    kPartials.delete(this.partial_);
+    notPartial(this.partial_);
   }
 
   async drop(): Promise<void> {
     await this.handle.close().catch(() => {});
     await rm(this.partial_, { force: true });
-    kPartials.delete(this.partial_);
+    notPartial(this.partial_);
   }
 }
 
-async function refuseLinks(folder: string, within: string): Promise<void> {
+/** Throws if `within`, a path in the folder, goes through a symbolic link. */
+export async function refuseLinks(folder: string, within: string): Promise<void> {
   if (within === '.') return;
   await refuseLinks(folder, dirname(within));
   const path = join(folder, within);

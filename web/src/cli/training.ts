@@ -4,7 +4,7 @@ import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index_node.js';
 import { teachOptionKinds } from '../teach/options.js';
-import { refuseOccupied } from '../teach/save_node.js';
+import { refuseOccupied } from '../sources/staged_folder_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';

@@ -1,6 +1,6 @@
 import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
 import type { Source } from '../sources/source.js';
-import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { type RewriteOptions, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 
 /** `weights`, `dtype`, `subfolder` and `model_file_name` choose the file to read, as in pipeline(). */
 export type ConvertOptions = RewriteOptions & WeightsOptions;
@@ -21,6 +21,9 @@ export interface ConvertReport {
  * @throws PeruseError, 'unsupported' for an ONNX file without names for all parameters of the encoder.
  */
 export async function convertCheckpoint(source: Source, folder: string, options: ConvertOptions = {}): Promise<ConvertReport> {
-  const { copied, bytesAfter, file } = await rewriteCheckpoint(source, folder, options, undefined, weightsWish(options));
+  const wish = weightsWish(options);
+  const { copied, bytesAfter, file } = await writeModel(source, folder, options, (staged) =>
+    rewriteCheckpoint(source, staged, options, undefined, wish),
+  );
   return { tensors: copied, bytes: bytesAfter, file };
 }

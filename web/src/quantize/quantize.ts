@@ -3,7 +3,7 @@
 import { PeruseError, show } from '../errors.js';
 import { isQuantizedForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import type { Source } from '../sources/source.js';
-import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { type RewriteOptions, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 
 export interface QuantizeOptions extends RewriteOptions {
   /** 'q8', the default, or 'q4': token embeddings of 4 bits. */
@@ -29,6 +29,6 @@ export interface QuantizeReport {
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
   const { dtype = kUsualForm } = options;
   if (!isQuantizedForm(dtype)) throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'q4', not ${show(dtype)}.`);
-  const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, dtype);
+  const { encoded, file: _, ...rest } = await writeModel(source, folder, options, (staged) => rewriteCheckpoint(source, staged, options, dtype));
   return { quantized: encoded, ...rest };
 }

@@ -1,9 +1,7 @@
 // Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
 // chunk of a file, or one tensor if it is scattered in a PyTorch file.
-import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { makeFolder } from '../cache/make_folder_node.js';
-import { checkFolderName, NewFile, notWritten, writeWhole } from '../cache/write_file_node.js';
+import { type FileHandle, realpath } from 'node:fs/promises';
+import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import '../index_node.js';
 import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
@@ -15,12 +13,13 @@ import { type ProgressCallback, Totals } from '../progress.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { type FoundWeights, kModelFiles, neededShards, neededWeights } from '../sources/model_files.js';
+import { type FoundWeights, neededShards, neededWeights } from '../sources/model_files.js';
 import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/tasks.js';
 import { KeptRows } from './kept_rows.js';
@@ -58,48 +57,44 @@ export interface RowTrim {
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
+/**
+ * Writes a model that is made from `source` to `folder`: `write` gets a temporary folder, whose files then replace a model in `folder`. Throws
+ * if `folder` is the source, or holds a model that may not be replaced.
+ */
+export async function writeModel<T>(
+  source: Source,
+  folder: string,
+  options: RewriteOptions,
+  write: (staged: string) => Promise<T>,
+): Promise<T> {
+  throwIfAborted(options.signal);
+  checkFolderName(folder);
+  await refuseSource(await resolveSource(source, options, platform().paths), folder);
+  return writeStaged('The checkpoint', folder, { overwrite: options.overwrite === true }, write);
+}
+
+/** Throws if the folder is that of the source. */
+export async function refuseSource(spec: SourceSpec, folder: string): Promise<void> {
+  const real = (path: string) => realpath(path).catch(() => undefined);
+  if (spec.kind !== 'folder' || (await real(folder)) === undefined || (await real(spec.path)) !== (await real(folder))) return;
+  throw new PeruseError('invalid_argument', `A model can't be written over the one that it is made from: ${folder}. Name another folder.`);
+}
+
 /** Without `dtype`, values do not change. `wish` chooses the weights file; without it, ONNX files are not read. Throws PeruseError. */
 export async function rewriteCheckpoint(
   source: Source,
-  folder: string,
+  staged: string,
   options: RewriteOptions,
   dtype?: string,
   wish?: WeightsWish,
   trim?: RowTrim,
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
-  throwIfAborted(signal);
-  const target = checkFolderName(folder);
   const spec = await resolveSource(source, options, platform().paths);
-  try {
-    return await rewrite(spec, target, options, signal, { dtype, wish, trim });
-  } catch (error) {
-    throw notWritten('The checkpoint', folder, error);
-  }
-}
-
-async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions, signal: AbortSignal, how: How): Promise<RewriteReport> {
-  await makeFolder(folder);
-  if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
-    throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
-  }
   const importOnnx = async () => ({ openOnnx, openStatic });
   const quiet = await openWithStatic(spec, { ...platform().files, importOnnx }, signal);
-  await clear(folder, options.overwrite === true);
   const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
-  return new Job(quiet, weights, folder, how).run();
-}
-
-/** Removes a model from the folder, or throws if there is one: two models in a folder would be read as one. */
-async function clear(folder: string, overwrite: boolean): Promise<void> {
-  for (const name of kModelFiles) {
-    const path = join(folder, name);
-    if ((await lstat(path).catch(() => undefined)) === undefined) continue;
-    if (!overwrite) {
-      throw new PeruseError('invalid_argument', `${path} exists: the folder holds a model. Name another folder, or set overwrite to true.`);
-    }
-    await rm(path);
-  }
+  return new Job(quiet, weights, staged, { dtype, wish, trim }).run();
 }
 
 interface How {

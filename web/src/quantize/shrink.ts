@@ -9,12 +9,12 @@ import { pipeline } from '../pipeline.js';
 import { platform } from '../platform/current.js';
 import { isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import { openCheckpoint } from '../sources/checkpoint.js';
-import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
+import { type WeightsOptions, type WeightsWish, weightsWish } from '../sources/onnx_files.js';
 import { type Reading, readThoseThere } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import { cos_sim } from '../tasks/vectors.js';
-import { rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { planTrim, type TrimOptions, type TrimReport } from './trim.js';
 
 export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
@@ -67,17 +67,29 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
     throw new PeruseError('invalid_argument', `dtype must be 'q8', 'q4' or 'keep', not ${show(dtype)}.`);
   const wish = weightsWish({ ...options, dtype: 'auto' });
   const texts = [...(options.texts ?? [])];
-  const given = { ...options, texts };
   const asked = options.compare && [...options.compare];
   if (asked?.length === 0) throw new PeruseError('invalid_argument', 'compare has no texts.');
-  const plan = options.texts !== undefined || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
-  const written = await rewriteCheckpoint(source, folder, options, dtype === 'keep' ? undefined : dtype, wish, plan?.trim);
-  const trimmed = await plan?.compare(folder);
-  const spec = await resolveSource(source, options, platform().paths);
-  if (spec.kind === 'folder') await copyOthers(spec.path, folder, trimmed?.dropped ?? []);
   const heldOut = options.heldOut ? [...options.heldOut] : texts.filter((_, i) => i % 10 === 9);
   const compared = asked ?? heldOut.slice(0, kMostCompared);
-  const difference = compared.length > 0 ? await differenceOf(source, folder, compared, options) : undefined;
+  const stored = dtype === 'keep' ? undefined : dtype;
+  const given = { ...options, ...(options.texts && { texts }), ...(options.heldOut && { heldOut }) };
+  return writeModel(source, folder, options, (staged) => shrinkTo(staged, source, given, { stored, wish, compared }));
+}
+
+interface Shrinking {
+  stored: QuantizedForm | undefined;
+  wish: WeightsWish;
+  compared: readonly string[];
+}
+
+async function shrinkTo(staged: string, source: Source, options: ShrinkOptions, { stored, wish, compared }: Shrinking): Promise<ShrinkReport> {
+  const trims = options.texts !== undefined || options.keepScripts !== undefined;
+  const plan = trims ? await planTrim(source, options) : undefined;
+  const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);
+  const trimmed = await plan?.compare(staged);
+  const spec = await resolveSource(source, options, platform().paths);
+  if (spec.kind === 'folder') await copyOthers(spec.path, staged, trimmed?.dropped ?? []);
+  const difference = compared.length > 0 ? await differenceOf(source, staged, compared, options) : undefined;
   const report: ShrinkReport = {
     file: written.file,
     bytesBefore: written.bytesBefore,
@@ -86,7 +98,7 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
     ...(trimmed && { trimmed }),
     ...(difference && { difference }),
   };
-  await writeCard(spec, folder, report, options);
+  await writeCard(spec, staged, report, options);
   return report;
 }
 

@@ -7,7 +7,7 @@ import { isObject, parseObject } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/label_models.js';
 import { readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source } from '../sources/source.js';
-import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Which pieces of the vocabulary to keep. `texts` or `keepScripts` is required. */
@@ -45,9 +45,11 @@ const kOtherForms = ['spm.model', 'spiece.model', 'sentencepiece.bpe.model', 'vo
  * @throws PeruseError: those of loading; 'unsupported' without tokenizer.json, and for models that read labels by a second tokenizer.
  */
 export async function trimCheckpoint(source: Source, folder: string, options: TrimOptions = {}): Promise<TrimReport> {
-  const plan = await planTrim(source, options);
-  const report = await rewriteCheckpoint(source, folder, options, undefined, undefined, plan.trim);
-  return { ...(await plan.compare(folder)), bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter };
+  return writeModel(source, folder, options, async (staged) => {
+    const plan = await planTrim(source, options);
+    const { bytesBefore, bytesAfter } = await rewriteCheckpoint(source, staged, options, undefined, undefined, plan.trim);
+    return { ...(await plan.compare(staged)), bytesBefore, bytesAfter };
+  });
 }
 
 export interface TrimPlan {

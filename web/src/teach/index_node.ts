@@ -5,7 +5,7 @@ import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { openGradients } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
-import { saveToDisk } from './save_node.js';
+import { saveToDisk } from '../sources/staged_folder_node.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { planSave, type SaveOptions } from './save_plan.js';
+import { planSave, type SaveOptions } from '../sources/save_plan.js';
 
 /** The part of FileSystemDirectoryHandle that save() uses. */
 export interface WritableDirectory {
@@ -37,7 +37,7 @@ async function writeAll(
 ): Promise<void> {
   const present: string[] = [];
   if (directory.keys && directory.removeEntry) for await (const name of directory.keys()) present.push(name);
-  const { removed, written } = planSave(files, present, 'The directory', options);
+  const { removed, written } = planSave([...files.keys()], present, 'The directory', options);
   for (const path of written) {
     if (path.includes('/') && !directory.getDirectoryHandle) {
       throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);

@@ -8,7 +8,7 @@ import type { TeachExample } from './examples.js';
 import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { saveToHandle, type WritableDirectory } from './save_handle.js';
-import { checkSaveOptions, type SaveOptions } from './save_plan.js';
+import { checkSaveOptions, type SaveOptions } from '../sources/save_plan.js';
 import { type Suggestion, type SuggestModels, suggest } from './suggest.js';
 
 export type { SaveOptions, WritableDirectory };

@@ -1,6 +1,6 @@
 // The order of a save: at every moment the folder holds one complete model, or none that can be loaded.
 import { PeruseError, show } from '../errors.js';
-import { kModelFiles, kWeightFiles } from '../sources/model_files.js';
+import { kModelFiles, kWeightFiles } from './model_files.js';
 
 /** The files without which a folder is no model or adapter: removed first, and written last. */
 export const kMarks = ['config.json', 'adapter_config.json'];
@@ -39,19 +39,19 @@ export function refuseModel(present: readonly string[], where: string): void {
   }
 }
 
-/** Throws if the folder holds a model that may not be replaced. `present` lists the names in the folder. */
+/** Throws if the folder holds a model that may not be replaced. `names` are the files to write, `present` the names in the folder. */
 export function planSave(
-  files: ReadonlyMap<string, unknown>,
+  names: readonly string[],
   present: readonly string[],
   where: string,
   { overwrite }: SaveOptions,
 ): SavePlan {
   if (overwrite !== true) refuseModel(present, where);
-  const marks = kMarks.filter((name) => files.has(name));
+  const marks = kMarks.filter((name) => names.includes(name));
   return {
-    removed: [...kMarks, ...kModelFiles.filter((name) => !kMarks.includes(name) && !files.has(name))].filter((name) =>
+    removed: [...kMarks, ...kModelFiles.filter((name) => !kMarks.includes(name) && !names.includes(name))].filter((name) =>
       present.includes(name),
     ),
-    written: [...[...files.keys()].filter((name) => !kMarks.includes(name)), ...marks],
+    written: [...names.filter((name) => !kMarks.includes(name)), ...marks],
   };
 }
