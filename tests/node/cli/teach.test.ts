@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { teach } from '../../../web/dist/teach/index_node.js';
 import { kHeldBack, kTexts } from '../support/lessons.js';
 import { peruse } from './run_in_test.js';
 
@@ -79,4 +80,22 @@ test('a model in the folder is replaced only with --overwrite', async () => {
   expect(run.err).toMatch(/used holds a model \(config\.json\): name another folder, or set overwrite to true\./);
   expect(run.err).not.toMatch(/epoch/);
   expect(await readFile(join(used, 'config.json'), 'utf8')).toBe('mine');
+});
+
+test('a model is not replaced by what was trained from it, even with --overwrite', async () => {
+  const source = join(folder, 'source');
+  await cp(kModel, source, { recursive: true });
+  const before = await readdir(source);
+  const run = await peruse(['teach', 'text-classification', source, train, '-o', source, '--overwrite', '--method', 'lora']);
+  expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/can't be written over the one that it is made from: .*source\./) });
+  expect(run.err).not.toMatch(/epoch/);
+  const lines = join(folder, 'lines.txt');
+  await writeFile(lines, 'A line.\n');
+  expect((await peruse(['pretrain', 'mlm', source, lines, '-o', source, '--overwrite'])).err).toMatch(/made from/);
+  const taught = await teach('text-classification', source, kTexts, { method: 'head', epochs: 1 });
+  await expect(taught.save(source, { overwrite: true })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/made from/),
+  });
+  expect(await readdir(source)).toEqual(before);
 });

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
-import { saveToDisk } from '../../../web/dist/sources/staged_folder_node.js';
 import { checkSaveOptions } from '../../../web/dist/sources/save_plan.js';
+import { saveToDisk } from '../../../web/dist/sources/staged_folder_node.js';
+import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
 
 const root = await mkdtemp(join(tmpdir(), 'peruse-save-'));
 afterAll(() => rm(root, { recursive: true }));

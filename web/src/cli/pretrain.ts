@@ -33,7 +33,8 @@ Prints the measurements as JSON.`,
     if (objective === undefined) throw new UsageError(`pretrain takes ${kObjectives.join(' or ')}, not '${name}'`);
     const own = given({ generator: text(values, 'generator'), ...kFlags.from(values) });
     const train = (lines: string[], options: object) => pretrainModel(objective, model, lines, { ...options, ...own });
-    await trainToFolder<string>({ file, parse, train }, values, io, ['labels']);
+    const models = [model, own.generator].filter((one) => one !== undefined);
+    await trainToFolder<string>({ models, file, parse, train }, values, io, ['labels']);
   },
 };
 

@@ -33,7 +33,7 @@ Prints the measurements as JSON.`,
     if (task === undefined) throw new UsageError(`<task> is ${kTeachTasks.join(' or ')}, not '${taskName}'`);
     const own = given({ method: readMethod(values), labels: list(values, 'labels'), sift: flag(values, 'sift') || undefined });
     await trainToFolder<TeachExample>(
-      { file, parse, train: (examples, options) => teachModel<TeachTask>(task, model, examples, { ...options, ...own }) },
+      { models: [model], file, parse, train: (examples, options) => teachModel<TeachTask>(task, model, examples, { ...options, ...own }) },
       values,
       io,
     );

@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
+import { refuseOccupied } from '../sources/staged_folder_node.js';
 import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index_node.js';
 import { teachOptionKinds } from '../teach/options.js';
-import { refuseOccupied } from '../sources/staged_folder_node.js';
+import { refuseSources } from '../teach/save_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
@@ -46,6 +47,8 @@ interface Trained {
 }
 
 interface Training<E> {
+  /** The model, and a generator. */
+  models: string[];
   file: string;
   /** Parses the content of a file of examples. */
   parse(content: string, file: string): E[];
@@ -57,7 +60,12 @@ export interface TrainingOptions<E> extends Omit<PretrainOptions, 'validation' |
 }
 
 /** Trains a model on the examples in a file, saves it, and prints the report without `omitted`. */
-export async function trainToFolder<E>({ file, parse, train }: Training<E>, values: Values, io: Io, omitted: string[] = []): Promise<void> {
+export async function trainToFolder<E>(
+  { models, file, parse, train }: Training<E>,
+  values: Values,
+  io: Io,
+  omitted: string[] = [],
+): Promise<void> {
   const out = text(values, 'out');
   if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
   const overwrite = flag(values, 'overwrite');
@@ -70,6 +78,7 @@ export async function trainToFolder<E>({ file, parse, train }: Training<E>, valu
   });
   if (flag(values, 'no-cache')) env.cache = false;
   const examples = parse(await contentOf(file), file);
+  await refuseSources(models, out);
   if (!overwrite) await refuseOccupied(out);
   const validation = text(values, 'validation');
   const share = Number(validation);

@@ -29,6 +29,10 @@ export interface QuantizeReport {
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
   const { dtype = kUsualForm } = options;
   if (!isQuantizedForm(dtype)) throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'q4', not ${show(dtype)}.`);
-  const { encoded, file: _, ...rest } = await writeModel(source, folder, options, (staged) => rewriteCheckpoint(source, staged, options, dtype));
+  const {
+    encoded,
+    file: _,
+    ...rest
+  } = await writeModel(source, folder, options, (staged) => rewriteCheckpoint(source, staged, options, dtype));
   return { quantized: encoded, ...rest };
 }

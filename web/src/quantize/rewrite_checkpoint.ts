@@ -1,6 +1,6 @@
 // Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
 // chunk of a file, or one tensor if it is scattered in a PyTorch file.
-import { type FileHandle, realpath } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import '../index_node.js';
@@ -19,7 +19,7 @@ import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
-import { writeStaged } from '../sources/staged_folder_node.js';
+import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/tasks.js';
 import { KeptRows } from './kept_rows.js';
@@ -71,13 +71,6 @@ export async function writeModel<T>(
   checkFolderName(folder);
   await refuseSource(await resolveSource(source, options, platform().paths), folder);
   return writeStaged('The checkpoint', folder, { overwrite: options.overwrite === true }, write);
-}
-
-/** Throws if the folder is that of the source. */
-export async function refuseSource(spec: SourceSpec, folder: string): Promise<void> {
-  const real = (path: string) => realpath(path).catch(() => undefined);
-  if (spec.kind !== 'folder' || (await real(folder)) === undefined || (await real(spec.path)) !== (await real(folder))) return;
-  throw new PeruseError('invalid_argument', `A model can't be written over the one that it is made from: ${folder}. Name another folder.`);
 }
 
 /** Without `dtype`, values do not change. `wish` chooses the weights file; without it, ONNX files are not read. Throws PeruseError. */

@@ -82,7 +82,12 @@ interface Shrinking {
   compared: readonly string[];
 }
 
-async function shrinkTo(staged: string, source: Source, options: ShrinkOptions, { stored, wish, compared }: Shrinking): Promise<ShrinkReport> {
+async function shrinkTo(
+  staged: string,
+  source: Source,
+  options: ShrinkOptions,
+  { stored, wish, compared }: Shrinking,
+): Promise<ShrinkReport> {
   const trims = options.texts !== undefined || options.keepScripts !== undefined;
   const plan = trims ? await planTrim(source, options) : undefined;
   const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);

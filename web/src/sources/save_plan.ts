@@ -40,12 +40,7 @@ export function refuseModel(present: readonly string[], where: string): void {
 }
 
 /** Throws if the folder holds a model that may not be replaced. `names` are the files to write, `present` the names in the folder. */
-export function planSave(
-  names: readonly string[],
-  present: readonly string[],
-  where: string,
-  { overwrite }: SaveOptions,
-): SavePlan {
+export function planSave(names: readonly string[], present: readonly string[], where: string, { overwrite }: SaveOptions): SavePlan {
   if (overwrite !== true) refuseModel(present, where);
   const marks = kMarks.filter((name) => names.includes(name));
   return {

@@ -1,11 +1,13 @@
 // Writes a model to a folder in Node. The files are complete in a temporary folder before any file of an older model goes.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { lockFile } from '../cache/lock_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, notPartial, notWritten, partial, refuseLinks, writeWhole } from '../cache/write_file_node.js';
+import { PeruseError } from '../errors.js';
 import { planSave, refuseModel, type SaveOptions } from './save_plan.js';
+import type { SourceSpec } from './source.js';
 
 /** Writes the files of a model to a folder. */
 export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>, options: SaveOptions = {}): Promise<void> {
@@ -17,6 +19,13 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
 /** Throws if the folder holds a model. */
 export async function refuseOccupied(folder: string): Promise<void> {
   refuseModel((await namesIn(folder)) ?? [], folder);
+}
+
+/** Throws if the folder is that of the source, because neither would be whole if the write fails, and an adapter would lose its model. */
+export async function refuseSource(spec: SourceSpec, folder: string): Promise<void> {
+  const real = (path: string) => realpath(path).catch(() => undefined);
+  if (spec.kind !== 'folder' || (await real(folder)) === undefined || (await real(spec.path)) !== (await real(folder))) return;
+  throw new PeruseError('invalid_argument', `A model can't be written over the one that it is made from: ${folder}. Name another folder.`);
 }
 
 /**

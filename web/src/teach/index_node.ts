@@ -5,14 +5,14 @@ import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { openGradients } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
-import { saveToDisk } from '../sources/staged_folder_node.js';
+import { saveTaught } from './save_node.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';
 
 const kRuntime: TeachRuntime = {
   startWorker: async () => startNodeWorker(kTeachWorker, Object.values(kTeachBuilds)),
-  saveToDisk,
+  saveToDisk: saveTaught,
 };
 
 provideGradients((model) => openGradients(kRuntime, model));

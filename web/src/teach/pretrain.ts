@@ -38,7 +38,7 @@ export async function pretrainWith<O extends PretrainObjective>(
   }
   const { generator, ...rest } = options;
   const result = await runLesson(runtime, { source, generator }, lesson, rest as TeachOptions);
-  return assembleTaught(task, result, runtime.saveToDisk);
+  return assembleTaught(task, result, generator === undefined ? [source] : [source, generator], runtime.saveToDisk);
 }
 
 function prepare(task: TrainingTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source' | 'choice'> {

@@ -1,6 +1,8 @@
 import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
+import { checkSaveOptions, type SaveOptions } from '../sources/save_plan.js';
+import type { Source } from '../sources/source.js';
 import type { FileContent } from '../sources/source_files.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import type { PretrainedTask, TeachTask } from '../tasks/training.js';
@@ -8,7 +10,6 @@ import type { TeachExample } from './examples.js';
 import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { saveToHandle, type WritableDirectory } from './save_handle.js';
-import { checkSaveOptions, type SaveOptions } from '../sources/save_plan.js';
 import { type Suggestion, type SuggestModels, suggest } from './suggest.js';
 
 export type { SaveOptions, WritableDirectory };
@@ -30,7 +31,7 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   pipeline(options?: PipelineOptions): Promise<Pipeline<T>>;
   /**
    * Writes `files` to a directory handle, or in Node to a folder. If it holds a model, throws 'invalid_argument', or with
-   * `overwrite: true` replaces that model completely.
+   * `overwrite: true` replaces that model completely. A folder that holds the original model is never replaced.
    */
   save(to: WritableDirectory | string, options?: SaveOptions): Promise<void>;
   /**
@@ -46,7 +47,13 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>, options: SaveOptions) => Promise<void>;
+/** Writes files to a folder, unless it is that of a source in `madeFrom`. */
+export type SaveToDisk = (
+  folder: string,
+  files: ReadonlyMap<string, Uint8Array>,
+  options: SaveOptions,
+  madeFrom: readonly Source[],
+) => Promise<void>;
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
@@ -60,6 +67,7 @@ const kSuggested = 10;
 export function assembleTaught<T extends TaughtTask>(
   task: T,
   result: LessonResult,
+  madeFrom: readonly Source[],
   saveToDisk: SaveToDisk | undefined,
   teachMore?: TeachMore<T>,
 ): Taught<T> {
@@ -87,7 +95,7 @@ export function assembleTaught<T extends TaughtTask>(
       const files = filesOf(held());
       try {
         if (typeof to !== 'string') await saveToHandle(to, files, options);
-        else if (saveToDisk) await saveToDisk(to, files, options);
+        else if (saveToDisk) await saveToDisk(to, files, options, madeFrom);
         else throw new PeruseError('unsupported', 'A page cannot write to a folder by its name: pass a directory handle, or use `files`.');
       } catch (error) {
         throw toPeruseError(error);

@@ -51,7 +51,7 @@ export async function teachWith<T extends TeachTask>(
     const { signal: _, ...kept } = options;
     return teachWith(runtime, task, source, [...learnt, ...added] as never, { ...kept, ...changes } as TeachOptions<T>);
   };
-  return assembleTaught(task, result, runtime.saveToDisk, more);
+  return assembleTaught(task, result, [source], runtime.saveToDisk, more);
 }
 
 /** Returns everything of a training run that does not depend on the model. */
