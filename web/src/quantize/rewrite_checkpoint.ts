@@ -18,7 +18,7 @@ import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_f
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
-import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { type ModelFile, resolveSource, type Source, type SourceOptions } from '../sources/source.js';
 import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/tasks.js';
