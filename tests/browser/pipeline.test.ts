@@ -97,9 +97,9 @@ describe('errors leave the library usable', () => {
   });
 
   test('a server that is not there', async () => {
-    await expect(classifier('http://127.0.0.1:9/m/')).rejects.toMatchObject({
+    await expect(classifier('http://127.0.0.1:59999/m/')).rejects.toMatchObject({
       code: 'network',
-      message: expect.stringContaining('http://127.0.0.1:9/m/'),
+      message: expect.stringContaining('http://127.0.0.1:59999/m/'),
     });
   });
 
@@ -115,7 +115,7 @@ describe('errors leave the library usable', () => {
   });
 
   test('builds that are elsewhere', async () => {
-    await expect(classifier(tiny.files, { wasm_path: 'http://127.0.0.1:9/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
+    await expect(classifier(tiny.files, { wasm_path: 'http://127.0.0.1:59999/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
   });
 
   test('loading that is cancelled', async () => {
@@ -132,4 +132,13 @@ describe('errors leave the library usable', () => {
     await expect(call).rejects.toMatchObject({ code: 'aborted' });
     await expect(classify('t1')).rejects.toMatchObject({ code: 'disposed' });
   });
+});
+
+test("an error from the worker has the original's cause", async () => {
+  const error: unknown = await classifier('http://127.0.0.1:59999/model/', { worker: true }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'network',
+    cause: { name: 'Error', message: expect.stringMatching(/^Failed to fetch/), stack: expect.stringContaining('peruse-worker') },
+  });
+  expect((error as Error).cause).toBeInstanceOf(Error);
 });

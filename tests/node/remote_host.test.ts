@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
-import { PeruseError } from '../../web/src/errors.js';
+import { fromSentError, PeruseError, toSentError } from '../../web/src/errors.js';
 import type { WorkerMessage, WorkerPort, WorkerRequest } from '../../web/src/worker/messages.js';
 import { RemoteHost } from '../../web/src/worker/remote_host.js';
 import { serve } from '../../web/src/worker/serve.js';
@@ -66,6 +67,26 @@ describe('RemoteHost', () => {
     const error = await host.call('run', kRun).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PeruseError);
     expect(error).toMatchObject({ code: 'empty_text', message: 'No text.' });
+  });
+
+  test('keeps the cause of an error from a worker: name, message, code and stack, also of its own cause', async () => {
+    const error: unknown = await pipeline('text-classification', 'http://127.0.0.1:59999/model/', { worker: true }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(PeruseError);
+    const { cause } = error as { cause: Error & { cause: Error } };
+    expect(cause).toMatchObject({ name: 'TypeError', message: 'fetch failed', stack: expect.stringContaining('worker.mjs') });
+    expect(cause.cause).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('127.0.0.1:59999') });
+    expect(cause.cause).toBeInstanceOf(Error);
+  });
+
+  test('copies causes of any kind, and ends where an error is its own cause', () => {
+    const circle = new Error('round');
+    circle.cause = circle;
+    const sent = (cause: unknown) => fromSentError(structuredClone(toSentError(new PeruseError('internal', 'So.', { cause }))));
+    expect(sent('words').cause).toMatchObject({ message: 'words' });
+    expect(sent(() => {}).cause).toMatchObject({ message: 'a function' });
+    expect(sent(Object.assign(new Error('a'), { code: () => {} })).cause).not.toHaveProperty('code');
+    expect(sent(circle)).toMatchObject({ cause: { cause: { cause: { message: 'round' } } } });
+    expect(sent(undefined)).not.toHaveProperty('cause');
   });
 
   test('rejects everything that waits when the worker dies, and all later calls', async () => {

@@ -51,6 +51,20 @@ export interface PlainError {
   message: string;
 }
 
+/** An error on its way to another thread. */
+export interface SentError extends PlainError {
+  cause?: SentCause;
+}
+
+/** The copy of an error's cause. Other values than errors become a message. */
+interface SentCause {
+  name: string;
+  message: string;
+  code?: string | number;
+  stack?: string;
+  cause?: SentCause;
+}
+
 /** Maximum length of a message, which may quote a caller or a file. The middle of a longer one is cut. */
 const kLongestMessage = 1000;
 const kLongestValue = 100;
@@ -123,8 +137,34 @@ export function toPlainError(error: unknown): PlainError {
   return { code, message };
 }
 
-export function fromPlainError(error: PlainError): PeruseError {
-  return new PeruseError(error.code, error.message);
+/** Number of causes of causes that are copied, because an error may be its own cause. */
+const kCauses = 4;
+
+export function toSentError(error: unknown): SentError {
+  const { cause } = toPeruseError(error);
+  return { ...toPlainError(error), ...(cause !== undefined && { cause: copyOfCause(cause, kCauses) }) };
+}
+
+/** The error as the other thread threw it. Its cause is an Error with the name, message, code and stack of the original. */
+export function fromSentError({ code, message, cause }: SentError): PeruseError {
+  return new PeruseError(code, message, cause && { cause: causeFrom(cause) });
+}
+
+function copyOfCause(cause: unknown, levels: number): SentCause {
+  if (!(cause instanceof Error)) return { name: 'Error', message: typeof cause === 'string' ? cause : show(cause) };
+  const { name, message, code, stack } = cause as Error & { code?: unknown };
+  return {
+    name: String(name),
+    message: String(message),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    ...(typeof stack === 'string' && { stack }),
+    ...(cause.cause !== undefined && levels > 1 && { cause: copyOfCause(cause.cause, levels - 1) }),
+  };
+}
+
+function causeFrom({ name, message, code, stack, cause }: SentCause): Error {
+  const error = new Error(message, cause && { cause: causeFrom(cause) });
+  return Object.assign(error, { name, ...(code !== undefined && { code }), ...(stack !== undefined && { stack }) });
 }
 
 /** Checks a caller's signal by its members, because it may come from another realm. */

@@ -1,6 +1,6 @@
 // A folder that another thread reads: PortFolder sends requests, serveFolder replies. For sources that cannot be sent to a worker, such as
 // a caller's own cache.
-import { fromPlainError, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
+import { fromSentError, PeruseError, type SentError, throwIfAborted, toSentError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 type Question = { id: number } & ({ open: string } | { next: number } | { close: number });
@@ -9,7 +9,7 @@ type Answer = { id: number } & (
   | { where: string; size: number; version: string | undefined }
   | { chunk: Uint8Array }
   | { done: true }
-  | { error: PlainError }
+  | { error: SentError }
 );
 
 export class PortFolder implements ModelFolder {
@@ -63,7 +63,7 @@ export class PortFolder implements ModelFolder {
       this.waiting_.set(id, resolve);
       this.port_.postMessage({ id, ...question });
     });
-    if ('error' in answer) throw fromPlainError(answer.error);
+    if ('error' in answer) throw fromSentError(answer.error);
     return answer;
   }
 }
@@ -92,7 +92,7 @@ export function serveFolder(folder: ModelFolder, port: MessagePort, signal: Abor
   };
   port.onmessage = async (event: MessageEvent<Question>) => {
     const { id } = event.data;
-    const said = await answer(event.data).catch((error: unknown) => ({ error: toPlainError(error) }));
+    const said = await answer(event.data).catch((error: unknown) => ({ error: toSentError(error) }));
     if ('chunk' in said) {
       const chunk = (said.chunk as Uint8Array).slice(); // posting a view would copy its whole buffer
       port.postMessage({ id, chunk }, [chunk.buffer]);

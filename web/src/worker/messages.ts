@@ -1,5 +1,5 @@
 // The messages between a Remote and its worker (serve.ts).
-import type { PlainError } from '../errors.js';
+import type { SentError } from '../errors.js';
 
 /** A message to the worker: a call of one of its members, the cancellation of a call, or the end of a member or of the worker. */
 export type WorkerRequest =
@@ -10,7 +10,7 @@ export type WorkerRequest =
 
 export type WorkerMessage =
   | { kind: 'reply'; id: number; reply: unknown }
-  | { kind: 'error'; id: number; error: PlainError }
+  | { kind: 'error'; id: number; error: SentError }
   | { kind: 'progress'; member: number; progress: unknown }
   /** A browser's worker sends it when it has started; Node's when it has freed everything and is idle. */
   | { kind: 'here' }

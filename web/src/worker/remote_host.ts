@@ -1,5 +1,5 @@
 // The caller's end of a worker: calls by name, with plain data.
-import { describeError, fromPlainError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, fromSentError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { Host, Verb, Verbs } from './host.js';
@@ -96,8 +96,8 @@ class Link {
       pending.resolve(message.reply);
       return;
     }
-    pending.reject(fromPlainError(message.error));
-    if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
+    pending.reject(fromSentError(message.error));
+    if (message.error.code === 'worker_died') this.end(fromSentError(message.error));
   }
 
   private end(error: PeruseError, letGo = () => this.port_.terminate()): void {

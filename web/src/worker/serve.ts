@@ -1,5 +1,5 @@
 // The worker's end: runs the calls that a Remote sends.
-import { toPlainError } from '../errors.js';
+import { toSentError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { buffersOf } from '../tasks/results.js';
 import { LocalHost } from './local_host.js';
@@ -53,7 +53,7 @@ export function serveMembers<H extends Served>(
       const reply = await hostOf(member).call(verb, request, controller.signal);
       post({ kind: 'reply', id, reply }, buffersOf(reply));
     } catch (error) {
-      post({ kind: 'error', id, error: toPlainError(error) });
+      post({ kind: 'error', id, error: toSentError(error) });
     } finally {
       running.delete(id);
     }
