@@ -70,7 +70,9 @@ describe('RemoteHost', () => {
   });
 
   test('keeps the cause of an error from a worker: name, message, code and stack, also of its own cause', async () => {
-    const error: unknown = await pipeline('text-classification', 'http://127.0.0.1:59999/model/', { worker: true }).catch((thrown) => thrown);
+    const error: unknown = await pipeline('text-classification', 'http://127.0.0.1:59999/model/', { worker: true }).catch(
+      (thrown) => thrown,
+    );
     expect(error).toBeInstanceOf(PeruseError);
     const { cause } = error as { cause: Error & { cause: Error } };
     expect(cause).toMatchObject({ name: 'TypeError', message: 'fetch failed', stack: expect.stringContaining('worker.mjs') });

@@ -94,14 +94,11 @@ export function labelList(labels: unknown, what: string): string[] {
 export type OneOrMany<I, R> = I extends readonly unknown[] ? R[] : R;
 
 /** The call of a task that reads one text or several independent ones. */
-export type TextsCall<O extends CallOptions, R> = <I extends string | readonly string[]>(texts: I, options?: O) => Promise<OneOrMany<I, R>>;
-
-export function textsCall<O extends CallOptions, R>(task: string, known: OptionKinds<O>, run: Run): TextsCall<O, R> {
-  const call = async (texts: unknown, options: O = {} as O) => {
+export function textsCall(task: string, known: object, run: Run): (texts: unknown, options?: CallOptions) => Promise<unknown> {
+  return async (texts, options = {}) => {
     const settings = engineOptions(task, known, options);
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const results = await run(inputs, settings, options.signal);
     return Array.isArray(texts) ? results : results[0];
   };
-  return call as TextsCall<O, R>;
 }

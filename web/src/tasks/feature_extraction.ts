@@ -48,11 +48,14 @@ export type FeaturesList<F> = F[] & {
 type FeaturesOf<O> = O extends { quantize: true } ? PackedFeatures : Features;
 type Result<I, F> = I extends readonly unknown[] ? FeaturesList<F> : F;
 
-/** `extract(text)`, or `extract([text, ...])`, which returns a list. */
-export type FeatureExtractionCall = <I extends string | readonly string[], O extends FeatureExtractionOptions = FeatureExtractionOptions>(
-  texts: I,
-  options?: O,
-) => Promise<Result<I, FeaturesOf<O>>>;
+/** The call of feature extraction. */
+export interface FeatureExtractionCall {
+  /** Returns the vectors of a text, `extract('A text.', { pooling: 'mean', normalize: true })`, or a list for several texts. */
+  <I extends string | readonly string[], O extends FeatureExtractionOptions = FeatureExtractionOptions>(
+    texts: I,
+    options?: O,
+  ): Promise<Result<I, FeaturesOf<O>>>;
+}
 
 const kTask = 'feature-extraction';
 const kOptions = taskOptions<FeatureExtractionOptions>(kTask, {

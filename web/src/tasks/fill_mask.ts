@@ -40,14 +40,18 @@ export type FillMaskOutput<O = NoOptions> = O extends { all_masks: true }
     ? MaskProposal[]
     : MaskProposal[] | MaskProposal[][];
 
-/**
- * `fill('The [MASK] barked.')`, with the mask token of the model's tokenizer. Several masks need `all_masks`, are filled independently, and
- * their sequences contain special tokens. A text above the model's limit throws 'text_too_long', because cutting could remove the mask.
- */
-export type FillMaskCall = <I extends string | readonly string[], const O extends FillMaskOptions = NoOptions>(
-  texts: I,
-  options?: O,
-) => Promise<OneOrMany<I, FillMaskOutput<O>>>;
+/** The call of fill-mask. */
+export interface FillMaskCall {
+  /**
+   * Returns words for the mask of a text, best first: `fill('The [MASK] barked.')`, with the mask token of the model's tokenizer. Several masks
+   * need `all_masks`, are filled independently, and their sequences contain special tokens. A text above the model's limit throws
+   * 'text_too_long', because cutting could remove the mask.
+   */
+  <I extends string | readonly string[], const O extends FillMaskOptions = NoOptions>(
+    texts: I,
+    options?: O,
+  ): Promise<OneOrMany<I, FillMaskOutput<O>>>;
+}
 
 const kTask = 'fill-mask';
 const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: 'number', targets: 'other', all_masks: 'boolean' });

@@ -83,8 +83,11 @@ export interface Inspection {
   spans?: { start: number; end: number }[];
 }
 
-/** `inspect(text, options)`, `inspect({ text, text_pair }, options)`. */
-export type InspectCall = (input: string | TextPair, options?: InspectOptions) => Promise<Inspection>;
+/** The call of `inspect`. */
+export interface InspectCall {
+  /** Returns tokens, attention maps and hidden states of one text, `inspect(text, options)`, or pair, `inspect({ text, text_pair }, options)`. */
+  (input: string | TextPair, options?: InspectOptions): Promise<Inspection>;
+}
 
 const kOptions: OptionKinds<InspectOptions> = {
   output_attentions: 'boolean',

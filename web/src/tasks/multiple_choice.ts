@@ -9,8 +9,11 @@ export interface ChoiceScore {
   score: number;
 }
 
-/** `choose(prompt, choices)` returns the choices, best first. */
-export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
+/** The call of multiple choice. */
+export interface MultipleChoiceCall {
+  /** Returns the choices with their scores, best first: `choose(prompt, choices)`. */
+  (prompt: string, choices: readonly string[], options?: CallOptions): Promise<ChoiceScore[]>;
+}
 
 const kTask = 'multiple-choice';
 

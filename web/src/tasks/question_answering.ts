@@ -38,13 +38,15 @@ type AnswerOrList<O> = O extends { top_k: infer K }
 /** An answer for one question, or a list if `top_k` is not 1. For several questions, a list of these results. */
 export type QuestionAnsweringOutput<Q, O> = Q extends readonly unknown[] ? AnswerOrList<O>[] : AnswerOrList<O>;
 
-/** `answer(question, context)`. With lists, each question has its own context. A long context is read in windows. */
+/** The call of question answering. */
 export interface QuestionAnsweringCall {
+  /** Returns the answer in the context: `answer(question, context)`. A long context is read in windows. */
   <const O extends QuestionAnsweringOptions = NoOptions>(
     question: string,
     context: string,
     options?: O,
   ): Promise<QuestionAnsweringOutput<string, O>>;
+  /** Returns an answer for each question, which has its own context. */
   <const O extends QuestionAnsweringOptions = NoOptions>(
     question: readonly string[],
     context: readonly string[],

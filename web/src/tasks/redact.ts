@@ -119,8 +119,9 @@ export interface Redaction {
   readonly mapping: Readonly<Record<string, string>>;
 }
 
-/** `redact(text)`, `redact([text, ...])`. Long texts are read in windows. */
+/** The call of redaction. */
 export interface RedactCall {
+  /** Replaces private details by placeholders: `redact(text)`, or `redact([text, ...])`. Long texts are read in windows. */
   <I extends string | readonly string[]>(texts: I, options?: RedactOptions): Promise<OneOrMany<I, Redaction>>;
   /** Starts a conversation: equal words of a type get the same placeholder in all its texts, in any letter case. */
   session(options?: SessionOptions): RedactionSession;

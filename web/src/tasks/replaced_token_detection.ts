@@ -1,4 +1,4 @@
-import { type CallOptions, type Run, type TextsCall, textsCall } from './call.js';
+import { type CallOptions, type OneOrMany, type Run, textsCall } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
 /** A token, with the probability that it was replaced. */
@@ -12,13 +12,16 @@ export interface TokenReplacement {
   end: number;
 }
 
-/** `detect(text)`, `detect([text, ...])` return an item for each token, without special tokens. */
-export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
+/** The call of replaced-token detection. */
+export interface ReplacedTokenDetectionCall {
+  /** Returns an item for each token, without special tokens: `detect(text)`, or a list for each of several texts. */
+  <I extends string | readonly string[]>(texts: I, options?: CallOptions): Promise<OneOrMany<I, TokenReplacement[]>>;
+}
 
 const kTask = 'replaced-token-detection';
 
 function createCall(run: Run): ReplacedTokenDetectionCall {
-  return textsCall<CallOptions, TokenReplacement[]>(kTask, {}, run);
+  return textsCall(kTask, {}, run) as ReplacedTokenDetectionCall;
 }
 
 /** The task. */

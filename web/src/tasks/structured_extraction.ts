@@ -95,12 +95,15 @@ export interface ExtractionResult {
   relation_extraction?: Record<string, ExtractedRelation[]>;
 }
 
-/** `extract(texts, schema)`. */
-export type StructuredExtractionCall = <I extends string | readonly string[]>(
-  texts: I,
-  schema: ExtractionSchema,
-  options?: StructuredExtractionOptions,
-) => Promise<OneOrMany<I, ExtractionResult>>;
+/** The call of structured extraction. */
+export interface StructuredExtractionCall {
+  /** Returns what a text contains of the schema: `extract(text, schema)`, or a list for several texts. */
+  <I extends string | readonly string[]>(
+    texts: I,
+    schema: ExtractionSchema,
+    options?: StructuredExtractionOptions,
+  ): Promise<OneOrMany<I, ExtractionResult>>;
+}
 
 const kTask = 'structured-extraction';
 const kOptions = taskOptions<StructuredExtractionOptions>(kTask, { threshold: 'number' });

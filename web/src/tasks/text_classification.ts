@@ -50,14 +50,14 @@ export type TextClassificationOutput<I, O> = I extends readonly unknown[]
     : LabelScore[]
   : LabelScore[];
 
-/** `classify(text)`, `classify([text, ...])`, `classify({ text, text_pair })`. */
-export type TextClassificationCall = <
-  I extends ClassifierInput | readonly ClassifierInput[],
-  const O extends TextClassificationOptions = NoOptions,
->(
-  input: I,
-  options?: O,
-) => Promise<TextClassificationOutput<I, O>>;
+/** The call of text classification. */
+export interface TextClassificationCall {
+  /** Returns the best labels of a text: `classify('A text.')`, of a pair: `classify({ text, text_pair })`, or of several: `classify([text, ...])`. */
+  <I extends ClassifierInput | readonly ClassifierInput[], const O extends TextClassificationOptions = NoOptions>(
+    input: I,
+    options?: O,
+  ): Promise<TextClassificationOutput<I, O>>;
+}
 
 const kTask = 'text-classification';
 const kOptions = taskOptions<TextClassificationOptions>(kTask, {

@@ -26,8 +26,11 @@ export interface RankedDocument {
   text?: string;
 }
 
-/** `rank(query, documents)` returns the documents, best first. A document that is too long is cut. */
-export type TextRankingCall = (query: string, documents: readonly string[], options?: TextRankingOptions) => Promise<RankedDocument[]>;
+/** The call of text ranking. */
+export interface TextRankingCall {
+  /** Returns the documents, best first: `rank(query, documents)`. A document that is too long is cut. */
+  (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedDocument[]>;
+}
 
 const kTask = 'text-ranking';
 const kOptions = taskOptions<TextRankingOptions>(kTask, {

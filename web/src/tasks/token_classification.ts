@@ -41,11 +41,14 @@ type EntityOf<S> = unknown extends S ? TokenEntity : S extends 'none' | undefine
 /** The entities of one text. */
 export type TokenClassificationOutput<O> = EntityOf<O extends { aggregation_strategy?: infer S } ? S : 'none'>[];
 
-/** `tag(text)`, `tag([text, ...])`. */
-export type TokenClassificationCall = <I extends string | readonly string[], const O extends TokenClassificationOptions = NoOptions>(
-  texts: I,
-  options?: O,
-) => Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
+/** The call of token classification. */
+export interface TokenClassificationCall {
+  /** Returns the labelled tokens or, with `aggregation_strategy`, entities of a text: `tag(text)`, or a list for each of several texts. */
+  <I extends string | readonly string[], const O extends TokenClassificationOptions = NoOptions>(
+    texts: I,
+    options?: O,
+  ): Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
+}
 
 const kTask = 'token-classification';
 const kOptions = taskOptions<TokenClassificationOptions>(kTask, {
@@ -56,7 +59,7 @@ const kOptions = taskOptions<TokenClassificationOptions>(kTask, {
 });
 
 function createCall(run: Run): TokenClassificationCall {
-  return textsCall<TokenClassificationOptions, unknown>(kTask, kOptions, run) as TokenClassificationCall;
+  return textsCall(kTask, kOptions, run) as TokenClassificationCall;
 }
 
 /** The task. */

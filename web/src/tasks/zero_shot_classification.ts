@@ -18,12 +18,18 @@ export interface ZeroShotClassificationOutput {
   scores: number[];
 }
 
-/** `classify(texts, labels)`: labels are a list, or one string with commas. A long text is cut, a label never. */
-export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
-  texts: I,
-  candidate_labels: string | readonly string[],
-  options?: ZeroShotClassificationOptions,
-) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
+/** The call of zero-shot classification. */
+export interface ZeroShotClassificationCall {
+  /**
+   * Returns the labels of a text with their scores, best first: `classify(text, labels)`, or a list for several texts. Labels are a list, or one
+   * string with commas. A long text is cut, a label never.
+   */
+  <I extends string | readonly string[]>(
+    texts: I,
+    candidate_labels: string | readonly string[],
+    options?: ZeroShotClassificationOptions,
+  ): Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
+}
 
 const kTask = 'zero-shot-classification';
 const kOptions = taskOptions<ZeroShotClassificationOptions>(kTask, { hypothesis_template: 'string', multi_label: 'boolean' });

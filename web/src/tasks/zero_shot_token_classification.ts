@@ -31,12 +31,18 @@ export interface LabelledSpan {
   end: number;
 }
 
-/** `extract(texts, labels)`: labels are a list, or one string with commas. A long text is read in overlapping windows. */
-export type ZeroShotTokenClassificationCall = <I extends string | readonly string[]>(
-  texts: I,
-  labels: string | readonly string[],
-  options?: ZeroShotTokenClassificationOptions,
-) => Promise<OneOrMany<I, LabelledSpan[]>>;
+/** The call of zero-shot token classification. */
+export interface ZeroShotTokenClassificationCall {
+  /**
+   * Returns the parts of a text that the labels describe: `extract(text, labels)`, or a list for each of several texts. Labels are a list, or
+   * one string with commas. A long text is read in overlapping windows.
+   */
+  <I extends string | readonly string[]>(
+    texts: I,
+    labels: string | readonly string[],
+    options?: ZeroShotTokenClassificationOptions,
+  ): Promise<OneOrMany<I, LabelledSpan[]>>;
+}
 
 const kTask = 'zero-shot-token-classification';
 const kOptions = taskOptions<ZeroShotTokenClassificationOptions>(kTask, {
