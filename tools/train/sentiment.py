@@ -65,29 +65,30 @@ def encode(tokenizer, rows):
 
 
 class Texts:
-    """Labelled rows, and what the model before training labels, drawn again for every round."""
+    """Labelled rows and texts without a label, drawn again for every round."""
 
-    def __init__(self, data_dir, before, tokenizer, args):
+    def __init__(self, data_dir, share, seed):
         self.rows = {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir, "train")}
-        self.neither, self.args = neither(data_dir, "train"), args
-        self.before, self.tokenizer = before, tokenizer
+        self.neither, self.share, self.seed = neither(data_dir, "train"), share, seed
         film = [one for _, text in self.rows["movie-reviews"] for one in sentences(text, 6, 60)] + [text for _, text in self.rows["rt-polarity"]] * 2
         product = [one for passage in passages(data_dir, "train", ("amazon-reviews",)) for one in sentences(passage, 6, 60)]
-        self.plain = {"film": film, "product": product, "phrase": [text for _, text in self.rows["pros-cons"]]}
+        comments = [text for text, _ in emotion_rows(data_dir, "train")]
+        self.plain = {"film": film, "product": product, "phrase": [text for _, text in self.rows["pros-cons"]], "comment": comments}
 
-    def count(self, most):
-        return int(self.args.share * most)
+    def drawn(self, rows, count, rng):
+        return rng.sample(rows, min(len(rows), int(self.share * count)))
 
-    def round(self, number):
-        rng, drawn = random.Random(f"{self.args.seed} {number}"), []
-        for name, count in LABELLED.items():
-            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], self.count(count))]
-        shown = [varied(text, texts, rng) for name, texts in self.plain.items() for text in rng.sample(texts, self.count(UNLABELLED[name]))]
-        logits = torch.from_numpy(predict(self.before, encode(self.tokenizer, [(0, text) for text in shown])))
-        drawn += list(zip(torch.softmax(logits, 1)[:, 1].tolist(), shown))
+    def labelled(self, number, counts=LABELLED, remarks=REMARKS, neither=NEITHER):
+        rng, drawn = random.Random(f"{self.seed} {number}"), []
+        for name, count in counts.items():
+            drawn += [(float(label), text[:LONGEST]) for label, text in self.drawn(self.rows[name], count, rng)]
         maker = RemarkMaker("train", rng)
-        drawn += [maker.remark() for _ in range(self.count(REMARKS))]
-        return drawn + [(0.5, text) for text in rng.sample(self.neither, self.count(NEITHER))]
+        drawn += [maker.remark() for _ in range(int(self.share * remarks))]
+        return drawn + [(0.5, text) for text in self.drawn(self.neither, neither, rng)]
+
+    def unlabelled(self, number, counts=UNLABELLED):
+        rng = random.Random(f"unlabelled {self.seed} {number}")
+        return [varied(text, self.plain[name], rng) for name, count in counts.items() for text in self.drawn(self.plain[name], count, rng)]
 
 
 @torch.no_grad()
@@ -133,7 +134,7 @@ def main():
     model, tokenizer = load_model(ConvBertForSequenceClassification, args.weights, args.dropout)
     mask_id = tokenizer.token_to_id("[MASK]")
     before = load_model(ConvBertForSequenceClassification, args.weights, 0.0)[0]
-    texts, judge = Texts(args.data_dir, before, tokenizer, args), Judge(args.data_dir, tokenizer)
+    texts, judge = Texts(args.data_dir, args.share, args.seed), Judge(args.data_dir, tokenizer)
 
     def loss(batch):
         ids, labels = torch.tensor([ids for ids, _ in batch]), torch.tensor([[1 - label, label] for _, label in batch], dtype=torch.float32)
@@ -141,7 +142,9 @@ def main():
         return F.cross_entropy(logits.float(), labels, label_smoothing=args.smoothing)
 
     def rows(number):
-        return encode(tokenizer, texts.round(number))
+        plain = texts.unlabelled(number)
+        logits = torch.from_numpy(predict(before, encode(tokenizer, [(0, text) for text in plain])))
+        return encode(tokenizer, texts.labelled(number) + list(zip(torch.softmax(logits, 1)[:, 1].tolist(), plain)))
 
     train_rounds(Run(model, args.weights, args.out_dir), args, rows, loss, judge.choice, tokens=4096, decay=0.5)
 

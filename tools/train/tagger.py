@@ -66,17 +66,17 @@ def encode_sentences(tokenizer, sentences, targets):
     return result
 
 
-def encode_messages(tokenizer, messages):
-    """(ids, targets [pieces, labels]) of messages: B- where a span begins, I- within it."""
+def encode_messages(tokenizer, messages, numbers=NUMBER):
+    """(ids, targets [pieces, labels]) of messages: B- where a span begins, I- within it; `numbers` are those of the labels."""
     result = []
     for encoding, message in zip(tokenizer.encode_batch([message.text for message in messages], add_special_tokens=False), messages):
-        rows = np.zeros((len(encoding.ids), len(LABELS)), np.float32)
+        rows = np.zeros((len(encoding.ids), len(numbers)), np.float32)
         rows[:, 0] = 1
         for start, end, kind in message.spans:
             inside = [index for index, (a, b) in enumerate(encoding.offsets) if a < end and b > start]
             rows[inside] = 0
             for index in inside:
-                rows[index, NUMBER[f"{'B' if index == inside[0] else 'I'}-{kind}"]] = 1
+                rows[index, numbers[f"{'B' if index == inside[0] else 'I'}-{kind}"]] = 1
         if encoding.ids:
             result.append((encoding.ids[:MAX_PIECES], rows[:MAX_PIECES]))
     return result

@@ -56,7 +56,7 @@ class Batches:
             template = TEMPLATES[0] if self.rng.random() < DEFAULT_SHARE else self.rng.choice(TEMPLATES)
             texts += [text] * LABELS
             hypotheses += encode(self.tokenizer, [template.format(phrase) for phrase in draw.phrases])
-            truth.append(draw.truth)
+            truth.append(draw.truth if draw.each is None else (draw.truth, draw.each))
         return pairs(texts, hypotheses, self.vocab), truth
 
 

@@ -69,7 +69,8 @@ def save_model(model, tokenizer_dir, out_dir):
     model.save_pretrained(out_dir, safe_serialization=True)
     (out_dir / "model.safetensors").chmod(0o644)
     for name in TOKENIZER_FILES:
-        shutil.copyfile(tokenizer_dir / name, out_dir / name)
+        if (tokenizer_dir / name).exists():
+            shutil.copyfile(tokenizer_dir / name, out_dir / name)
 
 
 def single_thread(seed):
@@ -123,8 +124,9 @@ class Run:
     `number` counts what the recipe calls finished: rounds or steps.
     """
 
-    def __init__(self, model, folder, out_dir, average=0.998):
-        self.model, self.folder, self.out_dir = model, Path(folder), Path(out_dir)
+    def __init__(self, model, folder, out_dir, average=0.998, save=save_model):
+        """`save(model, folder, out_dir)` writes a model with the tokenizer of `folder`."""
+        self.model, self.folder, self.out_dir, self.write = model, Path(folder), Path(out_dir), save
         self.optimizer, self.average = make_optimizer(model.parameters()), Average(model, average)
         self.number, self.best = 0, float("-inf")
         self.path = self.out_dir / "checkpoint.pt"
@@ -145,7 +147,7 @@ class Run:
         """Keeps the mean of the weights if `choice`, what the dev parts say of it, is the best so far."""
         if choice > self.best:
             self.best = choice
-            save_model(copy.deepcopy(self.average.model), self.folder, self.out_dir / "best")
+            self.write(copy.deepcopy(self.average.model), self.folder, self.out_dir / "best")
 
     def save(self):
         """Writes a second file and renames it, so that nobody reads half a checkpoint."""

@@ -188,6 +188,7 @@ class Draw:
     text: str
     phrases: list  # LABELS labels
     truth: list  # 1 for the label that is true; None where the model before training says how true each is
+    each: list = None  # chances of each label by itself, where a teacher says them
 
 
 class Source:
