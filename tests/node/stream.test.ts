@@ -97,6 +97,80 @@ describe('a stream', () => {
     await expect(collected(classify.stream(failing()))).rejects.toThrow('the source broke');
   });
 
+  describe('while its source waits', () => {
+    function waiting(before: readonly string[]) {
+      const state = { closed: false };
+      let next = 0;
+      const texts: AsyncIterable<string> = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => (next < before.length ? Promise.resolve({ value: before[next++]!, done: false }) : new Promise(() => {})),
+          return: async () => {
+            state.closed = true;
+            return { value: undefined, done: true };
+          },
+        }),
+      };
+      return { state, texts };
+    }
+
+    test('hears an abort', async () => {
+      const controller = new AbortController();
+      const { state, texts } = waiting(kTexts.slice(0, 4));
+      const results: unknown[] = [];
+      const reading = (async () => {
+        for await (const one of classify.stream(texts, { batch_size: 2, signal: controller.signal })) results.push(one);
+      })();
+      setTimeout(() => controller.abort(), 100);
+      await expect(reading).rejects.toMatchObject({ code: 'aborted' });
+      expect(results).toHaveLength(4);
+      expect(state.closed).toBe(true);
+    });
+
+    test('hears return()', async () => {
+      const { state, texts } = waiting(kTexts.slice(0, 2));
+      const stream = classify.stream(texts, { batch_size: 2 });
+      expect((await stream.next()).done).toBe(false);
+      expect((await stream.next()).done).toBe(false);
+      const pending = stream.next();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await stream.return()).toEqual({ value: undefined, done: true });
+      expect(await pending).toEqual({ value: undefined, done: true });
+      expect(await stream.next()).toEqual({ value: undefined, done: true });
+      expect(state.closed).toBe(true);
+    });
+
+    test('hears return() before its first result', async () => {
+      const { state, texts } = waiting([]);
+      const stream = classify.stream(texts);
+      const pending = stream.next();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await stream.return();
+      expect((await pending).done).toBe(true);
+      expect(state.closed).toBe(true);
+      expect(await classify.stream(texts).return()).toEqual({ value: undefined, done: true });
+    });
+  });
+
+  test('yields the results of all inputs before the error of its source', async () => {
+    for (const count of [1, 7, 16, 20]) {
+      const failing = async function* () {
+        yield* kTexts.slice(0, count);
+        throw new Error('the source broke');
+      };
+      const results: unknown[] = [];
+      const reading = (async () => {
+        for await (const one of classify.stream(failing())) results.push(one);
+      })();
+      await expect(reading).rejects.toThrow('the source broke');
+      expect(results).toHaveLength(count);
+    }
+  });
+
+  test('takes promises of inputs from a list', async () => {
+    const promises = kTexts.slice(0, 3).map((text) => Promise.resolve(text));
+    expect(await collected(classify.stream(promises as never))).toHaveLength(3);
+  });
+
   test('refuses arguments that make no sense', async () => {
     for (const inputs of ['text', 5, null, {}]) {
       await expect(collected(classify.stream(inputs as never))).rejects.toMatchObject({ code: 'invalid_argument' });

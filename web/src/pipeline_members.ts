@@ -6,6 +6,7 @@ import type { Explains } from './tasks/explanations.js';
 import type { ExplainGradient } from './tasks/gradient.js';
 import { definitionOf, type Task } from './tasks/tasks.js';
 import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
+import { untilReturned } from './tasks/until_returned.js';
 
 /** The model of a pipeline, to be read again. */
 export interface LoadedFrom {
@@ -45,8 +46,9 @@ export function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTok
 export function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => AsyncGenerator<unknown, void, undefined> } {
   if (definitionOf(task).oneInput) return {};
   return {
-    async *stream(inputs, ...rest) {
-      yield* (await platform().extras()).streamOf(task, call)(inputs, ...rest);
-    },
+    stream: (inputs, ...rest) =>
+      untilReturned(async function* (returned) {
+        yield* (await platform().extras()).streamOf(task, call, returned)(inputs, ...rest);
+      }),
   };
 }

@@ -1,5 +1,5 @@
 // Streams: results of many inputs, one after the other, while the next are computed.
-import { onAbort, PeruseError, show, throwIfAborted } from '../errors.js';
+import { onAbort, PeruseError, show, throwIfAborted, unlessAborted } from '../errors.js';
 import { nameOf } from './call.js';
 
 /** Options of `stream`, in addition to those of the call. */
@@ -33,54 +33,95 @@ const kBatchSize = 16;
 
 /**
  * The outcome of every input, in order. The next batch is read and computed while the caller works on the results of one, and no more:
- * inputs are read as fast as results are taken. An input that fails has an error as its outcome, and does not affect its neighbours.
+ * inputs are read as fast as results are taken. An input that fails has an error as its outcome, and does not affect its neighbours. If the
+ * source throws, its error follows the outcomes of the inputs before. Ends when `returned` fires.
  */
-export async function* outcomes<I, R>(
+async function* outcomes<I, R>(
   inputs: StreamInputs<I>,
   run: RunBatch<I, R>,
-  { batch_size: size = kBatchSize, signal }: StreamOptions = {},
+  { batch_size: size = kBatchSize, signal }: StreamOptions,
+  returned: AbortSignal,
 ): AsyncGenerator<Outcome<I, R>, void, undefined> {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new PeruseError('invalid_argument', `batch_size must be a whole number from 1 on, not ${show(size)}.`);
   }
   const stop = new AbortController();
   const unfollow = signal && onAbort(signal, () => stop.abort(signal.reason));
-  const batches = batchesOf(inputs, size);
-  const next = async () => {
-    const { value, done } = await batches.next();
-    return done ? undefined : settled(value, run, stop.signal);
+  const unfollowReturn = onAbort(returned, () => stop.abort());
+  const batches = new Batches(inputs, size);
+  const next = () => {
+    const found = batches.next().then((batch) => batch && settled(batch, run, stop.signal));
+    found.catch(() => {}); // It is awaited in the next round, unless the caller stops before.
+    return found;
   };
   let ahead = next();
   try {
     for (;;) {
-      const found = await ahead;
       throwIfAborted(signal);
+      const found = await unlessAborted(ahead, stop.signal);
       if (found === undefined) return;
       ahead = next();
-      ahead.catch(() => {}); // It is awaited in the next round, unless the caller stops before.
       for (const one of found) {
         throwIfAborted(signal);
         yield one;
       }
     }
+  } catch (error) {
+    if (!returned.aborted) throw error;
   } finally {
     stop.abort();
     unfollow?.();
-    await batches.return(undefined);
+    unfollowReturn();
+    await batches.close();
   }
 }
 
-async function* batchesOf<I>(inputs: StreamInputs<I>, size: number): AsyncGenerator<{ first: number; batch: I[] }, void, undefined> {
-  let first = 0;
-  let batch: I[] = [];
-  for await (const input of inputs) {
-    batch.push(input);
-    if (batch.length < size) continue;
-    yield { first, batch };
-    first += batch.length;
-    batch = [];
+/** The inputs of a source in batches. */
+class Batches<I> {
+  private readonly source_: AsyncIterator<I> | Iterator<I>;
+  private first_ = 0;
+  private reading_ = false;
+  private ended_ = false;
+  private failure_: { error: unknown } | undefined;
+
+  constructor(
+    inputs: StreamInputs<I>,
+    private readonly size_: number,
+  ) {
+    this.source_ = Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
   }
-  if (batch.length > 0) yield { first, batch };
+
+  /** Returns undefined after the last batch. If the source throws, its error follows the batch that came before it. */
+  async next(): Promise<{ first: number; batch: I[] } | undefined> {
+    const batch: I[] = [];
+    while (batch.length < this.size_ && !this.ended_) {
+      try {
+        this.reading_ = true;
+        const { value, done } = await this.source_.next();
+        if (done) this.ended_ = true;
+        else batch.push(await value);
+      } catch (error) {
+        this.ended_ = true;
+        this.failure_ = { error };
+      } finally {
+        this.reading_ = false;
+      }
+    }
+    if (batch.length === 0 && this.failure_) throw this.failure_.error;
+    const first = this.first_;
+    this.first_ += batch.length;
+    return batch.length === 0 ? undefined : { first, batch };
+  }
+
+  /** Ends the source. A source that is waiting for its next input ends later, if ever. */
+  async close(): Promise<void> {
+    const wasEnded = this.ended_;
+    this.ended_ = true;
+    if (wasEnded) return;
+    const ending = Promise.resolve(this.source_.return?.());
+    if (!this.reading_) await ending;
+    else ending.catch(() => {});
+  }
 }
 
 /** If a batch fails, its inputs are computed one by one, so that each has its own outcome. */
@@ -107,8 +148,12 @@ function endsAll({ code }: PeruseError): boolean {
 
 type Call = (...given: unknown[]) => Promise<unknown>;
 
-/** The member `stream` of a task's pipeline: like the call, but with many inputs instead of one. */
-export function streamOf(task: string, call: Call): (inputs: unknown, ...rest: unknown[]) => AsyncGenerator<unknown, void, undefined> {
+/** The member `stream` of a task's pipeline: like the call, but with many inputs instead of one. It ends when `returned` fires. */
+export function streamOf(
+  task: string,
+  call: Call,
+  returned: AbortSignal,
+): (inputs: unknown, ...rest: unknown[]) => AsyncGenerator<unknown, void, undefined> {
   return async function* stream(inputs, ...rest) {
     if (typeof inputs !== 'object' || inputs === null || !(Symbol.iterator in inputs || Symbol.asyncIterator in inputs)) {
       throw new PeruseError('invalid_argument', `stream() takes a list or an iterable of inputs, not ${nameOf(inputs)}.`);
@@ -120,7 +165,7 @@ export function streamOf(task: string, call: Call): (inputs: unknown, ...rest: u
     const settings = { ...(batch_size === undefined ? {} : { batch_size }), ...(signal === undefined ? {} : { signal }) };
     const total = 'length' in inputs ? Number(inputs.length) : 'size' in inputs ? Number(inputs.size) : undefined;
     let done = 0;
-    for await (const outcome of outcomes(inputs as StreamInputs<unknown>, run, settings)) {
+    for await (const outcome of outcomes(inputs as StreamInputs<unknown>, run, settings, returned)) {
       if ('error' in outcome) throw renumbered(outcome.error, outcome.index);
       done += 1;
       progress_callback?.({ done, ...(total === undefined ? {} : { total }) });
