@@ -1,12 +1,17 @@
-// Check digits of cards and accounts. Ignores separators between the characters, and accepts the digits of every script.
+// Numbers with check digits: cards and bank accounts. Ignores separators between the characters, and accepts the digits of every script.
+import { ibanCode, ibanLength, isIban } from './ibans.js';
 import { foldText, type TextRange } from './text_folding.js';
 
 /** 'formless' means that the text does not have the form of such a number. */
 export type Verdict = 'right' | 'wrong' | 'formless';
 
 /** Card numbers (ISO/IEC 7812-1): 12 to 19 digits, the last of which is Luhn's check digit. */
-function luhn(code: string): Verdict {
-  if (!/^\d{12,19}$/.test(code)) return 'formless';
+const kFewestCardDigits = 12;
+const kMostCardDigits = 19;
+
+function luhn(written: string): Verdict {
+  const code = cardDigits(written);
+  if (code === undefined || code.length < kFewestCardDigits || code.length > kMostCardDigits) return 'formless';
   let sum = 0;
   for (let i = 0; i < code.length; ++i) {
     const digit = Number(code[code.length - 1 - i]);
@@ -15,22 +20,36 @@ function luhn(code: string): Verdict {
   return sum % 10 === 0 ? 'right' : 'wrong';
 }
 
-/** Bank accounts (ISO 13616): country, two check digits, 15 to 34 letters and digits in all; remainder 1 modulo 97. */
-function iban(code: string): Verdict {
-  if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(code)) return 'formless';
-  let remainder = 0;
-  for (const char of code.slice(4) + code.slice(0, 4)) {
-    const value = Number.parseInt(char, 36); // A is 10, B 11, ...
-    remainder = (remainder * (value < 10 ? 10 : 100) + value) % 97;
-  }
-  return remainder === 1 ? 'right' : 'wrong';
+/** Letters that are read as digits, for example O as 0, must be fewer than half of the characters. */
+export function cardDigits(code: string): string | undefined {
+  if (!/^[\dOIL]*$/i.test(code)) return undefined;
+  const digits = code.replaceAll(/o/gi, '0').replaceAll(/[il]/gi, '1');
+  return digits === code || 2 * code.replaceAll(/\D/g, '').length > code.length ? digits : undefined;
 }
 
-/** `begins` matches the first characters of such a number; `shortest` and `longest` limit its length. */
+function iban(written: string): Verdict {
+  const code = ibanCode(written);
+  if (code === undefined) return /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/i.test(written) ? 'wrong' : 'formless';
+  return isIban(code) ? 'right' : 'wrong';
+}
+
+interface Rule {
+  check: (code: string) => Verdict;
+  /** Whether a number may begin with these characters. */
+  begins: (code: string) => boolean;
+  shortest: number;
+  longest: number;
+}
+
 const kRules = {
-  luhn: { check: luhn, begins: /^\d*$/, shortest: 12, longest: 19 },
-  iban: { check: iban, begins: /^(?:[A-Z]{0,2}|[A-Z]{2}\d{1,2}|[A-Z]{2}\d{2}[A-Z\d]+)$/, shortest: 15, longest: 34 },
-};
+  luhn: { check: luhn, begins: (code) => /^[\dOIL]*$/i.test(code), shortest: kFewestCardDigits, longest: kMostCardDigits },
+  iban: {
+    check: iban,
+    begins: (code) => /^[a-z]{0,2}$|^[a-z]{2}[\dOIL]{1,2}/i.test(code) && (code.length < 2 || code.length <= (ibanLength(code) ?? 0)),
+    shortest: 15,
+    longest: 33,
+  },
+} satisfies Record<string, Rule>;
 
 /** 'luhn' checks card numbers, 'iban' international bank account numbers. */
 export type ChecksumName = keyof typeof kRules;
@@ -38,15 +57,17 @@ export type ChecksumName = keyof typeof kRules;
 export const kChecksums = Object.keys(kRules) as ChecksumName[];
 
 export function checksum(rule: ChecksumName, text: string): Verdict {
-  return kRules[rule].check(codeOf(foldText(text).text));
+  return kRules[rule].check(foldText(text).text.replaceAll(/[^\p{L}\p{N}]/gu, ''));
 }
 
-function codeOf(folded: string): string {
-  return folded.replaceAll(/[^\p{L}\p{N}]/gu, '').toUpperCase();
-}
-
-const kGroup = /[\p{L}\p{N}]+/gu;
+/** Letters of other scripts are borders of a number, as spaces are: '番号は4111 1111 1111 1111です'. */
+const kGroup = /[\p{Script=Latin}\d]+/gu;
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
+
+/** A number in groups of characters. */
+export interface GroupedNumber extends TextRange {
+  groups: readonly string[];
+}
 
 function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
@@ -55,28 +76,31 @@ function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   }));
 }
 
-function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRange[], first: number): Generator<TextRange> {
-  const { check, begins, shortest, longest } = kRules[rule];
-  const { start } = groups[first]!;
+function* numbersFrom(rule: ChecksumName, text: string, parts: readonly TextRange[], first: number): Generator<GroupedNumber> {
+  const { check, begins, shortest, longest }: Rule = kRules[rule];
+  const { start } = parts[first]!;
+  const groups: string[] = [];
   let code = '';
-  for (let last = first; last < groups.length; ++last) {
-    const group = groups[last]!;
-    if (last > first && !kSeparators.test(text.slice(groups[last - 1]!.end, group.start))) return;
-    if (group.end - group.start > longest - code.length) return;
-    code += text.slice(group.start, group.end).toUpperCase();
-    if (!begins.test(code)) return;
-    if (code.length >= shortest && check(code) === 'right') yield { start, end: group.end };
+  for (let last = first; last < parts.length; ++last) {
+    const part = parts[last]!;
+    if (last > first && !kSeparators.test(text.slice(parts[last - 1]!.end, part.start))) return;
+    if (part.end - part.start > longest - code.length) return;
+    const group = text.slice(part.start, part.end);
+    groups.push(group);
+    code += group;
+    if (!begins(code)) return;
+    if (code.length >= shortest && check(code) === 'right') yield { start, end: part.end, groups: [...groups] };
   }
 }
 
 /** Finds numbers with right check digits in a normalised text. At each position the longest acceptable one wins. */
-export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (range: TextRange) => boolean = () => true): TextRange[] {
-  const groups = groupsOf(text);
+export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (found: GroupedNumber) => boolean = () => true): TextRange[] {
+  const parts = groupsOf(text);
   const found: TextRange[] = [];
-  for (const [first, { start }] of groups.entries()) {
+  for (const [first, { start }] of parts.entries()) {
     if (start < (found.at(-1)?.end ?? 0)) continue;
-    const longest = [...numbersFrom(rule, text, groups, first)].filter(isAcceptable).at(-1);
-    if (longest !== undefined) found.push(longest);
+    const longest = [...numbersFrom(rule, text, parts, first)].filter(isAcceptable).at(-1);
+    if (longest !== undefined) found.push({ start: longest.start, end: longest.end });
   }
   return found;
 }
@@ -86,9 +110,9 @@ const kReach = 48;
 
 /** Returns the range of a number with right check digits that contains `part`, or undefined. Taggers may find only a part of a long number. */
 export function numberAround(rule: ChecksumName, text: string, part: TextRange): TextRange | undefined {
-  const groups = groupsOf(text, Math.max(0, part.start - kReach), part.end + kReach);
-  const found = groups
-    .flatMap((_, first) => [...numbersFrom(rule, text, groups, first)])
+  const parts = groupsOf(text, Math.max(0, part.start - kReach), part.end + kReach);
+  const found = parts
+    .flatMap((_, first) => [...numbersFrom(rule, text, parts, first)])
     .filter(({ start, end }) => start < part.end && end > part.start);
   if (found.length === 0) return undefined;
   return { start: Math.min(...found.map(({ start }) => start)), end: Math.max(...found.map(({ end }) => end)) };

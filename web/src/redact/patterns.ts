@@ -1,6 +1,6 @@
 // Finds private details by their form, in time linear in the text's length.
-import { numbersIn } from './checksums.js';
 import { type FindDetails, kPatternNames, type PatternFinder, type PatternMatch, type PatternName } from './pattern_names.js';
+import { findCards, findIbans } from './patterns/accounts.js';
 import { findEmails, findLinks } from './patterns/addresses.js';
 import { findBirthDates } from './patterns/birth_dates.js';
 import { findKeys } from './patterns/keys.js';
@@ -15,7 +15,7 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   LINK: findLinks,
   EMAIL: findEmails,
   KEY: findKeys,
-  IBAN: (text: string) => numbersIn('iban', text),
+  IBAN: findIbans,
   MAC: findMacAddresses,
   IP: findIpAddresses,
   CARD: findCards,
@@ -38,16 +38,4 @@ export const findDetails: FindDetails = (text, patterns) => {
 export function findPatterns(text: string, patterns: readonly (PatternName | PatternFinder)[] = kPatternNames): PatternMatch[] {
   const folded = foldText(text);
   return findDetails(folded.text, patterns).map(({ type, ...range }) => ({ type, ...folded.original(range) }));
-}
-
-const kFewestCardDigits = 13;
-const kUsualCardDigits = 16;
-
-/** Finds card numbers. Those begin with 2 to 6 (ISO/IEC 7812), unlike ISBNs and most product numbers. */
-function findCards(text: string): TextRange[] {
-  return numbersIn('luhn', text, ({ start, end }) => {
-    const digits = text.slice(start, end).replaceAll(/\D/g, '');
-    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // the digits continue a longer number
-    return /^[2-6]/.test(digits) && digits.length >= kFewestCardDigits && (!isRest || digits.length === kUsualCardDigits);
-  });
 }

@@ -1,5 +1,9 @@
 import type { TextRange } from '../text_folding.js';
 
+/** Borders of numbers and keys, for regular expressions with the flag u: letters of other scripts than Latin, and '_', are borders. */
+export const kBefore = '(?<![\\p{Script=Latin}\\d])';
+export const kAfter = '(?![\\p{Script=Latin}\\d])';
+
 /** Returns a pattern that matches any of the words (regular expressions) as a whole word in any letter case. */
 export function wordsOf(...words: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})(?![\\p{L}\\p{N}])`, 'iu');

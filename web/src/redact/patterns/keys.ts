@@ -31,7 +31,7 @@ const kForms = [
   '\\d{8,10}:AA[\\w-]{33}', // Telegram
   'eyJ[\\w-]{10,}\\.[\\w-]{10,}(?:\\.[\\w-]*)?', // JSON web tokens
 ];
-const kKeys = new RegExp(`(?<![\\w-])(?:${kForms.join('|')})(?![\\w-])`, 'gd');
+const kKeys = new RegExp(`(?<![A-Za-z\\d-])(?:${kForms.join('|')})(?![A-Za-z\\d-])`, 'gd');
 
 const kPrivateKey = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?/dg;
 

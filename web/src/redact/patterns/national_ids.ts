@@ -1,5 +1,5 @@
 import type { TextRange } from '../text_folding.js';
-import { isCuedBefore, kOther, kOtherReach, rangesOf, wordsOf } from './cues.js';
+import { isCuedBefore, kAfter, kBefore, kOther, kOtherReach, rangesOf, wordsOf } from './cues.js';
 import * as checks from './national_checks.js';
 
 /** Forms (regular expressions; a space is an optional separator) and checks. 'cued' numbers count only after a cue such as 'SSN'. */
@@ -64,7 +64,7 @@ const kCue = wordsOf(
 const kReach = 40;
 
 const kFinders = kNumbers.map(([form, check, cued]) => {
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}]|\\d[.-])(?:${form.replaceAll(/ (?!\])/g, '[ ./-]?')})(?![\\p{L}\\p{N}]|[.-]\\d)`, 'giud');
+  const pattern = new RegExp(`(?<!\\d[.-])${kBefore}(?:${form.replaceAll(/ (?!\])/g, '[ ./-]?')})${kAfter}(?![.-]\\d)`, 'giud');
   return { pattern, check, cued };
 });
 

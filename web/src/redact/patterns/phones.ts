@@ -46,7 +46,7 @@ const kCueReach = 32;
 export function findPhones(text: string): TextRange[] {
   const runs = text.matchAll(/[+(]{0,2}\d(?:[\d ()./-]|\n(?=\d))*/g);
   return [...runs].flatMap(({ 0: run, index }) => {
-    if (/[\p{L}\p{N}_#]/u.test(text[index - 1] ?? ' ')) return [];
+    if (/[\p{Script=Latin}\p{N}#]/u.test(text[index - 1] ?? ' ')) return [];
     return numbersOf(run).flatMap((part) => {
       const number = part.text.replace(/\D+$/, '');
       const range = { start: index + part.index, end: index + part.index + number.length };
@@ -82,7 +82,9 @@ function isOtherNumber(text: string, end: number, number: string): boolean {
   const isYears = /^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$/.test(number);
   const isAmount =
     /^\d{1,3}(?:[. ]\d{3})+$/.test(number) && /^(?:,\d{1,2}(?!\d)| ?(?:[€$£¥%]|eur|usd|gbp|kg|km|people))/i.test(text.slice(end, end + 8));
-  return isDate || isYears || isAmount || /^\d+\.\d+$/.test(number) || /^(?:[\p{L}_]|,\d{1,2}(?!\d))/u.test(text.slice(end, end + 4));
+  return (
+    isDate || isYears || isAmount || /^\d+\.\d+$/.test(number) || /^(?:\p{Script=Latin}|,\d{1,2}(?!\d))/u.test(text.slice(end, end + 4))
+  );
 }
 
 /** National forms: with a trunk prefix, North American, or in three or more groups. */
