@@ -1,8 +1,9 @@
 // redact with a stub of a classifier: options, folded texts, placeholders.
 import { describe, expect, test } from 'vitest';
-import { Placeholders } from '../../web/src/redact/placeholders.js';
+import { Placeholders, restore } from '../../web/src/redact/placeholders.js';
+import { kPlaceholders } from '../../web/src/redact/session.js';
+import type { RedactOptions } from '../../web/src/redact/types.js';
 import type { Run } from '../../web/src/tasks/call.js';
-import { kPlaceholders, type RedactOptions, restore } from '../../web/src/tasks/redact.js';
 import { finder, redact } from './support/redact_stubs.js';
 
 const kText = 'Anna: anna@example.org, 4111 1111 1111 1111 or 4111 1111 1111 1112. anna@example.org is Anna.';
@@ -63,7 +64,7 @@ describe('redact', () => {
   test('hands recall to the engine', async () => {
     const { run, asked } = finder();
     await redact(run)(kText, { recall: 0.8 });
-    expect(asked.options).toEqual({ aggregation_strategy: 'simple', windows: true, recall: 0.8 });
+    expect(asked.options).toEqual({ aggregation_strategy: 'average', windows: true, recall: 0.8 });
   });
 
   test('entities of one type that touch are one, with the lower score', async () => {

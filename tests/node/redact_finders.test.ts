@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import * as everything from '../../web/dist/index_node.js';
 import { createRedactor } from '../../web/src/index_redact.js';
+import { restore } from '../../web/src/redact/placeholders.js';
+import type { DetailFinder } from '../../web/src/redact/types.js';
 import type { Run } from '../../web/src/tasks/call.js';
 import { entityFinder, labelFinder } from '../../web/src/tasks/detail_finders.js';
-import { type DetailFinder, restore } from '../../web/src/tasks/redact.js';
 import type { TokenClassificationCall } from '../../web/src/tasks/token_classification.js';
 import type { PipelineTokenizer } from '../../web/src/tasks/tokenizer_calls.js';
 import type { ZeroShotTokenClassificationCall } from '../../web/src/tasks/zero_shot_token_classification.js';

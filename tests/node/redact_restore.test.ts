@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { restore } from '../../web/src/tasks/redact.js';
+import { restore } from '../../web/src/redact/placeholders.js';
 import { finder, redact } from './support/redact_stubs.js';
 
 describe('restore', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checksum } from '../../web/src/redact/checksums.js';
+import { restore } from '../../web/src/redact/placeholders.js';
 import type { Run } from '../../web/src/tasks/call.js';
-import { restore } from '../../web/src/tasks/redact.js';
 import { giving, redact } from './support/redact_stubs.js';
 
 describe('rules', () => {

@@ -20,6 +20,29 @@ export type {
 } from './pipeline_options.js';
 export { type IsCachedOptions, isCached, isSupported, type PreloadOptions, preload } from './preload.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
+export { restore } from './redact/placeholders.js';
+export type { Redactor } from './redact/redactor.js';
+export type {
+  DetailFinder,
+  FoundDetail,
+  FoundEntity,
+  PatternFinder,
+  PatternMatch,
+  PatternName,
+  RedactCall,
+  RedactedEntity,
+  RedactFinders,
+  Redaction,
+  RedactionOf,
+  RedactionRule,
+  RedactionSession,
+  RedactOptions,
+  RedactPipelineOptions,
+  Restoration,
+  SessionOptions,
+  TextRange,
+  UnreadRange,
+} from './redact/types.js';
 export { createRedactor } from './redactor.js';
 export type {
   DuplicateOptions,
@@ -61,28 +84,7 @@ export type {
 export type { FillMaskCall, FillMaskOptions, FillMaskOutput, MaskProposal } from './tasks/fill_mask.js';
 export type { AttentionTerms, InspectCall, InspectedToken, Inspection, InspectOptions } from './tasks/inspection.js';
 export type { ChoiceScore, MultipleChoiceCall } from './tasks/multiple_choice.js';
-export type { Redactor } from './tasks/pattern_redactor.js';
 export type { Answer, QuestionAnsweringCall, QuestionAnsweringOptions, QuestionAnsweringOutput } from './tasks/question_answering.js';
-export type {
-  DetailFinder,
-  FoundDetail,
-  FoundEntity,
-  PatternFinder,
-  PatternMatch,
-  PatternName,
-  RedactCall,
-  RedactedEntity,
-  RedactFinders,
-  Redaction,
-  RedactionRule,
-  RedactionSession,
-  RedactOptions,
-  RedactPipelineOptions,
-  Restoration,
-  SessionOptions,
-  TextRange,
-} from './tasks/redact.js';
-export { restore } from './tasks/redact.js';
 export type { ReplacedTokenDetectionCall, TokenReplacement } from './tasks/replaced_token_detection.js';
 export type { NumberArray } from './tasks/results.js';
 export type { QuestionInput, ResultStream, StreamInputs, StreamOptions, StreamProgress, Streams } from './tasks/streams.js';

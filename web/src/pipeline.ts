@@ -246,7 +246,7 @@ function assemble(model: LoadedFrom, host: Host, info: PipelineInfo, onDispose: 
   const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
   const call = createCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
     defaults,
-    loadPatterns: platform().patterns,
+    loadRedactKit: platform().redaction,
     tokenizer: members.tokenizer,
   });
   const explained = explaining(model, call, members.tokenizer);

@@ -6,8 +6,8 @@ import { PeruseError, show } from './errors.js';
 import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
 import { engineDtype, isDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
+import type { RedactPipelineOptions } from './redact/types.js';
 import type { Source, SourceOptions } from './sources/source.js';
-import type { RedactPipelineOptions } from './tasks/redact.js';
 import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
 import type { WasmModule } from './web_types.js';
 

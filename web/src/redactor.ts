@@ -1,6 +1,6 @@
 import { platform } from './platform/current.js';
-import { type Redactor, redactorOf } from './tasks/pattern_redactor.js';
-import type { RedactFinders } from './tasks/redact.js';
+import { type Redactor, redactorOf } from './redact/redactor.js';
+import type { RedactFinders } from './redact/types.js';
 
 /**
  * Returns a redactor that works without a model, with patterns and finders: `createRedactor({ patterns: true })`. In pages the patterns are
@@ -9,5 +9,5 @@ import type { RedactFinders } from './tasks/redact.js';
  * @throws PeruseError 'invalid_argument' if the options contain neither patterns nor finders, or an option of models.
  */
 export function createRedactor(options: RedactFinders): Redactor {
-  return redactorOf(options, () => platform().patterns());
+  return redactorOf(options, () => platform().redaction());
 }

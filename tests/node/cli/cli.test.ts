@@ -144,6 +144,16 @@ describe('models', () => {
     for (const item of tokens[0].entities) expect(item).toHaveProperty('entity');
   });
 
+  test('redact counts on standard error what the model could not read', async () => {
+    const tagger = `${kRoot}models/peruse-tagger-convbert-tiny`;
+    const { out, err } = await peruse(['redact', tagger, '--patterns'], {
+      input: ['Mary lives in London.', '\u6211\u53eb\u738b\u4f1f', 'a \u738b b'],
+    });
+    expect(out).toContain('[LOC_1]');
+    expect(err).toMatch(/^5 letters in 2 texts are in a script that this model does not read\.$/m);
+    expect((await peruse(['redact', tagger], { input: ['Mary lives in London.'] })).err).not.toMatch(/script/);
+  });
+
   test('redact gives texts without their entities, and says what stood there', async () => {
     const tagger = `${kRoot}models/peruse-tagger-convbert-tiny`;
     const input = ['Mary lives in London.', 'Mary works in London.'];

@@ -1,11 +1,18 @@
 // redact with stubs of a classifier, so that results are exact.
 
-import { findDetails } from '../../../web/src/redact/patterns.js';
+import { kRedactKit } from '../../../web/src/redact/kit.js';
+import { createRedact } from '../../../web/src/redact/redactor.js';
+import type { RedactCall } from '../../../web/src/redact/types.js';
 import type { Run } from '../../../web/src/tasks/call.js';
 import { type RedactContext, redact as taskRedact } from '../../../web/src/tasks/redact.js';
 
-export const redact = (run: Run | undefined, context: RedactContext = {}) =>
-  taskRedact(run, { loadPatterns: async () => findDetails, ...context });
+const loadRedactKit = async () => kRedactKit;
+
+/** Without `run` there is no model. */
+export function redact(run: Run | undefined, context: Partial<RedactContext> = {}): RedactCall {
+  if (run === undefined) return createRedact(undefined, context.defaults ?? {}, loadRedactKit);
+  return taskRedact(run, { loadRedactKit, ...context });
+}
 
 /** Finds e-mail addresses, numbers and the name Anna, with the space before them, as with DeBERTa's tokenizer. */
 export function finder(): { run: Run; asked: { options: Record<string, unknown> } } {

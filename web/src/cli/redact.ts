@@ -1,10 +1,12 @@
 import type { Pipeline } from '../pipeline.js';
 import { kPatternNames, type PatternName } from '../redact/pattern_names.js';
 import { Placeholders } from '../redact/placeholders.js';
+import { kPlaceholders } from '../redact/session.js';
+import type { RedactCall, Redaction, RedactOptions } from '../redact/types.js';
 import { createRedactor } from '../redactor.js';
-import { kPlaceholders, type RedactCall, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, flag, list, needed, text, UsageError } from './command.js';
+import type { Io } from './io.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 import { taskFlags } from './task_flags.js';
@@ -28,6 +30,25 @@ function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | un
 /** Returns the mapping of one line's own placeholders: readers of the line must not see the details of other lines. */
 function ownMapping({ entities }: Redaction): Record<string, string> {
   return Object.fromEntries(entities.map(({ placeholder, text: original }) => [placeholder, original]));
+}
+
+/** Counts the letters and digits that the model could not read. */
+class UnreadCount {
+  #letters = 0;
+  #texts = 0;
+
+  add(text: string, { unread }: Redaction): void {
+    const letters = unread.map(({ start, end }) => text.slice(start, end).match(/[\p{L}\p{N}\p{Surrogate}]/gu)?.length ?? 0);
+    this.#letters += letters.reduce((sum, count) => sum + count, 0);
+    this.#texts += unread.length > 0 ? 1 : 0;
+  }
+
+  report(io: Io): void {
+    if (this.#texts === 0) return;
+    io.err(
+      `${this.#letters} letters in ${this.#texts} ${this.#texts === 1 ? 'text' : 'texts'} are in a script that this model does not read.\n`,
+    );
+  }
 }
 
 export const redact: Command = {
@@ -66,8 +87,9 @@ export const redact: Command = {
       ...kFlags.from(values),
       rules: rulesOf(text(values, 'rules')),
     });
+    const unread = new UnreadCount();
     if (readsRows(values, texts)) {
-      return runRows(
+      await runRows(
         {
           name: 'redact',
           task: 'redact',
@@ -78,8 +100,9 @@ export const redact: Command = {
           inputOf: (row) => textColumn(row, text(values, 'column') ?? 'text'),
           run: async (redactor, inputs) => {
             const one = async (input: string) => {
-              const { text: redacted, mapping } = await redactor(input, options);
-              return { redacted, mapping };
+              const result = await redactor(input, options);
+              unread.add(input, result);
+              return { redacted: result.text, mapping: result.mapping };
             };
             return Promise.all(inputs.map(one));
           },
@@ -87,16 +110,20 @@ export const redact: Command = {
         values,
         io,
       );
+      return unread.report(io);
     }
     const print = async (redactor: RedactCall) => {
       const placeholders = new Placeholders();
       for await (const batch of textBatches(texts, io)) {
-        for (const result of await redactor(batch, { ...options, [kPlaceholders]: placeholders } as RedactOptions)) {
+        const results = await redactor(batch, { ...options, [kPlaceholders]: placeholders } as RedactOptions);
+        for (const [index, result] of results.entries()) {
+          unread.add(batch[index]!, result);
           io.out(flag(values, 'json') ? jsonLine({ ...result, mapping: ownMapping(result) }) : result.text);
         }
       }
     };
-    if (withoutModel) return print(createRedactor(settings));
-    return withModel('redact', model, values, io, print, settings);
+    if (withoutModel) await print(createRedactor(settings));
+    else await withModel('redact', model, values, io, print, settings);
+    unread.report(io);
   },
 };

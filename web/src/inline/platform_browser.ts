@@ -3,7 +3,7 @@ import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
 import { explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
-import { findDetails } from '../redact/patterns.js';
+import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import * as folderKit from '../sources/folder_kit.js';
 import { LocalHost } from '../worker/local_host.js';
@@ -31,7 +31,7 @@ export const inlineInBrowser: Platform = {
   startWorker,
   startHere: async (report) => new LocalHost(report, inlineRuntime),
   build: embeddedBuild,
-  patterns: async () => findDetails,
+  redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,

@@ -3,7 +3,7 @@ import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
 import { explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
-import { findDetails } from '../redact/patterns.js';
+import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import * as folderKit from '../sources/folder_kit.js';
 import { openStatic } from '../sources/static_embeddings.js';
@@ -16,7 +16,7 @@ export const alonePlatform: Platform = {
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) => new LocalHost(report, { ...browserRuntime, importOnnx: async () => ({ openOnnx, openStatic }) }),
-  patterns: async () => findDetails,
+  redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: webPaths,

@@ -1,7 +1,7 @@
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
-import type { FindDetails } from '../redact/pattern_names.js';
+import type { RedactKit } from '../redact/kit.js';
 import type * as SearchKitModule from '../search/kit.js';
 import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
@@ -19,7 +19,7 @@ export interface Platform {
   /** The URL of the folder with workers and builds, if they are not next to the scripts. */
   filesFolder?(): Promise<string | undefined>;
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
-  patterns(): Promise<FindDetails>;
+  redaction(): Promise<RedactKit>;
   search(): Promise<SearchKit>;
   extras(): Promise<Pick<typeof Extras, 'explain' | 'streamOf'>>;
   paths: PathResolver;

@@ -3,7 +3,7 @@ import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import type { FindDetails } from '../redact/pattern_names.js';
+import type { RedactKit } from '../redact/kit.js';
 import type { FolderKit } from '../sources/file_access.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/messages.js';
@@ -23,7 +23,7 @@ export const browserPlatform: Platform = {
   startWorker,
   startHere,
   filesFolder: () => filesFolder(import.meta.url),
-  patterns,
+  redaction,
   search,
   extras,
   paths: webPaths,
@@ -46,9 +46,9 @@ async function startHere(report: ProgressCallback): Promise<Host> {
   return new LocalHost(report, browserRuntime);
 }
 
-/** Loads the patterns from the file of peruse/redact. */
-async function patterns(): Promise<FindDetails> {
-  return (await import('../index_redact_bundle.js').catch(notLoaded('patterns of redact', 'peruse-redact.js')))._internals.findDetails;
+/** Loads the kit from the file of peruse/redact. */
+async function redaction(): Promise<RedactKit> {
+  return (await import('../index_redact_bundle.js').catch(notLoaded('parts of redact', 'peruse-redact.js')))._internals.kRedactKit;
 }
 
 async function search(): Promise<SearchKit> {

@@ -7,7 +7,7 @@ import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
 import { explain, streamOf } from '../extras.js';
-import { findDetails } from '../redact/patterns.js';
+import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -35,7 +35,7 @@ export const nodePlatform: Platform = {
   },
   filesFolder: async () => env.filesPath?.toString(),
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
-  patterns: async () => findDetails,
+  redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
   paths: nodePaths,

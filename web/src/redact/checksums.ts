@@ -1,5 +1,6 @@
 // Numbers with check digits: cards and bank accounts. Ignores separators between the characters, and accepts the digits of every script.
 import { ibanCode, ibanLength, isIban } from './ibans.js';
+import type { ChecksumName } from './pattern_names.js';
 import { foldText, type TextRange } from './text_folding.js';
 
 /** 'formless' means that the text does not have the form of such a number. */
@@ -49,12 +50,7 @@ const kRules = {
     shortest: 15,
     longest: 33,
   },
-} satisfies Record<string, Rule>;
-
-/** 'luhn' checks card numbers, 'iban' international bank account numbers. */
-export type ChecksumName = keyof typeof kRules;
-
-export const kChecksums = Object.keys(kRules) as ChecksumName[];
+} satisfies Record<ChecksumName, Rule>;
 
 export function checksum(rule: ChecksumName, text: string): Verdict {
   return kRules[rule].check(foldText(text).text.replaceAll(/[^\p{L}\p{N}]/gu, ''));
@@ -115,5 +111,6 @@ export function numberAround(rule: ChecksumName, text: string, part: TextRange):
     .flatMap((_, first) => [...numbersFrom(rule, text, parts, first)])
     .filter(({ start, end }) => start < part.end && end > part.start);
   if (found.length === 0) return undefined;
-  return { start: Math.min(...found.map(({ start }) => start)), end: Math.max(...found.map(({ end }) => end)) };
+  const ranges: readonly TextRange[] = found;
+  return ranges.reduce((all, { start, end }) => ({ start: Math.min(all.start, start), end: Math.max(all.end, end) }));
 }

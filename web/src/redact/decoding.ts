@@ -11,12 +11,13 @@ export function decodedText(text: string, folded: FoldedText): FoldedText | unde
   if (!kEncoded.test(text)) return undefined;
   const whole: FoldedText = { text, original: (range) => range };
   let decoded = edited(withoutMarkup(whole), kReversed, ({ groups }) => [...groups!.inner!].reverse().join(''));
+  decoded = edited(decoded, kQuotedPrintable, ([written]) => fromBytes(written.slice(1).split('=')));
+  decoded = edited(decoded, kFormValue, ([value]) => value.replaceAll('+', ' '));
   for (let round = 0; round < kRounds; ++round) {
     const next = edited(decoded, kEscape, unescaped);
     if (next === decoded) break;
     decoded = withoutMarkup(next);
   }
-  decoded = edited(decoded, kFormValue, ([value]) => value.replaceAll('+', ' '));
   decoded = edited(decoded, kMarked, ([marked]) => (/^.$/u.test(marked.normalize('NFC')) ? undefined : marked[0]));
   decoded = edited(decoded, kHanNumber, ([number]) => number.replaceAll(/\p{Script=Han}/gu, hanDigit));
   decoded = edited(decoded, kDigitSeparator, () => ' ');
@@ -29,23 +30,26 @@ export function decodedText(text: string, folded: FoldedText): FoldedText | unde
 /** Texts without these characters have no encodings. */
 const kEncoded = /[&%\\=<>+\u202e\p{Mn}〇零一二三四五六七八九壹贰叁肆伍陆柒捌玖]|\d[_~*|·•‧∙⋅・]\d/u;
 
-const kBlockTag = /^<\/?(?:p|br|div|td|th|tr|li|ul|ol|h[1-6]|table|hr|dd|dt|option|section|article|blockquote)\b/i;
-/** Tags, comments, soft line ends of quoted-printable, and line ends of quoted mail. */
-const kMarkup = /<!--[^>]{0,500}-->|<\/?[a-z][a-z\d:-]{0,20}(?:\s[^<>]{0,500})?\/?>|=\r?\n|\r?\n(?:[>|] ?)+/giu;
+const kBlockTag = /<\/?(?:p|br|div|td|th|tr|li|ul|ol|h[1-6]|table|hr|dd|dt|option|section|article|blockquote)\b/i;
+/** Comments and tags, soft line ends of quoted-printable, and line ends of quoted mail. */
+const kMarkup = /(?:<!--[^>]{0,500}-->|<\/?[a-z][a-z\d:-]{0,20}(?:\s[^<>]{0,500})?\/?>)+|=\r?\n|\r?\n(?:[>|] ?)+/giu;
 
 function withoutMarkup(text: FoldedText): FoldedText {
-  return edited(text, kMarkup, ([found]) => (found.startsWith('=') ? '' : found.startsWith('<') && !kBlockTag.test(found) ? '' : '\n'));
+  return edited(text, kMarkup, ([found]) => (/^[=<]/.test(found) && !kBlockTag.test(found) ? '' : '\n'));
 }
 
 /** Characters after a right-to-left override appear in reverse order. */
 const kReversed = /\u202e(?<inner>[^\u202c\u202d\n]+)\u202c?/gu;
 
+/** Undone once, before other encodings, because 'x%3D4111' contains '=41' after them. */
+const kQuotedPrintable = /(?:=[\dA-F]{2})+/g;
+
 const kEscape =
-  /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});?|(?:%[\da-f]{2})+|(?:=[\dA-F]{2})+|\\u\{[\da-f]{1,6}\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[nrtbfv"'/\\]/giu;
+  /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});?|(?:%[\da-f]{2})+|\\u\{[\da-f]{1,6}\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[nrtbfv"'/\\]/giu;
 
 function unescaped([written]: RegExpExecArray): string | undefined {
   if (written.startsWith('&')) return entity(written.replace(/;$/, '').slice(1));
-  if (/^[%=]/.test(written)) return fromBytes(written.slice(1).split(written[0]!));
+  if (written.startsWith('%')) return fromBytes(written.slice(1).split('%'));
   const code = /^\\[ux]\{?([\da-f]+)\}?$/i.exec(written)?.[1];
   if (code !== undefined) return character(Number.parseInt(code, 16));
   return /[nrtbfv]$/.test(written) ? ' ' : written.slice(1);
@@ -57,16 +61,13 @@ function character(code: number): string | undefined {
   return code < 32 || (code >= 127 && code < 160) || code > 0x10ffff ? undefined : String.fromCodePoint(code);
 }
 
+const kUtf8 = new TextDecoder();
+
 function fromBytes(hex: readonly string[]): string | undefined {
   const bytes = Uint8Array.from(hex, (digits) => Number.parseInt(digits, 16));
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    text = String.fromCharCode(...bytes.slice(0, 100)); // Latin-1
-    if (bytes.length > 100) return undefined;
-  }
-  const characters = [...text].map((each) => character(each.codePointAt(0)!));
+  const text = kUtf8.decode(bytes);
+  const isUtf8 = !text.includes('\ufffd');
+  const characters = isUtf8 ? [...text].map((each) => character(each.codePointAt(0)!)) : [...bytes].map(character); // Latin-1
   return characters.includes(undefined) ? undefined : characters.join('');
 }
 

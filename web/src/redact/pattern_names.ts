@@ -10,6 +10,12 @@ export const kPatternNames = ['LINK', 'EMAIL', 'KEY', 'IBAN', 'MAC', 'IP', 'CARD
  */
 export type PatternName = (typeof kPatternNames)[number];
 
+/** Rules that verify check digits. */
+export const kChecksumNames = ['luhn', 'iban'] as const;
+
+/** 'luhn' checks card numbers, 'iban' international bank account numbers. */
+export type ChecksumName = (typeof kChecksumNames)[number];
+
 /** A pattern of the caller's. It reads a normalised copy of the text (docs/tasks/redact.md, "Unusual spelling"). */
 export interface PatternFinder {
   /** The type of the private details that the pattern finds, for example 'ORDER'. */

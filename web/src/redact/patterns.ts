@@ -1,4 +1,6 @@
 // Finds private details by their form, in time linear in the text's length.
+
+import { merged } from './details.js';
 import { type FindDetails, kPatternNames, type PatternFinder, type PatternMatch, type PatternName } from './pattern_names.js';
 import { findCards, findIbans } from './patterns/accounts.js';
 import { findEmails, findLinks } from './patterns/addresses.js';
@@ -8,7 +10,6 @@ import { findNationalIds } from './patterns/national_ids.js';
 import { findIpAddresses, findMacAddresses } from './patterns/network.js';
 import { findPhones } from './patterns/phones.js';
 import { findSpokenNumbers } from './patterns/spoken_numbers.js';
-import { merged } from './private_details.js';
 import { foldText, type TextRange } from './text_folding.js';
 
 const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {

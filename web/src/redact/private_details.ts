@@ -1,15 +1,12 @@
-import { describeError, PeruseError } from '../errors.js';
-import { type ChecksumName, checksum, numberAround } from './checksums.js';
-import type { PatternMatch } from './pattern_names.js';
+// Decides which findings are replaced: types, scores, rules, whole numbers.
+import { checksum, numberAround, numbersIn } from './checksums.js';
+import { calling, type Detail } from './details.js';
+import { type ChecksumName, kChecksumNames, type PatternMatch } from './pattern_names.js';
+import { isPublic } from './public_words.js';
 import type { FoldedText, TextRange } from './text_folding.js';
 
 /** Whether a found text really has its type: the name of a checksum, or a function of the normalised text. */
 export type RedactionRule = ChecksumName | ((text: string) => boolean);
-
-export interface Detail extends TextRange {
-  type: string;
-  score: number;
-}
 
 export interface Selection {
   types?: readonly string[];
@@ -17,60 +14,77 @@ export interface Selection {
   rules?: Readonly<Record<string, RedactionRule>>;
 }
 
+/** Types that are not private unless the caller names them. A date of birth is found by its cue (patterns/birth_dates.ts). */
+const kPublicTypes =
+  /^(?:date|time|date_?time|amount|money|currency|quantity|measure(?:ment)?|percent(?:age)?|cardinal|ordinal|number|misc|product|event|work(?:_of_art)?|language|law|norp|nrp)$/i;
+
 /**
- * Returns the details to replace, as ranges of the original text, in text order, without overlaps. `matches` come from patterns, `readings`
- * from the model and other finders; both refer to the normalised text.
+ * Returns the details to replace, as ranges of the original text. `matches` come from patterns, `lists` from the model and other finders;
+ * both refer to `reading`, which is one of the readings of the text.
  */
 export function detailsOf(
-  folded: FoldedText,
+  reading: FoldedText,
   matches: readonly PatternMatch[],
-  readings: readonly (readonly Detail[])[],
+  lists: readonly (readonly Detail[])[],
   { types, threshold = 0, rules = {} }: Selection,
   repeats: boolean,
+  readings: readonly FoldedText[] = [reading],
 ): Detail[] {
-  const isWanted = ({ type }: { type: string }) => types === undefined || types.includes(type);
+  const { text } = reading;
+  const isWanted = ({ type }: { type: string }) => (types === undefined ? !kPublicTypes.test(type) : types.includes(type));
   const fromPatterns = matches.filter(isWanted).map((match) => ({ ...match, score: 1 }));
-  const fromFinders = readings
-    .flatMap((found) => joined(folded.text, found))
+  const fromFinders = lists
+    .flatMap((found) => joined(text, found))
     .flatMap((detail) => {
-      if (detail.score < threshold || !isWanted(detail)) return [];
-      const range = Object.hasOwn(rules, detail.type) ? underRule(rules[detail.type]!, folded.text, detail) : detail;
-      return range === undefined ? [] : [{ ...detail, ...range }];
+      if (detail.score < threshold || !isWanted(detail) || (types === undefined && isPublic(text, detail))) return [];
+      const rule = Object.hasOwn(rules, detail.type) ? rules[detail.type] : undefined;
+      const range = rule === undefined ? wholeNumber(text, detail) : underRule(rule, reading, detail, readings);
+      if (range === undefined) return [];
+      // A part counts less than a finding that has the whole number.
+      const isPart = rule === undefined && range.end - range.start > detail.end - detail.start;
+      return [{ ...detail, ...range, score: isPart ? 0.99 * detail.score : detail.score }];
     });
   const found = [...fromPatterns, ...fromFinders];
-  if (repeats) found.push(...repeatsOf(folded.text, found));
-  return merged(found.map((detail) => ({ ...detail, ...folded.original(detail) })));
-}
-
-/** Merges overlapping details; the highest score gives the type, then the greatest length, then the order (patterns, model, finders). */
-export function merged(found: readonly Detail[]): Detail[] {
-  const apart: Detail[] = [];
-  let decides: Detail | undefined;
-  for (const one of [...found].sort((a, b) => a.start - b.start)) {
-    const before = apart.at(-1);
-    if (before === undefined || decides === undefined || one.start >= before.end) {
-      if (one.end === one.start) continue;
-      apart.push({ ...one });
-      decides = one;
-      continue;
-    }
-    before.end = Math.max(before.end, one.end);
-    if (one.score < decides.score || (one.score === decides.score && one.end - one.start <= decides.end - decides.start)) continue;
-    decides = one;
-    Object.assign(before, { type: one.type, score: one.score });
-  }
-  return apart;
+  return (repeats ? found.concat(repeatsOf(text, found)) : found).map((detail) => ({ ...detail, ...reading.original(detail) }));
 }
 
 /** Applies a rule. Returns the part, the whole number that contains it, or undefined to leave it unchanged. */
-function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
-  const found = text.slice(part.start, part.end);
+function underRule(rule: RedactionRule, reading: FoldedText, part: TextRange, readings: readonly FoldedText[]): TextRange | undefined {
+  const found = reading.text.slice(part.start, part.end);
   if (typeof rule === 'function') return calling('A rule', () => rule(found)) ? part : undefined;
-  const whole = numberAround(rule, text, part);
-  if (whole !== undefined) return { start: Math.min(whole.start, part.start), end: Math.max(whole.end, part.end) };
-  return checksum(rule, found) === 'wrong' ? undefined : part;
+  const whole = numberAround(rule, reading.text, part);
+  if (whole !== undefined) return union(part, whole);
+  if (checksum(rule, found) !== 'wrong') return part;
+  const { start, end } = reading.original(part);
+  const isRightElsewhere = readings.some(
+    (other) =>
+      other !== reading &&
+      numbersIn(rule, other.text)
+        .map((number) => other.original(number))
+        .some((number) => number.start < end && number.end > start),
+  );
+  return isRightElsewhere ? part : undefined;
 }
 
+/** Extends a part of a number to the whole: to the ends of its groups of digits, and if its check digits are right, to all groups. */
+function wholeNumber(text: string, part: TextRange): TextRange {
+  let { start, end } = part;
+  if (!/\d/.test(text.slice(start, end))) return part;
+  while (/\d/.test(text[start] ?? '') && /\d/.test(text[start - 1] ?? '')) --start;
+  while (/\d/.test(text[end - 1] ?? '') && /\d/.test(text[end] ?? '')) ++end;
+  if (text.slice(start, end).replaceAll(/\D/g, '').length < 4) return { start, end };
+  for (const name of kChecksumNames) {
+    const whole = numberAround(name, text, { start, end });
+    if (whole !== undefined) return union({ start, end }, whole);
+  }
+  return { start, end };
+}
+
+function union(a: TextRange, b: TextRange): TextRange {
+  return { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
+}
+
+/** Removes white space at the ends, and joins touching details of one type. */
 function joined(text: string, details: readonly Detail[]): Detail[] {
   const found: Detail[] = [];
   for (const { type, score, start, end } of details) {
@@ -109,14 +123,4 @@ function repeatsOf(text: string, found: readonly Detail[]): Detail[] {
     }
   }
   return repeats;
-}
-
-/** Calls a function of the caller's, which `what` names in the error if it throws. */
-export function calling<T>(what: string, call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    if (error instanceof PeruseError) throw error;
-    throw new PeruseError('invalid_argument', `${what} failed: ${describeError(error)}`, { cause: error });
-  }
 }

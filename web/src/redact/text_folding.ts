@@ -29,7 +29,7 @@ export function foldText(text: string): FoldedText {
 /** A character with the marks and invisible characters that follow it. */
 const kCharacter = /.[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]*/gsu;
 const kInvisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Me}]|(?![\s\x85])\p{Cc}/gu;
-const kSpace = /[\p{Zs}\t\v\f\x85]/gu;
+const kSpace = /[\p{Zs}\t\v\f\x85\u2800]/gu;
 const kHyphen = /[\u2010-\u2013\u2043\u2212\u02d7\u058a\u05be\u1806]/g;
 const kLongDash = /(?<=\d ?)[\u2014\u2015\u2e3a\u2e3b\u301c\u3030](?= ?\d)/g;
 

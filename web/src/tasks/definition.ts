@@ -1,6 +1,6 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
 
-import type { FindDetails } from '../redact/pattern_names.js';
+import type { LoadRedactKit } from '../redact/redactor.js';
 import type { AnyOptionKinds } from './call.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 
@@ -45,7 +45,7 @@ export type OwnLoadOption =
 export interface CallContext {
   /** The options of pipeline(). */
   defaults?: object;
-  loadPatterns?: () => Promise<FindDetails>;
+  loadRedactKit: LoadRedactKit;
   tokenizer?: PipelineTokenizer;
 }
 

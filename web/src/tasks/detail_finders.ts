@@ -1,4 +1,4 @@
-import type { DetailFinder } from './redact.js';
+import type { DetailFinder } from '../redact/types.js';
 import type { TokenClassificationCall, TokenClassificationOptions } from './token_classification.js';
 import type { ZeroShotTokenClassificationCall, ZeroShotTokenClassificationOptions } from './zero_shot_token_classification.js';
 
@@ -11,7 +11,7 @@ export function entityFinder(tag: TokenClassificationCall, options: Omit<TokenCl
 }
 
 function groups(strategy: TokenClassificationOptions['aggregation_strategy']): 'simple' | 'first' | 'max' | 'average' {
-  return strategy === undefined || strategy === 'none' ? 'simple' : strategy;
+  return strategy === undefined || strategy === 'none' ? 'average' : strategy;
 }
 
 /** Makes a finder of a zero-shot-token-classification pipeline (GLiNER) with the labels of the details to find. */

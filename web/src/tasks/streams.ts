@@ -1,9 +1,10 @@
 // The types of `stream` by task. Tasks whose input is one query or prompt have none.
+
+import type { Redaction, RedactOptions } from '../redact/types.js';
 import type { CallOptions, NoOptions } from './call.js';
 import type { FeatureExtractionOptions, Features, PackedFeatures } from './feature_extraction.js';
 import type { FillMaskOptions, FillMaskOutput } from './fill_mask.js';
 import type { QuestionAnsweringOptions, QuestionAnsweringOutput } from './question_answering.js';
-import type { Redaction, RedactOptions } from './redact.js';
 import type { ReplacedTokenDetectionCall } from './replaced_token_detection.js';
 import type { StreamInputs, StreamOptions } from './stream.js';
 import type { ExtractionResult, ExtractionSchema, StructuredExtractionOptions } from './structured_extraction.js';

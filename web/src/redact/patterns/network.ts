@@ -4,7 +4,7 @@ import { isCuedBefore, rangesOf, wordsOf } from './cues.js';
 
 const kIpv4 = /(?<![a-z\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\/\d{1,2})?(?![a-z\d]|\.\d)/dgi;
 const kVersion = wordsOf('v', 'ver\\.?', 'version', 'release', 'build', 'section', 'chapter', 'kapitel');
-const kIpv6 = /(?<![a-z\d:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![a-z\d:]|\.\d)/dgi;
+const kIpv6 = /(?<![a-z\d.]|[a-z\d:]:)(?:[\da-f]{1,4}|(?=::))(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![a-z\d:]|\.\d)/dgi;
 
 /** Finds IPv4 and IPv6 addresses. Excludes version numbers, as in 'Version 1.2.3.4'. */
 export function findIpAddresses(text: string): TextRange[] {
@@ -22,7 +22,8 @@ function isIpv6(address: string): boolean {
   return halves.length === 2 ? groups.length >= 2 && groups.length < 8 : groups.length === 8;
 }
 
-const kMac = /(?<![a-z\d:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![a-z\d:-]|\.\d)/dgi;
+const kMac =
+  /(?<![a-z\d]|[a-z\d][:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![a-z\d:-]|\.\d)/dgi;
 
 export function findMacAddresses(text: string): TextRange[] {
   return rangesOf(text, kMac);

@@ -82,9 +82,9 @@ function isOtherNumber(text: string, end: number, number: string): boolean {
   const isYears = /^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$/.test(number);
   const isAmount =
     /^\d{1,3}(?:[. ]\d{3})+$/.test(number) && /^(?:,\d{1,2}(?!\d)| ?(?:[€$£¥%]|eur|usd|gbp|kg|km|people))/i.test(text.slice(end, end + 8));
-  return (
-    isDate || isYears || isAmount || /^\d+\.\d+$/.test(number) || /^(?:\p{Script=Latin}|,\d{1,2}(?!\d))/u.test(text.slice(end, end + 4))
-  );
+  const isDecimal = /^\d{1,3}(?:[. ]?\d{3})*$/.test(number) && /^,\d{1,2}(?!\d)/.test(text.slice(end, end + 4));
+  const isUnit = /^\p{Script=Latin}/u.test(text.slice(end, end + 2));
+  return isDate || isYears || isAmount || isDecimal || isUnit || /^\d+\.\d+$/.test(number);
 }
 
 /** National forms: with a trunk prefix, North American, or in three or more groups. */

@@ -1,0 +1,15 @@
+// The parts of redaction that pages load at the first call (web/bundle/peruse-redact.js).
+import { decodedText } from './decoding.js';
+import { findDetails } from './patterns.js';
+import { detailsOf } from './private_details.js';
+import { type FoldedText, foldText } from './text_folding.js';
+
+/** Returns the texts that finders read: the normalised text and, if the text contains encodings, the decoded one. */
+function readingsOf(text: string): FoldedText[] {
+  const folded = foldText(text);
+  const decoded = decodedText(text, folded);
+  return decoded === undefined ? [folded] : [folded, decoded];
+}
+
+export const kRedactKit = { readingsOf, findDetails, detailsOf };
+export type RedactKit = typeof kRedactKit;
