@@ -101,6 +101,9 @@ class SessionBinding {
       return ran.ok() ? Success("layers", std::to_string(*ran)) : Failure(ran.status());
     });
   }
+  void Select(uint32_t request) {
+    if (session_) session_->Select(request);
+  }
   std::string Start(uint32_t bytes) {
     return With(bytes, [&] { return Started(session_->Start(staging_.Text(bytes))); });
   }
@@ -194,6 +197,7 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("program", &SessionBinding::PrintProgram)
 #endif
       .function("probe", &SessionBinding::Probe)
+      .function("select", &SessionBinding::Select)
       .function("start", &SessionBinding::Start)
       .function("startInspection", &SessionBinding::StartInspection)
       .function("step", &SessionBinding::Step)

@@ -349,8 +349,24 @@ Status Session::StartRun(std::string_view call, std::string_view request, Create
 }
 
 void Session::EndRun() {
-  tokens_read_ = tokens_read();
+  if (run_) tokens_read_ += run_->task().tokens_read();
   run_.reset();
+}
+
+void Session::Select(uint32_t request) {
+  if (request == selected_) return;
+  if (run_) paused_[selected_] = std::move(run_);
+  selected_ = request;
+  const auto paused = paused_.find(request);
+  if (paused == paused_.end()) return;
+  run_ = std::move(paused->second);
+  paused_.erase(paused);
+}
+
+int64_t Session::tokens_read() const {
+  int64_t tokens = tokens_read_ + (run_ ? run_->task().tokens_read() : 0);
+  for (const auto& [request, run] : paused_) tokens += run->task().tokens_read();
+  return tokens;
 }
 
 Result<Task*> Session::Running(std::string_view call) {

@@ -73,6 +73,9 @@ class Session {
   // layers. The session cannot be opened afterwards.
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 
+  // Several requests can be under way. Start, StartInspection, Step, Take and array() act on request number `request` from now on; at first on
+  // 0. The caller may switch before any call.
+  void Select(uint32_t request);
   Status Start(std::string_view request);
   // After FinishWeights: returns the model's tokenizer, with the model's length limit.
   Result<TokenizerSession> Tokenize() const;
@@ -86,7 +89,7 @@ class Session {
   // last results ends the request.
   Result<std::string> Take();
   std::span<const float> array(size_t index) const { return run_ ? run_->array(index) : std::span<const float>(); }
-  int64_t tokens_read() const { return tokens_read_ + (run_ ? run_->task().tokens_read() : 0); }
+  int64_t tokens_read() const;
 
  private:
   enum class Stage { kFiles, kProbing, kWeights, kReady, kFailed };
@@ -131,9 +134,11 @@ class Session {
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and for classifiers in folders with modules
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;
-  std::unique_ptr<Run> run_;              // the current or last request
-  int64_t tokens_read_ = 0;               // tokens of all earlier requests
-  std::unique_ptr<LoraAdapter> adapter_;  // null once the adapter is complete
+  std::unique_ptr<Run> run_;                         // the selected request, until it ends
+  uint32_t selected_ = 0;                            // its number
+  std::map<uint32_t, std::unique_ptr<Run>> paused_;  // the other requests that are under way
+  int64_t tokens_read_ = 0;                          // tokens of all earlier requests
+  std::unique_ptr<LoraAdapter> adapter_;             // null once the adapter is complete
   // Needed until an adapter is complete: if it changes the number of labels, the model must be created again.
   std::string adapter_base_;  // the model's config.json
   ModelOptions model_options_;

@@ -13,7 +13,7 @@ const kText = 'A gem of a film, told with patience and with a dry wit that never
 let classify: Pipeline<'text-classification'>;
 let embed: Pipeline<'feature-extraction'>;
 beforeAll(async () => {
-  const options = { worker: false, variant: 'simd', share: false } as const;
+  const options = { worker: false, variant: 'simd' } as const;
   classify = await pipeline('text-classification', kSentiment, options);
   embed = await pipeline('feature-extraction', kSentiment, options);
 });

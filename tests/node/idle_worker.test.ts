@@ -5,6 +5,7 @@ import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { patience } from '../../web/dist/patience.js';
+import { pipelineOf } from '../../web/dist/pipeline.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
 const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
@@ -24,8 +25,10 @@ threads.Worker = class extends threads.Worker {
 };
 syncBuiltinESMExports();
 
+let loads = 0;
+/** Each load has an engine of its own. */
 const load = (options: PipelineOptions = {}) =>
-  pipeline('text-classification', kModel, { worker: true, variant: 'simd', share: false, ...options });
+  pipelineOf('text-classification', kModel, { worker: true, variant: 'simd', ...options }, ++loads);
 
 async function loadOnce(options: PipelineOptions = {}) {
   const pipe = await load(options);

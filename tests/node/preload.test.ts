@@ -1,9 +1,9 @@
-// preload() fills the cache, so that a load asks no server; isCached() says so beforehand.
+// modelCache.preload() fills the cache, so that a load asks no server; modelCache.has() says so beforehand.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { env, isCached, isSupported, pipeline, preload } from '../../web/dist/index_node.js';
+import { env, isSupported, modelCache, pipeline } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import { readTiny } from './support/tiny_files.js';
 
@@ -21,11 +21,11 @@ test.each([undefined, 'text-classification'] as const)('a preloaded model loads 
   const { files } = await readTiny('bert-sequence');
   const server = await startModelServer(files);
   try {
-    expect(await isCached(server.url)).toBe(false);
+    expect(await modelCache.has(server.url)).toBe(false);
     expect(server.requests).toEqual([]);
-    await preload(server.url, task === undefined ? {} : { task });
-    expect(await isCached(server.url)).toBe(true);
-    expect(await isCached(server.url, { weights: 'onnx' })).toBe(false);
+    await modelCache.preload(server.url, task === undefined ? {} : { task });
+    expect(await modelCache.has(server.url)).toBe(true);
+    expect(await modelCache.has(server.url, { weights: 'onnx' })).toBe(false);
   } finally {
     await server.close();
   }
@@ -36,13 +36,13 @@ test.each([undefined, 'text-classification'] as const)('a preloaded model loads 
 
 test('files at hand are cached; what can not be is an error', async () => {
   const { files } = await readTiny('bert-sequence');
-  expect(await isCached(files)).toBe(true);
-  await expect(preload({ 'config.json': '{}' })).rejects.toMatchObject({ name: 'PeruseError' });
-  await expect(preload(files, { task: 'nothing' as never })).rejects.toMatchObject({ code: 'invalid_argument' });
-  await expect(isCached('not a source')).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect(await modelCache.has(files)).toBe(true);
+  await expect(modelCache.preload({ 'config.json': '{}' })).rejects.toMatchObject({ name: 'PeruseError' });
+  await expect(modelCache.preload(files, { task: 'nothing' as never })).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(modelCache.has('not a source')).rejects.toMatchObject({ code: 'invalid_argument' });
   const controller = new AbortController();
   controller.abort();
-  await expect(preload(files, { signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' });
+  await expect(modelCache.preload(files, { signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' });
 });
 
 test('Node is supported', () => {

@@ -61,7 +61,7 @@ const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tin
 test.each([false, true])('the answer is the same, whatever was chosen; in a worker: %s', async (worker) => {
   const answers: unknown[] = [];
   for (const options of [{}, { threads: 1 }, { threads: 2 }]) {
-    const classify = await pipeline('text-classification', kModel, { ...options, worker, share: false });
+    const classify = await pipeline('text-classification', kModel, { ...options, worker });
     expect(classify.info.threads).toBeLessThanOrEqual(4);
     if ('threads' in options) expect(classify.info.threads).toBe(options.threads);
     if (/did not help/.test(classify.info.reason)) expect(classify.info.threads).toBeLessThan(4);

@@ -1,15 +1,16 @@
-import type { ModelDownload as Download, Refusal } from './engine/describe_model.js';
+import type { DescribeRequest, DescriptionReport, ModelDownload as Download, Refusal } from './engine/describe_model.js';
 import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
 import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
+import type { Sources } from './opened_model.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
-import { startHost } from './sharing.js';
+import { type StartedHost, startHost } from './resident_models.js';
 import { textOf } from './sources/json.js';
 import { weightsWish } from './sources/onnx_files.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec, staysHere } from './sources/source.js';
-import { engineTask, kTaskNames, type Task } from './tasks/tasks.js';
+import { engineTask, kEngineTasks, kTaskNames, type Task } from './tasks/tasks.js';
 
 /** Where to find the model, and which of its files to describe. */
 export interface DescribeOptions extends SourceOptions {
@@ -72,33 +73,45 @@ export async function describe(source: Source, settings: DescribeOptions = {}): 
 async function describeNamed(source: Source, options: DescribeOptions): Promise<ModelDescription> {
   const { signal } = options;
   throwIfAborted(signal);
-  const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
   const resolve = async (other: Source | undefined) =>
     other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
   const spec = await resolveSource(source, options, platform().paths);
-  const [encoder, labelsEncoder] = [await resolve(options.encoder), await resolve(options.labels_encoder)];
-  const isLocal = [spec, encoder, labelsEncoder].some((one) => one !== undefined && staysHere(one));
-  const wanted = !isLocal && (await platform().worksInWorker(spec));
+  const sources = { source: spec, encoder: await resolve(options.encoder), labelsEncoder: await resolve(options.labels_encoder) };
+  const isLocal = Object.values(sources).some((one) => one !== undefined && staysHere(one));
+  const started = await startHost(!isLocal && platform().startsWorkers(), isLocal ? false : undefined, 1);
+  try {
+    return await describeIn(started, sources, options, (request) => unlessAborted(started.host.call('describe', request, signal), signal));
+  } finally {
+    started.host.dispose();
+  }
+}
+
+/** Describes the model of `sources` by a host that has been started. */
+export async function describeIn(
+  started: StartedHost,
+  { source, encoder, labelsEncoder }: Pick<Sources, 'source' | 'encoder' | 'labelsEncoder'>,
+  options: DescribeOptions,
+  ask: (request: DescribeRequest) => Promise<DescriptionReport>,
+): Promise<ModelDescription> {
+  const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
   const wasm = engineFiles({ wasm_path: await platform().filesFolder?.() }, platform().paths.baseUrl());
-  const { host, inWorker } = await startHost(wanted, isLocal ? false : undefined, 1, () => {});
   const stop = new AbortController();
   try {
-    const choice = chooseVariant(platform().features(inWorker), { threads: 1 });
-    const send = async (one: SourceSpec | undefined) => one && (inWorker ? sendable(one, stop.signal, platform().files) : one);
-    const request = {
-      source: (await send(spec))!,
+    const choice = chooseVariant(platform().features(started.inWorker), { threads: 1 });
+    const send = async (one: SourceSpec | undefined) => one && (started.inWorker ? sendable(one, stop.signal, platform().files) : one);
+    const { config, downloads, refused } = await ask({
+      source: (await send(source))!,
       encoder: await send(encoder),
       labelsEncoder: await send(labelsEncoder),
       subfolder,
       modelFileName,
-      tasks: [...new Set(kTaskNames.map((task) => engineTask(task)))],
+      tasks: [...kEngineTasks],
       choice,
       wasm: wasm ?? (await platform().build?.(choice.variant)),
-    };
-    const { config, downloads, refused } = await unlessAborted(host.call('describe', request, signal), signal);
+    });
     const ofTask = (task: Task) => refused[engineTask(task).name];
     return {
-      model: spec.name,
+      model: source.name,
       model_type: textOf(config.model_type),
       architectures: [config.architectures ?? []].flat().map(textOf),
       downloads: downloads.map((one) => ({ ...one, tasks: kTaskNames.filter((task) => one.tasks.includes(engineTask(task).name)) })),
@@ -106,6 +119,11 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
     };
   } finally {
     stop.abort();
-    host.dispose();
   }
+}
+
+/** Whether this browser or runtime runs Peruse: it needs WebAssembly with SIMD. */
+export function isSupported(): boolean {
+  const { wasm, simd } = platform().features(false);
+  return wasm && simd;
 }

@@ -1,5 +1,5 @@
 // The public interface of 'peruse': every value and type by name. tests/node/face.test.ts compares it with a report.
-export { type DescribeOptions, describe, type ModelDescription, type ModelDownload } from './describe.js';
+export { type DescribeOptions, describe, isSupported, type ModelDescription, type ModelDownload } from './describe.js';
 export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';
@@ -7,18 +7,19 @@ export type { Variant } from './engine/variant.js';
 export { type CustomCache, type Env, env } from './env.js';
 export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';
 export { type ErrorCode, PeruseError } from './errors.js';
-export { type CachedFile, modelCache } from './model_cache.js';
-export { type Pipeline, pipeline } from './pipeline.js';
-export type { PipelineInfo } from './pipeline_info.js';
+export { type CachedFile, type HasOptions, modelCache, type PreloadOptions } from './model_cache.js';
+export { load, type Model, type Pipeline, pipeline } from './pipeline.js';
+export type { ModelInfo, PipelineInfo } from './pipeline_info.js';
 export type {
   LabelOptions,
   LabelReaderOptions,
   MaskOptions,
+  ModelOptions,
   OptionsByTask,
   PipelineOptions,
   PipelineOptionsOf,
+  TaskOptionsOf,
 } from './pipeline_options.js';
-export { type IsCachedOptions, isCached, isSupported, type PreloadOptions, preload } from './preload.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export { restore } from './redact/placeholders.js';
 export type { Redactor } from './redact/redactor.js';

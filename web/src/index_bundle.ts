@@ -16,7 +16,7 @@ import {
 import { Listener } from './listener.js';
 import { checkLoadOptions } from './load_options.js';
 import { pipeline } from './pipeline.js';
-import { provideGradients } from './pipeline_members.js';
+import { provideTraining } from './pipeline_members.js';
 import { platform, setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
 import { sendable } from './sources/sendable.js';
@@ -50,7 +50,7 @@ export const _internals = {
   PeruseError,
   pipeline,
   platform,
-  provideGradients,
+  provideTraining,
   Remote,
   resolveSource,
   sendable,

@@ -2,12 +2,13 @@
 import type { LoadReport } from './engine/load.js';
 import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
+import { envNotices } from './env.js';
 import { type Dtype, dtypeOf } from './precisions.js';
+import type { StartedHost } from './resident_models.js';
 import type { Task } from './tasks/tasks.js';
 
 /** What was loaded, where it runs, and the reason for each choice. */
-export interface PipelineInfo {
-  task: Task;
+export interface ModelInfo {
   /** The model, as the caller named it. */
   model: string;
   /** The build of the CPU; with a GPU 'simd'. */
@@ -22,7 +23,7 @@ export interface PipelineInfo {
   /** Times by which `device: 'auto'` chose. */
   probe?: ProbeReport;
   worker: boolean;
-  /** Whether it uses the weights of a pipeline that has loaded the same checkpoint for another task. */
+  /** Whether it uses weights that were in memory before. */
   shared: boolean;
   bytes: number;
   /** Time of the whole load, in milliseconds. */
@@ -33,19 +34,22 @@ export interface PipelineInfo {
   notices: readonly string[];
 }
 
+/** The model and the task of a pipeline. */
+export interface PipelineInfo extends ModelInfo {
+  task: Task;
+}
+
 export function describeLoad(
-  task: Task,
   model: string,
   choice: VariantChoice,
   loaded: LoadReport,
-  worker: boolean,
+  { inWorker, trouble }: StartedHost,
   milliseconds: number,
-): PipelineInfo {
+): ModelInfo {
   const { device, reason, gpu, probe } = loaded.deviceChoice;
   const onGpu = device === 'webgpu';
   const { dtype, ...weights } = loaded.weights;
   return {
-    task,
     model,
     variant: onGpu ? 'simd' : choice.variant,
     threads: onGpu ? 1 : loaded.threads,
@@ -54,12 +58,12 @@ export function describeLoad(
     dtype: dtypeOf(dtype),
     ...(gpu && { gpu }),
     ...(probe && { probe }),
-    worker,
+    worker: inWorker,
     shared: loaded.shared,
     bytes: loaded.bytes,
     milliseconds,
     weights: { file: loaded.file, ...weights },
-    notices: loaded.notices,
+    notices: [...(trouble === undefined ? [] : [trouble]), ...loaded.notices, ...envNotices()],
   };
 }
 
@@ -68,7 +72,10 @@ function threadNote(choice: VariantChoice, { threads }: LoadReport): string {
   return `More than ${count(threads, 'thread')} did not help here (measured).`;
 }
 
-export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights, notices }: PipelineInfo): string[] {
+export function loadNotes(
+  { model, variant, threads, reason, device, dtype, weights, notices }: ModelInfo,
+  task = 'its own task',
+): string[] {
   const { architecture, tensors, headTensors, extraTensors } = weights;
   const where = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;
   const head = headTensors.length > 0 ? `its head is made of ${someOf(headTensors)}` : 'the task has no head';

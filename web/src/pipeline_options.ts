@@ -56,13 +56,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   on_device_lost?: 'recover' | 'refuse';
   /**
-   * Share weights, and the thread or GPU device, with a pipeline that has loaded the same checkpoint with the same options for another task.
-   * Default true. With false, the pipeline has its own engine and works in parallel.
-   */
-  share?: boolean;
-  /**
-   * Whether to compute in a worker. Default 'auto': in browsers yes. In Node yes for models from a server or with weights of more than 64 MB;
-   * other models begin in the calling thread, and move to a worker after a call that took longer than 50 ms.
+   * Whether to compute in a worker, or in the calling thread (false). Default 'auto': in a worker, unless none can be started (service workers,
+   * policies), which `info.notices` then reports.
    */
   worker?: boolean | 'auto';
   /** The URL of a folder with the engine's builds (peruse-*.wasm). Default: `env.filesPath`, or the package's own. */
@@ -109,6 +104,13 @@ export type OptionsByTask = { [T in Task]: Pick<OwnOptions, OwnLoadOptionOf<T>> 
 /** Options of pipeline() for a task: those of every load, and the task's own. */
 export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions & OptionsByTask[ResolvedTask<T>];
 
+/** Options of load(): those of pipeline() for any task. */
+export type ModelOptions = PipelineOptions & LabelReaderOptions;
+
+/** Options of a model's pipeline(): those that belong to the task and not to the model. */
+export type TaskOptionsOf<T extends TaskOrAlias> = Pick<PipelineOptions, 'signal' | 'progress_callback'> &
+  Omit<OptionsByTask[ResolvedTask<T>], keyof LabelReaderOptions>;
+
 /** The options of all tasks. */
 export type AnyPipelineOptions = PipelineOptions & OwnOptions;
 
@@ -130,7 +132,6 @@ const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
   patterns: 'other',
   progress_callback: 'function',
   revision: 'string',
-  share: 'boolean',
   signal: 'signal',
   subfolder: 'string',
   threads: 'other',
@@ -142,15 +143,38 @@ const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
   worker: 'other',
 };
 
+/** The tasks that have each option that not all have. */
+function tasksByOption(): Map<string, Task[]> {
+  const tasks = new Map<string, Task[]>();
+  for (const task of kTaskNames) {
+    for (const name of definitionOf(task).loadOptions ?? []) tasks.set(name, [...(tasks.get(name) ?? []), task]);
+  }
+  return tasks;
+}
+
+const kModelsOfLabels: readonly string[] = ['encoder', 'labels_encoder'] satisfies (keyof LabelReaderOptions)[];
+const kOfEveryCall: readonly string[] = ['progress_callback', 'signal'];
+
+function checked(given: AnyPipelineOptions, whose: string, has: (name: string, tasks: Task[] | undefined) => boolean): AnyPipelineOptions {
+  const tasks = tasksByOption();
+  const kinds = Object.entries(kOptionKinds).filter(([name]) => has(name, tasks.get(name)));
+  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, Object.fromEntries(tasks));
+}
+
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
 export function checkPipelineOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
-  const whose = `pipeline('${task}')`;
-  const tasksWith = new Map<string, Task[]>();
-  for (const one of kTaskNames) {
-    for (const name of definitionOf(one).loadOptions ?? []) tasksWith.set(name, [...(tasksWith.get(name) ?? []), one]);
-  }
-  const kinds = Object.entries(kOptionKinds).filter(([name]) => tasksWith.get(name)?.includes(task) ?? true);
-  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, Object.fromEntries(tasksWith));
+  return checked(given, `pipeline('${task}')`, (_, tasks) => tasks?.includes(task) ?? true);
+}
+
+/** The same for load(). */
+export function checkModelOptions(given: ModelOptions): ModelOptions {
+  return checked(given, 'load()', (name, tasks) => tasks === undefined || kModelsOfLabels.includes(name));
+}
+
+/** The same for a model's pipeline(task). */
+export function checkTaskOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
+  const isOwn = (name: string, tasks: Task[] | undefined) => tasks?.includes(task) === true && !kModelsOfLabels.includes(name);
+  return checked(given, `a model's pipeline('${task}')`, (name, tasks) => kOfEveryCall.includes(name) || isOwn(name, tasks));
 }
 
 export function checkWorker({ worker }: PipelineOptions): boolean | undefined {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
+import { pipeline } from '../../../web/dist/index_node.js';
+import { pipelineOf } from '../../../web/dist/pipeline.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { LocalHost } from '../../../web/dist/worker/local_host.js';
 import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
@@ -15,18 +16,18 @@ afterEach(async () => {
   await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
 });
 
-async function open(options: PipelineOptions = {}) {
-  const settings = { device: 'webgpu', ...options } as const;
-  const answer = await pipeline('question-answering', kReader, settings);
+/** `other` numbers the engine of the second pipeline: 0 is that of the first. */
+async function open(other = 0) {
+  const answer = await pipelineOf('question-answering', kReader, { device: 'webgpu' }, 0);
   kOpen.push(answer);
-  const embed = await pipeline('feature-extraction', kReader, settings);
+  const embed = await pipelineOf('feature-extraction', kReader, { device: 'webgpu' }, other);
   kOpen.push(embed);
   const vector = async () => Array.from((await embed(kPassage, { pooling: 'mean' })).data);
   return { answer, embed, vector };
 }
 
 async function alone() {
-  const { answer, embed, vector } = await open({ share: false });
+  const { answer, embed, vector } = await open(1);
   expect([answer.info.shared, embed.info.shared]).toEqual([false, false]);
   const expected = { answer: await answer(kQuestion, kPassage), vector: await vector() };
   const { weightBytes } = await answer.memory();
@@ -95,7 +96,7 @@ test('a lost device: the first call brings the engine back, and both use it', as
       probes: {},
     });
   const first = new LocalHost(() => {}, parts);
-  const second = first.fork(() => {});
+  const second = first.another(() => {});
   kOpen.push({ dispose: async () => first.dispose() }, { dispose: async () => second.dispose() });
   expect((await load(first, 'question-answering')).shared).toBe(false);
   expect((await load(second, 'feature-extraction')).shared).toBe(true);

@@ -61,6 +61,10 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
         report: { architecture: 'Fake', dtype: 'f32', tensors: 1, headTensors: [], extraTensors: [], weightBytes: 4 },
       });
     }
+    select() {}
+    tokensRead() {
+      return 0;
+    }
     start(bytes: number) {
       record.requests.push(JSON.parse(text(bytes)));
       inspecting = false;

@@ -1,6 +1,6 @@
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { type Pipeline, pipeline } from '../pipeline.js';
+import { type Pipeline, pipelineOf } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
 import { kOnnxDtypes } from '../precisions.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
@@ -53,13 +53,14 @@ export const kModelOptions: Options = {
   ...kSourceOptions,
 };
 
-/** Loads the model, with progress on a terminal. `settings` are further options of the pipeline. */
+/** Loads the model, with progress on a terminal. `settings` are further options of the pipeline; `instance` is that of pipelineOf(). */
 export async function loadModel<T extends TaskOrAlias>(
   task: T,
   model: string,
   values: Values,
   io: Io,
   settings: object = {},
+  instance = 0,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   if (flag(values, 'no-cache')) env.cache = false;
   if (flag(values, 'debug'))
@@ -79,7 +80,7 @@ export async function loadModel<T extends TaskOrAlias>(
     ...settings,
   };
   try {
-    const loaded = (await pipeline(task, model, options as PipelineOptionsOf<T>)) as Pipeline<ResolvedTask<T>>;
+    const loaded = (await pipelineOf(task, model, options as PipelineOptionsOf<T>, instance)) as Pipeline<ResolvedTask<T>>;
     if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
     return loaded;
   } finally {

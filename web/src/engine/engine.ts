@@ -68,6 +68,7 @@ export interface Session extends Staged {
   weightBytes(): number;
   headerRead(): boolean;
   program(): string;
+  select(request: number): void;
   start(bytes: number): string;
   startInspection(bytes: number): string;
   step(): string;
@@ -114,6 +115,7 @@ export interface RunRequest {
  */
 export class Engine extends ModuleCalls<EngineModule> {
   protected readonly session_: Session;
+  #selected = 0;
 
   constructor(
     module: EngineModule,
@@ -211,7 +213,17 @@ export class Engine extends ModuleCalls<EngineModule> {
     return this.call(() => this.session_.finishWeights()).report as WeightReport;
   }
 
-  /** Begins a request; drops the remaining batches of an earlier one. */
+  /**
+   * Several requests can be under way: start(), startInspection(), step() and take() act on the request with this number from now on; at first
+   * on number 0.
+   */
+  select(request: number): void {
+    if (request === this.#selected) return;
+    this.guard(() => this.session_.select(request));
+    this.#selected = request;
+  }
+
+  /** Begins a request; drops the remaining batches of an earlier one with the same number. */
   start(request: RunRequest): void {
     const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.start(bytes));

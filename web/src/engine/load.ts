@@ -6,16 +6,26 @@
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { QuantizedForm } from '../precisions.js';
 import type { ProgressCallback } from '../progress.js';
-import { type Job, locateForTask, openCheckpoint, openWithStatic, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
+import {
+  type Job,
+  locateForTask,
+  locateModel,
+  openCheckpoint,
+  openWithStatic,
+  readAdapterConfigs,
+  readTexts,
+} from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
-import { parseObject } from '../sources/json.js';
+import { parseObject, textOf } from '../sources/json.js';
+import { taskOfLabelModel } from '../sources/label_models.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { feedFile, type NamedFile } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
+import { type EngineTask, taskOfClasses } from '../tasks/definition.js';
 import type { EngineRequest } from './cpu_engine.js';
 import type { Engine, WeightReport } from './engine.js';
-import type { Checkpoint, EngineGroup, FindLoaded } from './engine_group.js';
+import type { EngineGroup, FindLoaded, LoadedCheckpoint } from './engine_group.js';
 import { openOnnxFeed } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import { QuantizedCopy } from './quantized_copy.js';
@@ -23,6 +33,8 @@ import type { DeviceChoice } from './reports.js';
 import { type ChosenWeights, chooseEarly, formOf, precisionFor, weightsToRead } from './weights_choice.js';
 
 export interface LoadReport {
+  /** The engine's name of the task. */
+  task: string;
   bytes: number;
   milliseconds: number;
   weights: WeightReport;
@@ -54,11 +66,12 @@ function hasOwnCode({ name, content }: NamedFile): boolean {
 export interface Loaded {
   engine: Engine;
   report: LoadReport;
-  checkpoint: Checkpoint;
+  checkpoint: LoadedCheckpoint;
 }
 
 /** If `device: 'auto'` chose a GPU that cannot take the model, loads it on the CPU. */
-export async function loadModel(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+export async function loadModel(given: LoadRequest, context: LoadContext): Promise<Loaded> {
+  const request = await withTask(given, context);
   let chosen: DeviceChoice | undefined;
   const startEngine: LoadContext['startEngine'] = async (engineRequest) => {
     const engine = await context.startEngine(engineRequest);
@@ -76,13 +89,39 @@ export async function loadModel(request: LoadRequest, context: LoadContext): Pro
   }
 }
 
+/** Whether a load would read the configuration and the weights of a loaded engine. */
+export async function isCurrent(given: LoadRequest, context: LoadContext): Promise<boolean> {
+  const request = await withTask(given, context);
+  const { small } = await openFolders(request, context, () => {});
+  const located = locateForTask(small);
+  const { version } = await chooseEarly(request, located, true);
+  return context.group.has({ config: (await located).config.content, weights: version });
+}
+
+/** A load request that has a task. */
+type TaskRequest = LoadRequest & { task: EngineTask };
+
+/** Adds the task of the model's class, unless the caller chose a task. */
+async function withTask(request: LoadRequest, { files, signal }: LoadContext): Promise<TaskRequest> {
+  const { task, tasks = [] } = request;
+  if (task) return { ...request, task };
+  const open = async (other: SourceSpec | undefined) => other && openCheckpoint(other, files, signal);
+  const others = { encoder: await open(request.encoder), labels: await open(request.labelsEncoder) };
+  const { config } = await locateModel(await openWithStatic(request.source, files, signal), others);
+  const fields = parseObject(config.name, config.content);
+  const name = taskOfLabelModel(config.name, fields);
+  const own = tasks.find((one) => one.name === name) ?? taskOfClasses(tasks, [fields.architectures ?? []].flat().map(textOf));
+  if (own === undefined) throw new PeruseError('internal', 'The request of a load names no task.');
+  return { ...request, task: own };
+}
+
 /** Whether a load may have failed because of the GPU, not of the model or the request. */
 function isGpuFailure(error: unknown): boolean {
   return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
 }
 
 /** A failure stops everything that the load has begun. */
-async function loadInTurn(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+async function loadInTurn(request: TaskRequest, context: LoadContext): Promise<Loaded> {
   const load = async (findLoaded: FindLoaded | undefined) => {
     throwIfAborted(context.signal);
     const stop = new AbortController();
@@ -96,7 +135,7 @@ async function loadInTurn(request: LoadRequest, context: LoadContext): Promise<L
       unfollow();
     }
   };
-  return request.share ? context.group.load(load) : load(undefined);
+  return context.group.load(load, request.share === true);
 }
 
 interface Folders {
@@ -107,7 +146,7 @@ interface Folders {
   adapter: Job | undefined;
 }
 
-async function openFolders(request: LoadRequest, context: LoadContext, notice: (sentence: string) => void): Promise<Folders> {
+async function openFolders(request: TaskRequest, context: LoadContext, notice: (sentence: string) => void): Promise<Folders> {
   const { source, task } = request;
   const access = { ...context.files, notice };
   const open = async (other: SourceSpec) => openCheckpoint(other, access, context.signal);
@@ -120,7 +159,7 @@ async function openFolders(request: LoadRequest, context: LoadContext, notice: (
   return { job, small: { ...job, labels: labels?.folder, folder: encoder ? firstOf(leading, encoder.folder) : leading }, adapter };
 }
 
-async function loadWeights(request: LoadRequest, context: LoadContext, findLoaded: FindLoaded | undefined): Promise<Loaded> {
+async function loadWeights(request: TaskRequest, context: LoadContext, findLoaded: FindLoaded | undefined): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
   const folders = await openFolders(request, context, (sentence) => notices.add(sentence));
@@ -170,6 +209,7 @@ async function loadWeights(request: LoadRequest, context: LoadContext, findLoade
     const weights = await engine.finishWeights();
     if (hasOwnCode(config)) notices.add(kOwnCode);
     const report = {
+      task: request.task.name,
       bytes,
       milliseconds: performance.now() - start,
       weights,
@@ -180,7 +220,7 @@ async function loadWeights(request: LoadRequest, context: LoadContext, findLoade
       notices: [...notices],
       shared: loaded !== undefined,
     };
-    return { engine, report, checkpoint: { config: configContent, weights: chosen.version } };
+    return { engine, report, checkpoint: { config: config.content, changedConfig: configContent, weights: chosen.version } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {}); // the caller gets the error of the load; this only frees memory
     throw error;
@@ -190,7 +230,7 @@ async function loadWeights(request: LoadRequest, context: LoadContext, findLoade
 /** Passes everything but the weights to the engine. Returns the number of bytes. */
 async function openModel(
   engine: Engine,
-  request: LoadRequest,
+  request: TaskRequest,
   files: readonly NamedFile[],
   chosen: ChosenWeights,
   adapter: Job | undefined,

@@ -10,7 +10,9 @@ import type { VariantChoice } from './variant.js';
 export type DtypeWish = 'auto' | EngineDtype;
 
 export interface LoadRequest {
-  task: EngineTask;
+  task?: EngineTask;
+  /** Without a task, the load takes that of the model's class among these. */
+  tasks?: readonly EngineTask[];
   dtype: DtypeWish;
   source: SourceSpec;
   weights?: WeightsWish;
@@ -24,6 +26,7 @@ export interface LoadRequest {
   /** Folder with a bi-encoder's label tokenizer, if its own folder lacks it. */
   labelsEncoder?: SourceSpec;
   choice: VariantChoice;
+  /** Use the weights of an engine that has loaded the same checkpoint. */
   share?: boolean;
   id2label?: string[];
   enhancedMaskDecoder?: boolean;

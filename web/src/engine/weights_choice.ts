@@ -27,7 +27,7 @@ export async function chooseEarly(request: LoadRequest, located: Promise<Located
   const { job, config } = await located;
   const { folder, signal } = job;
   const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
-  if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy, sharded: false }) };
+  if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy }) };
   const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
   if (chosen) return ofOnnx(chosen);
   const found = await findWeights(folder, signal);
@@ -65,6 +65,6 @@ function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {
   return onnx ? { onnx, file: onnx.name, version: onnx.version && `${onnx.name} ${onnx.version}` } : {};
 }
 
-function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' | 'sharded'>): string | undefined {
-  return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
+function versionOf({ name, file }: Pick<FoundWeights, 'name' | 'file'>): string | undefined {
+  return file.version === undefined ? undefined : `${name} ${file.version}`;
 }

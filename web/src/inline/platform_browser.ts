@@ -19,7 +19,7 @@ export function plainOnly(features: Features): Features {
 }
 
 export const inlineInBrowser: Platform = {
-  worksInWorker: async () => kHasWorkers,
+  startsWorkers: () => kHasWorkers,
   features: (inWorker) =>
     plainOnly(
       detectFeatures({

@@ -12,7 +12,7 @@ import { browserRuntime } from '../worker/runtime_browser.js';
 import { type Platform, webPaths } from './platform.js';
 
 export const alonePlatform: Platform = {
-  worksInWorker: async () => false,
+  startsWorkers: () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) => new LocalHost(report, { ...browserRuntime, importOnnx: async () => ({ openOnnx, openStatic }) }),

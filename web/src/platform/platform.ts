@@ -4,14 +4,15 @@ import type { ProgressCallback } from '../progress.js';
 import type { RedactKit } from '../redact/kit.js';
 import type * as SearchKitModule from '../search/kit.js';
 import type { FileAccess } from '../sources/file_access.js';
-import type { PathResolver, SourceSpec } from '../sources/source.js';
+import type { PathResolver } from '../sources/source.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/messages.js';
 
 export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 
 export interface Platform {
-  worksInWorker(source: SourceSpec): Promise<boolean>;
+  /** Whether models work in workers if the caller makes no choice. */
+  startsWorkers(): boolean;
   features(inWorker: boolean): Features;
   /** Starts a worker, for work with this number of threads, including itself. Throws 'worker_died'. */
   startWorker(threads: number): Promise<WorkerPort>;

@@ -13,7 +13,7 @@ import { type Platform, type SearchKit, webPaths } from './platform.js';
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
 export const browserPlatform: Platform = {
-  worksInWorker: async () => kHasWorkers,
+  startsWorkers: () => kHasWorkers,
   features: (inWorker) =>
     detectFeatures({
       inWorker: kHasWorkers && (inWorker || typeof document === 'undefined'),

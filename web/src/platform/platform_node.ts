@@ -1,6 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { detectFeatures } from '../engine/features.js';
 import { embedWorker, isInstalled } from '../engine/installed_node.js';
 import type { Features } from '../engine/variant.js';
@@ -10,20 +8,14 @@ import { explain, streamOf } from '../extras.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
-import type { SourceSpec } from '../sources/source.js';
 import { takeNodeWorker } from '../worker/idle_worker_node.js';
 import { LocalHost } from '../worker/local_host.js';
 import { nodeRuntime } from '../worker/runtime_node.js';
 import { nodePaths } from './paths_node.js';
 import type { Platform } from './platform.js';
 
-const kWeights = /\.(safetensors|bin)$/;
-
-/** Bytes of weights with which a call takes tens of milliseconds, too long to block a server. */
-const kLongWork = 64 << 20;
-
 export const nodePlatform: Platform = {
-  worksInWorker: async (source) => (await weightBytes(source)) > kLongWork,
+  startsWorkers: () => true,
   features,
   startWorker: async () => {
     await useEmbeddedWorker();
@@ -66,22 +58,4 @@ async function embedded() {
 
 async function useEmbeddedWorker(): Promise<void> {
   if (!hasFiles()) embedWorker(await (await embedded()).workerCode('node'));
-}
-
-/** Bytes of the weights files. Models on a server count as large. */
-async function weightBytes(source: SourceSpec): Promise<number> {
-  if (source.kind === 'bytes') {
-    return sum(
-      [...source.files]
-        .filter(([name]) => kWeights.test(name))
-        .map(([, content]) => (content instanceof Blob ? content.size : content.length)),
-    );
-  }
-  if (source.kind !== 'folder') return Infinity;
-  const names = (await readdir(source.path).catch(() => [])).filter((name) => kWeights.test(name));
-  return sum(await Promise.all(names.map(async (name) => (await stat(join(source.path, name)).catch(() => undefined))?.size ?? 0)));
-}
-
-function sum(sizes: number[]): number {
-  return sizes.reduce((total, size) => total + size, 0);
 }

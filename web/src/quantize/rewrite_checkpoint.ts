@@ -21,7 +21,8 @@ import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sourc
 import { type ModelFile, resolveSource, type Source, type SourceOptions } from '../sources/source.js';
 import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
-import { taskOfClasses } from '../tasks/tasks.js';
+import { taskOfClasses } from '../tasks/definition.js';
+import { kEngineTasks } from '../tasks/tasks.js';
 import { KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
@@ -291,8 +292,11 @@ async function refuseIncomplete(name: string, config: Uint8Array, opened: Opened
   try {
     const { value: header } = await chunks.next();
     const { architectures } = parseObject('config.json', config);
-    await withModel(taskOfClasses([architectures].flat().map(textOf)), opened.quantized ? kUsualForm : 'auto', config, async (engine) =>
-      engine.feedWeights(header as Uint8Array),
+    await withModel(
+      taskOfClasses(kEngineTasks, [architectures].flat().map(textOf))!,
+      opened.quantized ? kUsualForm : 'auto',
+      config,
+      async (engine) => engine.feedWeights(header as Uint8Array),
     );
   } catch (error) {
     throw explainOnnx(name, error, opened.conflicts);

@@ -151,7 +151,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
     ...(model_file_name === undefined ? {} : { model_file_name }),
   };
   const vectors = async (model: Source, more: object) => {
-    const embed = await pipeline(kEmbedding, model, { ...more, share: false });
+    const embed = await pipeline(kEmbedding, model, more);
     try {
       return (await embed([...texts], { pooling: 'mean', truncation: true })).map(({ data }) => data);
     } finally {
@@ -168,7 +168,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
   const { downloads } = await describe(folder);
   if (!downloads.some(({ tasks }) => tasks.includes(kClassification))) return difference;
   const labels = async (model: Source, more: object) => {
-    const classify = await pipeline(kClassification, model, { ...more, share: false });
+    const classify = await pipeline(kClassification, model, more);
     try {
       return (await classify([...texts], { truncation: true })).map(({ label }) => label);
     } finally {

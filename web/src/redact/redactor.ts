@@ -18,12 +18,15 @@ import type {
   UnreadRange,
 } from './types.js';
 
+/** Options of a call that are neither about redaction nor for the model. */
+export type ReadCall = Pick<RedactOptions, 'signal' | 'priority'>;
+
 /** A model that finds details. */
 export interface ModelReader {
   /** Checks the options of models. */
   settings(options: Record<string, unknown>): Record<string, unknown>;
   /** Returns lists of findings for each text. */
-  read(texts: readonly string[], settings: Record<string, unknown>, choice: Choice, signal?: AbortSignal): Promise<Detail[][][]>;
+  read(texts: readonly string[], settings: Record<string, unknown>, choice: Choice, call: ReadCall): Promise<Detail[][][]>;
   /** Returns the ranges of each text that the model cannot read. */
   unread(texts: readonly string[]): Promise<UnreadRange[][]>;
 }
@@ -43,10 +46,11 @@ export function createRedact(model: ModelReader | undefined, defaults: RedactFin
   checkFinders(defaults);
   const call = async (texts: unknown, options: RedactOptions & { [kPlaceholders]?: Placeholders } = {}) => {
     const { choice, rest } = checkedChoice(options, defaults);
-    const { signal, ...ofModel } = rest as { signal?: AbortSignal };
+    const { signal, priority, ...ofModel } = rest as ReadCall;
+    const reading = { ...(signal && { signal }), ...(priority && { priority }) };
     const settings = model === undefined ? withoutModel(ofModel) : model.settings(ofModel);
     const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
-    const findings = await find(originals, choice, await loadKit(), (read) => model?.read(read, settings, choice, signal), signal);
+    const findings = await find(originals, choice, await loadKit(), (read) => model?.read(read, settings, choice, reading), signal);
     if (model !== undefined) await addUnread(findings, model);
     if (choice.fail_closed) for (const [index, { unread }] of findings.entries()) if (unread[0]) throw unreadable(index, unread[0]);
     const placeholders = options[kPlaceholders] ?? new Placeholders(choice.mapping);

@@ -48,6 +48,8 @@ export interface RedactPipelineOptions extends RedactFinders {
 export interface RedactOptions extends RedactFinders {
   /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
   signal?: AbortSignal;
+  /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
+  priority?: 'high';
   /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
   head_mask?: readonly (readonly number[])[];
   /**

@@ -50,6 +50,13 @@ const kRankConstant = 60;
 const kLeastFused = 100;
 const kLengthError = 1e-3;
 
+/** A search is short: it passes calls that add texts. */
+const kUrgent = { priority: 'high' } as const;
+
+function urgently({ signal }: SearchOptions): Pick<CallOptions, 'signal' | 'priority'> {
+  return { ...kUrgent, ...(signal && { signal }) };
+}
+
 let indexes = 0;
 
 export class IndexCore {
@@ -155,13 +162,13 @@ export class IndexCore {
   async search(query: string, options: SearchOptions = {}): Promise<SearchHit[]> {
     const settings = settingsOf(options);
     checkString(query, 'The query');
-    const [vector] = await this.vectorsOf([query], howToSearch(this.how, settings.embed), options.signal);
+    const [vector] = await this.vectorsOf([query], howToSearch(this.how, settings.embed), urgently(options));
     if (this.documents_.size === 0) return [];
     const wanted = settings.rerank === undefined ? settings.top_k : settings.rerank_top;
     const hits = await this.ranked(query, vector!, wanted, settings);
     if (settings.rerank === undefined || hits.length === 0) return hits;
     const documents = hits.map(({ text }) => text);
-    const order = await settings.rerank(query, documents, { top_k: settings.top_k, ...(options.signal && { signal: options.signal }) });
+    const order = await settings.rerank(query, documents, { top_k: settings.top_k, ...urgently(options) });
     return order.map(({ corpus_id, score }) => ({ ...hits[corpus_id]!, score }));
   }
 
@@ -195,14 +202,18 @@ export class IndexCore {
     await this.embedder[kVectorSearch].set({ index: this.number_, width: 1, data: new Float32Array(0) });
   }
 
-  async vectorsOf(texts: readonly string[], how: EmbedOptions, signal?: AbortSignal): Promise<Float32Array[]> {
+  async vectorsOf(
+    texts: readonly string[],
+    how: EmbedOptions,
+    call: Pick<CallOptions, 'signal' | 'priority'> = {},
+  ): Promise<Float32Array[]> {
     const { dimensions, similarity = 'cosine' } = this.options;
     const settings: FeatureExtractionOptions = {
       pooling: 'sentence',
       ...how,
       normalize: similarity === 'cosine',
       ...(dimensions === undefined ? {} : { dimensions }),
-      ...(signal === undefined ? {} : { signal }),
+      ...call,
     };
     if (settings.pooling === 'none')
       throw new PeruseError('invalid_argument', "A semantic index needs one vector for each text; pooling 'none' gives several.");
@@ -233,7 +244,7 @@ export class IndexCore {
       const batch = chunks.slice(at, at + kTextsAtOnce);
       try {
         const texts = batch.map(({ item, start, end }) => item.text.slice(start, end));
-        const vectors = await this.vectorsOf(texts, how, signal);
+        const vectors = await this.vectorsOf(texts, how, signal && { signal });
         made.push(...batch.map((chunk, index) => ({ ...chunk, vector: vectors[index]! })));
       } catch (error) {
         throw renumbered(error, (place) => items.indexOf(batch[place]?.item ?? items[0]!));
@@ -325,7 +336,7 @@ export class IndexCore {
       if (this.chunks_.length - this.sent_ > changesAllowed(this.sent_)) await this.send();
       const [epoch, sent] = [this.epoch_, this.sent_];
       const request = { index: this.number_, query, top_k: Math.min(count + this.removed_, sent) };
-      const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request);
+      const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request, kUrgent);
       if (found === null)
         this.sent_ = 0; // The engine has lost the rows, because the model was loaded again.
       else if (epoch === this.epoch_) {

@@ -8,6 +8,8 @@ export { asList, checkString, checkStrings, nameOf };
 export interface CallOptions {
   /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
   signal?: AbortSignal;
+  /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
+  priority?: 'high';
   /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
   head_mask?: readonly (readonly number[])[];
 }
@@ -17,8 +19,8 @@ export type NoOptions = Record<never, never>;
 
 export type EngineInput = Record<string, string | readonly string[]>;
 
-/** Runs inputs through the engine. Returns one result for each, in order. */
-export type Run = (inputs: EngineInput[], options: Record<string, unknown>, signal?: AbortSignal) => Promise<unknown[]>;
+/** Runs inputs through the engine, with options for it and those of the call. Returns one result for each, in order. */
+export type Run = (inputs: EngineInput[], options: Record<string, unknown>, call: CallOptions) => Promise<unknown[]>;
 
 type KindOf<V> = [V] extends [boolean]
   ? 'boolean'
@@ -56,7 +58,7 @@ export function checkedOptions(task: string, known: object, options: object): Re
   }
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
-    if (name === 'signal' || value === undefined) continue;
+    if (name === 'signal' || name === 'priority' || value === undefined) continue;
     if (!Object.hasOwn(known, name)) {
       const owners = [...kOptionsByTask].filter(([, names]) => Object.hasOwn(names, name)).map(([owner]) => owner);
       const owned = owners.length === 0 ? '' : `, which is an option of ${owners.join(', ')}`;
@@ -98,7 +100,7 @@ export function textsCall(task: string, known: object, run: Run): (texts: unknow
   return async (texts, options = {}) => {
     const settings = engineOptions(task, known, options);
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = await run(inputs, settings, options.signal);
+    const results = await run(inputs, settings, options);
     return Array.isArray(texts) ? results : results[0];
   };
 }

@@ -73,6 +73,12 @@ export function hasHead({ classes: ends }: EngineTask, classes: readonly string[
   return ends?.some((end) => classes.some((name) => name.endsWith(end)));
 }
 
+/** Returns the task of the classes in config.json, or the one for models without a head. */
+export function taskOfClasses(tasks: readonly EngineTask[], names: readonly string[]): EngineTask | undefined {
+  const isOwn = ({ classes: [own] = [] }: EngineTask) => own !== undefined && names.some((name) => name.endsWith(own));
+  return tasks.find(isOwn) ?? tasks.find(({ readsStatic }) => readsStatic);
+}
+
 /** Whether the model gets a classifier of its own for whole texts. */
 export function hasClassifier({ examples, readsLabels }: TrainingTask): boolean {
   return examples === 'labels' && !readsLabels;

@@ -78,7 +78,7 @@ function createCall(run: Run): FeatureExtractionCall {
     const packed = checkPrecision(quantize, precision);
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
-    const results = (await run(inputs, settings, options.signal)) as NumberArray[];
+    const results = (await run(inputs, settings, options)) as NumberArray[];
     const isPooled = results.every(({ dims }) => dims.length === 1);
     if (packed !== undefined && !isPooled) throw new PeruseError('invalid_argument', 'quantize needs a pooling.');
     const rows = results.map(({ dims, data }) => asRows(isPooled ? [1, ...dims] : dims, data));

@@ -64,7 +64,7 @@ function createCall(run: Run): FillMaskCall {
     }
     if (settings.targets !== undefined) settings.targets = checkStrings(asList(settings.targets), 'targets');
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = (await run(inputs, settings, options.signal)) as MaskProposal[][][];
+    const results = (await run(inputs, settings, options)) as MaskProposal[][][];
     const outputs = all_masks ? results : results.map(onlyMask);
     return Array.isArray(texts) ? outputs : outputs[0];
   };

@@ -105,9 +105,9 @@ export interface InspectRequest {
   options: Record<string, unknown>;
 }
 
-export function inspectCall(inspect: (request: InspectRequest, signal?: AbortSignal) => Promise<Inspection>): InspectCall {
+export function inspectCall(inspect: (request: InspectRequest, call: CallOptions) => Promise<Inspection>): InspectCall {
   return async (input, options = {}) =>
-    inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options.signal);
+    inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options);
 }
 
 function checkInput(input: unknown): EngineInput {

@@ -21,7 +21,7 @@ function createCall(run: Run): MultipleChoiceCall {
   return async (prompt, choices, options = {}) => {
     const settings = engineOptions(kTask, {}, options);
     const input = { prompt: checkString(prompt, 'The prompt'), choices: checkStrings(choices, 'choices') };
-    const [scores] = (await run([input], settings, options.signal)) as ChoiceScore[][];
+    const [scores] = (await run([input], settings, options)) as ChoiceScore[][];
     return scores!;
   };
 }

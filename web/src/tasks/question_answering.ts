@@ -68,7 +68,7 @@ function createCall(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
     const inputs = questionInputs(question, context);
-    const results = (await run(inputs, settings, options.signal)) as Answer[][];
+    const results = (await run(inputs, settings, options)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));
     const answers = settings.top_k === 1 ? lists.map((list) => list[0]) : lists;
     return Array.isArray(question) ? answers : answers[0];

@@ -4,7 +4,7 @@ import type { Detail } from '../redact/details.js';
 import { isPersonType, recased } from '../redact/letter_case.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import type { RedactCall, RedactOptions, RedactPipelineOptions } from '../redact/types.js';
-import { engineOptions, labelList, type Run, taskOptions } from './call.js';
+import { type CallOptions, engineOptions, labelList, type Run, taskOptions } from './call.js';
 import type { CallContext } from './definition.js';
 import type { EntityGroup } from './token_classification.js';
 import { unreadIn } from './unread.js';
@@ -43,10 +43,10 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
       if (labels === undefined || name === undefined) return settings;
       throw new PeruseError('invalid_argument', `${name} is an option of token classifiers; this model reads labels.`);
     },
-    read: async (texts, settings, { threshold }, signal) => {
-      if (labels === undefined) return readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, signal);
+    read: async (texts, settings, { threshold }, call) => {
+      if (labels === undefined) return readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, call);
       const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
-      const found = (await run(inputsOf(texts), options, signal)) as LabelledSpan[][];
+      const found = (await run(inputsOf(texts), options, call)) as LabelledSpan[][];
       return found.map((spans) => [spans.map(({ label, score, start, end }) => ({ type: label, score, start, end }))]);
     },
     unread: (texts) => unreadIn(texts, tokenizer),
@@ -59,15 +59,10 @@ function inputsOf(texts: readonly string[]): { text: string }[] {
 }
 
 /** Reads each text, and if its letter case hides names from the model, a copy with other letter case. */
-async function readTwice(
-  run: Run,
-  settings: Record<string, unknown>,
-  texts: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<Detail[][][]> {
+async function readTwice(run: Run, settings: Record<string, unknown>, texts: readonly string[], call: CallOptions): Promise<Detail[][][]> {
   const copies = texts.map(recased);
   const inputs = inputsOf([...texts, ...copies.flatMap((copy) => (copy === undefined ? [] : [copy.text]))]);
-  const found = ((await run(inputs, settings, signal)) as EntityGroup[][]).map((entities) =>
+  const found = ((await run(inputs, settings, call)) as EntityGroup[][]).map((entities) =>
     entities.map(({ entity_group: type, score, start, end }) => ({ type, score, start, end })),
   );
   let next = texts.length; // results of the copies follow those of the texts

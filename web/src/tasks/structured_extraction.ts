@@ -114,7 +114,7 @@ function createCall(run: Run): StructuredExtractionCall {
   const call = async (texts: unknown, schema: unknown, options: StructuredExtractionOptions = {}) => {
     const settings = { ...engineOptions(kTask, kOptions, options), schema: plain('schema', schema, kLevels) };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = await run(inputs, settings, options.signal);
+    const results = await run(inputs, settings, options);
     return Array.isArray(texts) ? results : results[0];
   };
   return call as StructuredExtractionCall;

@@ -78,9 +78,5 @@ export function engineTask(task: Task, options: { labels?: unknown } = {}): Engi
   return typeof engine === 'function' ? engine(options) : engine;
 }
 
-/** Returns the task of the classes in config.json. */
-export function taskOfClasses(classes: readonly string[]): EngineTask {
-  const engines = kTaskNames.map((task) => engineTask(task));
-  const isOwn = ({ classes: [own] = [] }: EngineTask) => own !== undefined && classes.some((name) => name.endsWith(own));
-  return engines.find(isOwn) ?? featureExtraction.engine;
-}
+/** What the engine loads for each task. */
+export const kEngineTasks: readonly EngineTask[] = [...new Set(kTaskNames.map((task) => engineTask(task)))];

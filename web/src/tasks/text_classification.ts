@@ -75,7 +75,7 @@ function createCall(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
     const inputs = asList(input).map((item, index) => classifierInput(item, index));
-    const results = (await run(inputs, settings, options.signal)) as LabelScore[][];
+    const results = (await run(inputs, settings, options)) as LabelScore[][];
     if (!Array.isArray(input)) return results[0];
     return settings.top_k === 1 ? results.flat() : results;
   };

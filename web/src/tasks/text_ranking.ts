@@ -48,7 +48,7 @@ function createCall(run: Run): TextRankingCall {
       throw new PeruseError('invalid_argument', `return_documents must be true or false, not ${nameOf(return_documents)}.`);
     }
     const input = { query: checkString(query, 'The query'), documents: checkStrings(documents, 'documents') };
-    const [ranked] = (await run([input], settings, options.signal)) as RankedDocument[][];
+    const [ranked] = (await run([input], settings, options)) as RankedDocument[][];
     return return_documents ? ranked!.map((one) => ({ ...one, text: documents[one.corpus_id]! })) : ranked!;
   };
 }

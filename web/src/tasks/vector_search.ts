@@ -1,3 +1,5 @@
+import type { CallOptions } from './call.js';
+
 /** A found vector: its row, and its dot product with the query. */
 export interface VectorHit {
   row: number;
@@ -22,7 +24,7 @@ export interface NearestRequest {
 export interface VectorSearch {
   set(request: SetVectors): Promise<null>;
   /** Returns null if the engine does not have the rows. */
-  nearest(request: NearestRequest): Promise<VectorHit[] | null>;
+  nearest(request: NearestRequest, call?: Pick<CallOptions, 'priority'>): Promise<VectorHit[] | null>;
 }
 
 /** The member of a pipeline that semantic_index.ts uses. */

@@ -42,7 +42,7 @@ function createCall(run: Run): ZeroShotClassificationCall {
       candidate_labels: labelList(labels, 'candidate_labels'),
     };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = (await run(inputs, settings, options.signal)) as Omit<ZeroShotClassificationOutput, 'sequence'>[];
+    const results = (await run(inputs, settings, options)) as Omit<ZeroShotClassificationOutput, 'sequence'>[];
     const outputs = results.map((result, index) => ({ sequence: inputs[index]!.text, ...result }));
     return Array.isArray(texts) ? outputs : outputs[0];
   };

@@ -55,7 +55,7 @@ function createCall(run: Run): ZeroShotTokenClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {
     const settings = { ...engineOptions(kTask, kOptions, options), labels: labelList(labels, 'labels') };
     const inputs: EngineInput[] = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = await run(inputs, settings, options.signal);
+    const results = await run(inputs, settings, options);
     return Array.isArray(texts) ? results : results[0];
   };
   return call as ZeroShotTokenClassificationCall;

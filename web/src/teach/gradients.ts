@@ -1,17 +1,29 @@
-// Gradients for explain() of pipelines: reads the pipeline's model again, in a training worker.
+// What peruse/teach adds to models and pipelines: model.teach(), and gradients for explain(), which read the model again in a training worker.
 import { chooseThreads } from '../engine/variant.js';
 import { mostThreads } from '../env.js';
 import { PeruseError, toPeruseError, unlessAborted } from '../errors.js';
-import type { Gradients, LoadedFrom } from '../pipeline_members.js';
+import type { Gradients, LoadedFrom, Training } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
 import { definitionOf, engineTask } from '../tasks/tasks.js';
-import type { TeachRuntime } from './teach.js';
+import type { TeachTask } from '../tasks/training.js';
+import type { TeachOptions } from './options.js';
+import { LoadedSource } from './taught.js';
+import { type TeachRuntime, teachWith } from './teach.js';
 import { TeachWorker } from './teach_calls.js';
 
+/** What peruse/teach adds to models and pipelines. */
+export function trainingWith(runtime: TeachRuntime): Training {
+  return {
+    gradients: (model) => openGradients(runtime, model),
+    teach: (task, source, examples, options) =>
+      teachWith(runtime, task as TeachTask, new LoadedSource(source), examples as never, options as TeachOptions),
+  };
+}
+
 /** Opens the gradients of a pipeline's model; the worker starts at the first explanation. */
-export function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradients {
+function openGradients(runtime: TeachRuntime, model: LoadedFrom): Gradients {
   let running: { stop: AbortController; worker: Promise<TeachWorker> } | undefined;
   let underWay = 0;
   const dispose = () => {

@@ -1,11 +1,11 @@
 import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
-import { provideGradients } from '../pipeline_members.js';
+import { provideTraining } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
 import type { PretrainedTask, PretrainObjective, TeachTask } from '../tasks/training.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
 import type { TeachExample } from './examples.js';
-import { openGradients } from './gradients.js';
+import { trainingWith } from './gradients.js';
 import type { TeachOptions } from './options.js';
 import { pretrainWith } from './pretrain.js';
 import type { PretrainOptions } from './pretrain_options.js';
@@ -13,6 +13,19 @@ import type { Taught } from './taught.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';
+
+declare module '../pipeline.js' {
+  interface Model {
+    /**
+     * Trains the model on examples, in a worker of its own; see teach(). The loaded model stays as it is. Without `task`, examples are for the
+     * task of the model's class if that can be taught, otherwise for 'text-classification'.
+     */
+    teach<T extends TeachTask = 'text-classification'>(
+      examples: readonly TeachExample<T>[],
+      options?: TeachOptions<T> & { task?: T },
+    ): Promise<Taught<T>>;
+  }
+}
 
 function newWorker(): Worker {
   return new Worker(new URL('./peruse-teach-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
@@ -26,7 +39,7 @@ const kRuntime: TeachRuntime = {
   },
 };
 
-provideGradients((model) => openGradients(kRuntime, model));
+provideTraining(trainingWith(kRuntime));
 
 /**
  * Trains a model on examples, on this machine, in a worker of its own.

@@ -1,8 +1,8 @@
 import '../index_node.js';
-import { provideGradients } from '../pipeline_members.js';
+import { provideTraining } from '../pipeline_members.js';
 import { startNodeWorker } from '../worker/start_worker_node.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
-import { openGradients } from './gradients.js';
+import { trainingWith } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
 import { saveTaught } from './save_node.js';
@@ -15,7 +15,7 @@ const kRuntime: TeachRuntime = {
   saveToDisk: saveTaught,
 };
 
-provideGradients((model) => openGradients(kRuntime, model));
+provideTraining(trainingWith(kRuntime));
 
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
   teachWith(kRuntime, task, source, examples, options);

@@ -1,8 +1,9 @@
 import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
+import { platform } from '../platform/current.js';
 import { checkSaveOptions, type SaveOptions } from '../sources/save_plan.js';
-import type { Source } from '../sources/source.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import type { FileContent } from '../sources/source_files.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import type { PretrainedTask, TeachTask } from '../tasks/training.js';
@@ -47,12 +48,24 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** The source of a loaded model. */
+export class LoadedSource {
+  constructor(readonly spec: SourceSpec) {}
+}
+
+/** Where a model comes from that is trained. */
+export type Origin = Source | LoadedSource;
+
+export async function specOf(origin: Origin, options: SourceOptions = {}): Promise<SourceSpec> {
+  return origin instanceof LoadedSource ? origin.spec : resolveSource(origin, options, platform().paths);
+}
+
 /** Writes files to a folder, unless it is that of a source in `madeFrom`. */
 export type SaveToDisk = (
   folder: string,
   files: ReadonlyMap<string, Uint8Array>,
   options: SaveOptions,
-  madeFrom: readonly Source[],
+  madeFrom: readonly Origin[],
 ) => Promise<void>;
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
@@ -67,7 +80,7 @@ const kSuggested = 10;
 export function assembleTaught<T extends TaughtTask>(
   task: T,
   result: LessonResult,
-  madeFrom: readonly Source[],
+  madeFrom: readonly Origin[],
   saveToDisk: SaveToDisk | undefined,
   teachMore?: TeachMore<T>,
 ): Taught<T> {

@@ -5,7 +5,7 @@ import { Listener } from '../listener.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
-import { resolveSource, type Source } from '../sources/source.js';
+import type { Source } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
 import { definitionOf } from '../tasks/tasks.js';
 import { kTeachTasks, type TeachTask } from '../tasks/training.js';
@@ -15,7 +15,7 @@ import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
 import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions } from './options.js';
 import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
-import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
+import { assembleTaught, type Origin, type SaveToDisk, specOf, type Taught, type TeachMore } from './taught.js';
 import { type LessonRequest, TeachWorker } from './teach_calls.js';
 
 export interface TeachRuntime {
@@ -26,7 +26,7 @@ export interface TeachRuntime {
 export async function teachWith<T extends TeachTask>(
   runtime: TeachRuntime,
   task: T,
-  source: Source,
+  source: Origin,
   examples: readonly TeachExample<T>[],
   settings: TeachOptions<T>,
 ): Promise<Taught<T>> {
@@ -85,7 +85,7 @@ function prepare<T extends TeachTask>(
 
 export async function runLesson(
   { startWorker }: TeachRuntime,
-  { source, generator }: { source: Source; generator?: Source | undefined },
+  { source, generator }: { source: Origin; generator?: Source | undefined },
   lesson: Omit<LessonRequest, 'source' | 'generator' | 'choice'>,
   { signal, progress_callback: callback, threads, ...options }: TeachOptions,
 ): Promise<LessonResult> {
@@ -95,8 +95,8 @@ export async function runLesson(
     throwIfAborted(signal);
     const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
     const wasm = lesson.wasm ?? (await platform().filesFolder?.());
-    const spec = await resolveSource(source, options, platform().paths);
-    const generatorSpec = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
+    const spec = await specOf(source, options);
+    const generatorSpec = generator === undefined ? undefined : await specOf(generator, options);
     throwIfAborted(signal);
     const listener = new Listener(callback);
     const port = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());

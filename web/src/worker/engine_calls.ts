@@ -1,50 +1,50 @@
 import type { Engine, RunRequest } from '../engine/engine.js';
 import type { UsageReport } from '../engine/reports.js';
 import { VectorIndexes } from '../engine/vector_index.js';
-import { throwIfAborted } from '../errors.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import { afterWork } from '../events.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { Turn, Turns } from './turns.js';
 
-/** The calls of a pipeline to its engine. Those that compute wait for each other, because an engine holds the state of one request. */
+/** A pipeline's work and vectors in an engine. */
+interface Account {
+  usage: UsageReport;
+  indexes: VectorIndexes;
+}
+
+/** The calls of pipelines to an engine. Those that compute take turns. */
 export class EngineCalls {
-  private readonly indexes_ = new VectorIndexes();
-  private calls_ = 0;
-  private milliseconds_ = 0;
-  private last_: Promise<unknown> = Promise.resolve();
+  readonly #engine: () => Engine;
+  readonly #working: (signal: AbortSignal | undefined) => Promise<Engine>;
+  readonly #turns: Turns;
+  readonly #accounts = new Map<number, Account>();
+  readonly #requests = new Set<number>(); // numbers of the requests that the engine is working on
 
-  constructor(
-    /** Returns the engine. Throws before the load and after dispose(). */
-    private readonly engine_: () => Engine,
-    /** Returns an engine that works, for a new call. */
-    private readonly working_: (signal: AbortSignal | undefined) => Promise<Engine>,
-  ) {}
-
-  run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
-    return this.inTurn(async () => {
-      const engine = await this.working_(signal);
-      const start = performance.now();
-      engine.start(request);
-      await afterWork(performance.now() - start);
-      const results = await this.results(request.inputs.length, signal);
-      this.calls_ += 1;
-      this.milliseconds_ += performance.now() - start;
-      return results;
-    });
+  /**
+   * `engine` returns the engine, and throws before the load and after dispose(). `working` returns an engine that works, for a new call.
+   */
+  constructor(turns: Turns, engine: () => Engine, working: (signal: AbortSignal | undefined) => Promise<Engine>) {
+    this.#turns = turns;
+    this.#engine = engine;
+    this.#working = working;
   }
 
-  inspect(request: InspectRequest, signal: AbortSignal | undefined): Promise<Inspection> {
-    return this.inTurn(async () => {
-      (await this.working_(signal)).startInspection(request);
-      const [found] = await this.results(1, signal);
-      return withInfinities(found as Inspection);
-    });
+  async run(request: RunRequest, signal: AbortSignal | undefined, turn: Turn): Promise<unknown[]> {
+    const results = await this.#request((engine) => engine.start(request), request.inputs.length, signal, turn);
+    this.#account(turn).usage.calls += 1;
+    return results;
+  }
+
+  async inspect(request: InspectRequest, signal: AbortSignal | undefined, turn: Turn): Promise<Inspection> {
+    const [found] = await this.#request((engine) => engine.startInspection(request), 1, signal, turn);
+    return withInfinities(found as Inspection);
   }
 
   async tokenize(request: TokenizerRequest): Promise<unknown> {
-    const tokenizer = this.engine_().tokenizer();
+    const tokenizer = this.#engine().tokenizer();
     try {
       return runTokenizerCall(tokenizer, request);
     } finally {
@@ -52,46 +52,104 @@ export class EngineCalls {
     }
   }
 
-  setVectors(request: SetVectors): Promise<null> {
-    return this.inTurn(() => timed(() => this.indexes_.set((width) => this.engine_().newIndex(width), request)));
+  setVectors(request: SetVectors, turn: Turn): Promise<null> {
+    return this.#inTurn(turn, () => this.#account(turn).indexes.set((width) => this.#engine().newIndex(width), request));
   }
 
-  nearest(request: NearestRequest): Promise<VectorHit[] | null> {
-    return this.inTurn(() => timed(() => this.indexes_.nearest(request)));
+  nearest(request: NearestRequest, turn: Turn): Promise<VectorHit[] | null> {
+    return this.#inTurn(turn, () => this.#account(turn).indexes.nearest(request));
   }
 
-  usage(): UsageReport {
-    return { calls: this.calls_, tokens: this.engine_().tokensRead(), milliseconds: this.milliseconds_ };
+  usage(turn: Turn): UsageReport {
+    this.#engine(); // throws after dispose()
+    return { ...this.#account(turn).usage };
+  }
+
+  /** Frees what a pipeline has in the engine. */
+  async leave(turn: Turn): Promise<null> {
+    await this.#inTurn(turn, () => this.#accounts.get(turn.pipeline)?.indexes.dispose());
+    this.#accounts.delete(turn.pipeline);
+    return null;
   }
 
   /** Frees the engine's memory that calls have taken. Called before the engine is freed. */
   release(engine: Engine): void {
-    if (engine.healthy()) this.indexes_.dispose();
-    else this.indexes_.forget();
-  }
-
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const turn = this.last_.then(task);
-    this.last_ = turn.catch(() => {});
-    return turn;
-  }
-
-  private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
-    const results = new Array<unknown>(inputs);
-    for (let more = true; more; ) {
-      throwIfAborted(signal);
-      const start = performance.now();
-      more = await this.engine_().step();
-      joinParts(results, this.engine_().take());
-      await afterWork(performance.now() - start);
+    for (const { indexes } of this.#accounts.values()) {
+      if (engine.healthy()) indexes.dispose();
+      else indexes.forget();
     }
-    return results;
   }
-}
 
-async function timed<T>(work: () => T): Promise<T> {
-  const start = performance.now();
-  const result = work();
-  await afterWork(performance.now() - start);
-  return result;
+  #account({ pipeline }: Turn): Account {
+    const known = this.#accounts.get(pipeline);
+    if (known) return known;
+    const made = { usage: { calls: 0, tokens: 0, milliseconds: 0 }, indexes: new VectorIndexes() };
+    this.#accounts.set(pipeline, made);
+    return made;
+  }
+
+  /** Runs a request batch by batch. The engine may work on other requests between two batches. */
+  async #request(start: (engine: Engine) => void, inputs: number, signal: AbortSignal | undefined, turn: Turn): Promise<unknown[]> {
+    const results = new Array<unknown>(inputs);
+    const { usage } = this.#account(turn);
+    let number = -1;
+    let engine: Engine | undefined;
+    const begin = async () => {
+      engine = await this.#working(signal);
+      number = this.#newNumber();
+      return this.#timed(usage, engine, () => {
+        engine!.select(number);
+        start(engine!);
+        return true;
+      });
+    };
+    const step = async () => {
+      const current = this.#engine();
+      if (current !== engine) throw new PeruseError('gpu_lost', 'The GPU device was lost during the call.');
+      current.select(number);
+      return this.#timed(usage, current, async () => {
+        const more = await current.step();
+        joinParts(results, current.take());
+        return more;
+      });
+    };
+    try {
+      await this.#turns.run(turn, () => {
+        throwIfAborted(signal);
+        return engine === undefined ? begin() : step();
+      });
+      return results;
+    } finally {
+      this.#requests.delete(number);
+    }
+  }
+
+  #newNumber(): number {
+    let number = 0;
+    while (this.#requests.has(number)) ++number;
+    this.#requests.add(number);
+    return number;
+  }
+
+  async #timed<T>(usage: UsageReport, engine: Engine, work: () => T | Promise<T>): Promise<T> {
+    const start = performance.now();
+    const before = engine.tokensRead();
+    const result = await work();
+    const milliseconds = performance.now() - start;
+    usage.milliseconds += milliseconds;
+    usage.tokens += engine.tokensRead() - before;
+    await afterWork(milliseconds);
+    return result;
+  }
+
+  async #inTurn<T>(turn: Turn, work: () => T): Promise<T> {
+    let result: T;
+    await this.#turns.run(turn, async () => {
+      const start = performance.now();
+      result = work();
+      await afterWork(performance.now() - start);
+      return false;
+    });
+    return result!;
+  }
 }

@@ -1,4 +1,4 @@
-// A host runs the calls of one pipeline: in this thread (local_host.ts), or in a worker (remote_host.ts).
+// A host runs the calls of one task of a model: in this thread (local_host.ts), or in a worker (remote_host.ts).
 import type { DescribeRequest, DescriptionReport } from '../engine/describe_model.js';
 import type { RunRequest } from '../engine/engine.js';
 import type { LoadReport } from '../engine/load.js';
@@ -8,10 +8,13 @@ import type { ProgressCallback } from '../progress.js';
 import type { Inspection, InspectRequest } from '../tasks/inspection.js';
 import type { TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { Turn } from './turns.js';
 
 /** The calls of a host by verb, as plain data. */
 export interface Verbs {
   load: { takes: LoadRequest; gives: LoadReport };
+  /** Whether a load would read the configuration and the weights that are loaded. */
+  isCurrent: { takes: LoadRequest; gives: boolean };
   run: { takes: RunRequest; gives: unknown[] };
   inspect: { takes: InspectRequest; gives: Inspection };
   tokenize: { takes: TokenizerRequest; gives: unknown };
@@ -19,17 +22,19 @@ export interface Verbs {
   usage: { takes: null; gives: UsageReport };
   setVectors: { takes: SetVectors; gives: null };
   nearest: { takes: NearestRequest; gives: VectorHit[] | null };
+  /** Frees what a pipeline has in the engine. */
+  leave: { takes: null; gives: null };
   describe: { takes: DescribeRequest; gives: DescriptionReport };
 }
 
 export type Verb = keyof Verbs;
 
 export interface Host {
-  /** Runs a call. The signal stops it before the next batch. */
-  call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']>;
+  /** Runs a call. The signal stops it before its next piece. */
+  call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal, turn?: Turn): Promise<Verbs[V]['gives']>;
   dispose(): void;
-  /** Returns a host in the same thread whose pipeline may share this one's engine. Each must be disposed of separately. */
-  fork(report: ProgressCallback): Host;
-  /** Whether it, or a host that shares its weights, still works. */
+  /** Returns a host in the same thread, for another task. Both share weights; each must be disposed of separately. */
+  another(report: ProgressCallback): Host;
+  /** Whether calls can still succeed: false after the worker has ended. */
   usable(): boolean;
 }

@@ -1,9 +1,10 @@
 // The messages between a Remote and its worker (serve.ts).
 import type { SentError } from '../errors.js';
+import type { Turn } from './turns.js';
 
 /** A message to the worker: a call of one of its members, the cancellation of a call, or the end of a member or of the worker. */
 export type WorkerRequest =
-  | { kind: 'call'; id: number; member: number; verb: string; request: unknown }
+  | { kind: 'call'; id: number; member: number; verb: string; request: unknown; turn?: Turn | undefined }
   | { kind: 'cancel'; id: number }
   | { kind: 'leave'; member: number }
   | { kind: 'end' };

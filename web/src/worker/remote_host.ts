@@ -4,6 +4,7 @@ import type { ProgressCallback } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { Host, Verb, Verbs } from './host.js';
 import type { WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
+import type { Turn } from './turns.js';
 
 /** Receives the progress of a member, which has the type that its worker sends. */
 type Report = (progress: never) => void;
@@ -16,59 +17,64 @@ interface Pending {
 
 /** A worker and its members. The worker ends with the last of them. */
 class Link {
-  private static members_ = 0; // numbers of all links: an idle worker's next link must ignore answers to its last one
-  private readonly pending_ = new Map<number, Pending>();
-  private readonly members_ = new Map<number, Report>();
-  private nextId_ = 1;
+  static #nextMember = 0; // numbers of all links: an idle worker's next link must ignore answers to its last one
+  readonly #port: WorkerPort;
+  readonly #pending = new Map<number, Pending>();
+  readonly #unanswered = new Set<number>(); // calls that the worker may still be running
+  readonly #members = new Map<number, Report>();
+  #nextId = 1;
   over: PeruseError | undefined;
 
-  constructor(private readonly port_: WorkerPort) {
-    port_.onMessage((message) => this.receive(message));
-    port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
+  constructor(port: WorkerPort) {
+    this.#port = port;
+    port.onMessage((message) => this.#receive(message));
+    port.onDeath((reason) => this.#end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
 
   join(report: Report): number {
-    const member = Link.members_++;
-    this.members_.set(member, report);
+    const member = Link.#nextMember++;
+    this.#members.set(member, report);
     return member;
   }
 
   leave(member: number, error: PeruseError): void {
-    this.members_.delete(member);
-    if (this.members_.size === 0) {
-      const isIdle = this.pending_.size === 0;
-      this.end(error, this.port_.release && (() => this.port_.release!(isIdle)));
+    this.#members.delete(member);
+    if (this.#members.size === 0) {
+      const isIdle = this.#unanswered.size === 0;
+      this.#end(error, this.#port.release && (() => this.#port.release!(isIdle)));
       return;
     }
-    for (const [id, pending] of this.pending_) {
+    for (const [id, pending] of this.#pending) {
       if (pending.member !== member) continue;
       pending.reject(error);
-      this.pending_.delete(id);
+      this.#pending.delete(id);
     }
-    this.send({ kind: 'leave', member });
+    this.#send({ kind: 'leave', member });
   }
 
-  async call(member: number, verb: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
+  async call(member: number, verb: string, request: unknown, signal?: AbortSignal, turn?: Turn): Promise<unknown> {
     if (this.over) throw this.over;
     throwIfAborted(signal);
-    const id = this.nextId_++;
-    const cancel = () => this.send({ kind: 'cancel', id });
+    const id = this.#nextId++;
+    const cancel = () => this.#send({ kind: 'cancel', id });
     const unfollow = signal && onAbort(signal, cancel);
     try {
       return await new Promise((resolve, reject) => {
-        this.pending_.set(id, { member, resolve, reject });
-        this.post({ kind: 'call', id, member, verb, request }, handedOver(request));
+        this.#pending.set(id, { member, resolve, reject });
+        this.#unanswered.add(id);
+        this.#post({ kind: 'call', id, member, verb, request, turn }, handedOver(request));
       });
     } finally {
       unfollow?.();
-      this.pending_.delete(id);
+      this.#pending.delete(id);
     }
   }
 
-  private post(call: WorkerRequest, transfer: (MessagePort | ArrayBuffer)[]): void {
+  #post(call: WorkerRequest, transfer: (MessagePort | ArrayBuffer)[]): void {
     try {
-      this.port_.post(call, transfer);
+      this.#port.post(call, transfer);
     } catch (error) {
+      if (call.kind === 'call') this.#unanswered.delete(call.id);
       const why = describeError(error);
       // Without memory for a copy of a buffer, engines only report that it could not be cloned.
       const isTooLarge = error instanceof RangeError || (/ArrayBuffer.* could not be cloned/.test(why) && !/detached/.test(why));
@@ -78,72 +84,73 @@ class Link {
   }
 
   /** Sends a message whose loss is harmless: errors are ignored. */
-  private send(wish: WorkerRequest): void {
+  #send(wish: WorkerRequest): void {
     try {
-      if (!this.over) this.port_.post(wish);
+      if (!this.over) this.#port.post(wish);
     } catch {}
   }
 
-  private receive(message: WorkerMessage): void {
+  #receive(message: WorkerMessage): void {
     if (message.kind === 'here' || message.kind === 'prepared') return;
     if (message.kind === 'progress') {
-      if (!this.over) this.members_.get(message.member)?.(message.progress as never);
+      if (!this.over) this.#members.get(message.member)?.(message.progress as never);
       return;
     }
-    const pending = this.pending_.get(message.id);
+    this.#unanswered.delete(message.id);
+    const pending = this.#pending.get(message.id);
     if (!pending) return; // the call has failed meanwhile
     if (message.kind === 'reply') {
       pending.resolve(message.reply);
       return;
     }
     pending.reject(fromSentError(message.error));
-    if (message.error.code === 'worker_died') this.end(fromSentError(message.error));
+    if (message.error.code === 'worker_died') this.#end(fromSentError(message.error));
   }
 
-  private end(error: PeruseError, letGo = () => this.port_.terminate()): void {
+  #end(error: PeruseError, letGo = () => this.#port.terminate()): void {
     if (this.over) return;
     this.over = error;
     letGo();
-    for (const { reject } of this.pending_.values()) reject(error);
-    this.pending_.clear();
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
   }
 }
 
 /** A member of a worker: a new worker's first, or one more of another member's worker. */
 export class Remote {
-  private readonly member_: number;
-  private left_: PeruseError | undefined;
-  private readonly link_: Link;
+  readonly #link: Link;
+  readonly #member: number;
+  #left: PeruseError | undefined;
 
   constructor(worker: WorkerPort | Remote, report: Report) {
-    this.link_ = worker instanceof Remote ? worker.link_ : new Link(worker);
-    this.member_ = this.link_.join(report);
+    this.#link = worker instanceof Remote ? worker.#link : new Link(worker);
+    this.#member = this.#link.join(report);
   }
 
   usable(): boolean {
-    return this.link_.over === undefined;
+    return this.#link.over === undefined;
   }
 
-  async call(verb: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
-    if (this.left_) throw this.left_;
-    return this.link_.call(this.member_, verb, request, signal);
+  async call(verb: string, request: unknown, signal?: AbortSignal, turn?: Turn): Promise<unknown> {
+    if (this.#left) throw this.#left;
+    return this.#link.call(this.#member, verb, request, signal, turn);
   }
 
   dispose(): void {
-    if (this.left_) return;
-    this.left_ = new PeruseError('aborted', 'The pipeline was disposed of.');
-    this.link_.leave(this.member_, this.left_);
+    if (this.#left) return;
+    this.#left = new PeruseError('aborted', 'The pipeline was disposed of.');
+    this.#link.leave(this.#member, this.#left);
   }
 }
 
-/** A pipeline in a worker. */
+/** A task of a model in a worker. */
 export class RemoteHost extends Remote implements Host {
-  fork(report: ProgressCallback): RemoteHost {
+  another(report: ProgressCallback): RemoteHost {
     return new RemoteHost(this, report);
   }
 
-  override call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
-    return super.call(verb, request, signal) as Promise<Verbs[V]['gives']>;
+  override call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal, turn?: Turn): Promise<Verbs[V]['gives']> {
+    return super.call(verb, request, signal, turn) as Promise<Verbs[V]['gives']>;
   }
 }
 

@@ -5,12 +5,13 @@ import { buffersOf } from '../tasks/results.js';
 import { LocalHost } from './local_host.js';
 import type { WorkerMessage, WorkerRequest } from './messages.js';
 import type { Runtime } from './runtime.js';
+import type { Turn } from './turns.js';
 
 type WorkerCall = WorkerRequest & { kind: 'call' };
 
 /** What the worker does for a member: calls by name. */
 export interface Served {
-  call(verb: string, request: unknown, signal?: AbortSignal): Promise<unknown>;
+  call(verb: string, request: unknown, signal?: AbortSignal, turn?: Turn): Promise<unknown>;
   dispose(): void;
   /** Resolves when engines that were still starting at dispose() have ended. */
   ended(): Promise<void>;
@@ -22,7 +23,7 @@ export function serve(
   runtime: Runtime,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
-  const makeHost = (report: ProgressCallback, other?: LocalHost) => other?.fork(report) ?? new LocalHost(report, runtime);
+  const makeHost = (report: ProgressCallback, other?: LocalHost) => other?.another(report) ?? new LocalHost(report, runtime);
   serveMembers(post, onRequest, makeHost, close);
 }
 
@@ -48,9 +49,9 @@ export function serveMembers<H extends Served>(
     return made;
   };
   const running = new Map<number, { controller: AbortController; answered: Promise<void> }>();
-  const answer = async ({ id, member, verb, request }: WorkerCall, controller: AbortController) => {
+  const answer = async ({ id, member, verb, request, turn }: WorkerCall, controller: AbortController) => {
     try {
-      const reply = await hostOf(member).call(verb, request, controller.signal);
+      const reply = await hostOf(member).call(verb, request, controller.signal, turn);
       post({ kind: 'reply', id, reply }, buffersOf(reply));
     } catch (error) {
       post({ kind: 'error', id, error: toSentError(error) });

@@ -136,17 +136,17 @@ function countOf(values: Values, name: string): number | undefined {
   throw new UsageError(`--${name} takes a whole number from 1 on, not '${count}'`);
 }
 
-/** Loads one pipeline for each worker. The first one downloads the files, which the others then find in the cache. */
+/** Loads one pipeline with an engine of its own for each worker. The first one downloads the files, which the others then find in the cache. */
 async function loadAll<T extends TaskOrAlias, I>(
   { task, model, settings, load }: RowCommand<T, I>,
   values: Values,
   io: Io,
   workers: number,
 ) {
-  const alone = workers === 1 ? {} : { worker: true, threads: 1, share: false };
+  const alone = workers === 1 ? {} : { worker: true, threads: 1 };
   const pool: Pipeline<ResolvedTask<T>>[] = [];
   try {
-    for (let i = 0; i < workers; ++i) pool.push(await (load?.() ?? loadModel(task, model, values, io, { ...settings, ...alone })));
+    for (let i = 0; i < workers; ++i) pool.push(await (load?.() ?? loadModel(task, model, values, io, { ...settings, ...alone }, i)));
   } catch (error) {
     await Promise.all(pool.map((one) => one.dispose()));
     throw error;

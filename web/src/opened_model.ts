@@ -1,0 +1,240 @@
+// A model as a caller opened it: where its files come from, its options, and its place among the resident models.
+import type { LoadRequest } from './engine/load_request.js';
+import type { DeviceChoice, ProbeMemory } from './engine/reports.js';
+import { chooseVariant, type VariantChoice } from './engine/variant.js';
+import { mostThreads } from './env.js';
+import { PeruseError, throwIfAborted, unlessAborted } from './errors.js';
+import { Listener } from './listener.js';
+import { describeLoad, type ModelInfo } from './pipeline_info.js';
+import {
+  type AnyPipelineOptions,
+  checkDevice,
+  checkDeviceLost,
+  checkWorker,
+  deviceWish,
+  gpuVariant,
+  keepsSource,
+  labelNames,
+} from './pipeline_options.js';
+import { platform } from './platform/current.js';
+import { engineFiles } from './platform/engine_folder.js';
+import type { ProgressInfo } from './progress.js';
+import { keyOfSource, keyOfTask, type MakeRequest, ResidentModel, type StartedHost, startHost, type TaskUse } from './resident_models.js';
+import { namedBase } from './sources/named_base.js';
+import { weightsWish } from './sources/onnx_files.js';
+import { sendable } from './sources/sendable.js';
+import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
+import { engineTask, kEngineTasks, type Task } from './tasks/tasks.js';
+
+/** Results of the probe of `device: 'auto'`, kept for the session. */
+const kProbes: ProbeMemory = {};
+
+type CheckedOptions = ReturnType<typeof checkOptions>;
+
+function checkOptions(options: AnyPipelineOptions) {
+  const device = deviceWish(options);
+  return {
+    dtype: checkDevice(options),
+    weights: weightsWish(options),
+    device,
+    onDeviceLost: checkDeviceLost(options),
+    build: device === 'webgpu' ? gpuVariant(options) : options,
+    wasm: engineFiles(options, platform().paths.baseUrl()),
+    worker: checkWorker(options),
+    keepSource: keepsSource(options),
+  };
+}
+
+/** Where the files of a load come from. */
+export interface Sources {
+  source: SourceSpec;
+  /** The caller passed the adapter as the source, instead of its base model. */
+  adapterLeads: boolean;
+  adapter: SourceSpec | undefined;
+  encoder: SourceSpec | undefined;
+  labelsEncoder: SourceSpec | undefined;
+}
+
+/** A task of an opened model. */
+export interface OpenedTask extends TaskUse {
+  info: ModelInfo;
+}
+
+/**
+ * Opens a model, and passes it to `use`. Replaces an adapter's folder by the base model that the adapter names, with the adapter. Models with
+ * other numbers as `instance` do not share an engine.
+ */
+export async function openModel<T>(
+  source: Source,
+  given: AnyPipelineOptions,
+  use: (model: OpenedModel) => Promise<T>,
+  instance = 0,
+): Promise<T> {
+  throwIfAborted(given.signal);
+  const options = { ...given, wasm_path: given.wasm_path ?? (await platform().filesFolder?.()) };
+  const opening = async (spec: SourceSpec, leading?: SourceSpec) => {
+    const model = await OpenedModel.open(await sourcesOf(spec, leading, options), options, instance);
+    try {
+      return await use(model);
+    } catch (error) {
+      model.leave();
+      throw error;
+    }
+  };
+  const resolve = () => resolveSource(source, options, platform().paths);
+  try {
+    return await opening(await resolve());
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code !== 'not_found' || options.adapter !== undefined) throw error;
+    const adapter = await resolve().catch(() => undefined); // a dropped folder can only be read once, so its files are kept
+    if (adapter === undefined) throw error;
+    const signal = options.signal ?? new AbortController().signal;
+    const base = await namedBase(adapter, options, platform().paths, platform().files, signal);
+    if (base === undefined) throw error;
+    return opening(base, adapter);
+  }
+}
+
+async function sourcesOf(source: SourceSpec, leading: SourceSpec | undefined, options: AnyPipelineOptions): Promise<Sources> {
+  const resolve = (other: Source | undefined) =>
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
+  const sources = {
+    source,
+    adapterLeads: leading !== undefined,
+    adapter: leading ?? (await resolve(options.adapter)),
+    encoder: await resolve(options.encoder),
+    labelsEncoder: await resolve(options.labels_encoder),
+  };
+  throwIfAborted(options.signal);
+  return sources;
+}
+
+/** The options of a load that belong to a task, not to the model. */
+function engineOptions({ id2label, enhanced_mask_decoder: enhanced }: AnyPipelineOptions) {
+  return { ...(id2label && { id2label: labelNames(id2label) }), ...(enhanced && { enhancedMaskDecoder: true }) };
+}
+
+export class OpenedModel {
+  readonly #checked: CheckedOptions;
+  readonly #resident: ResidentModel;
+  #hasLeft = false;
+
+  private constructor(
+    readonly sources: Sources,
+    /** The options of the load. */
+    readonly options: AnyPipelineOptions,
+    checked: CheckedOptions,
+    resident: ResidentModel,
+  ) {
+    this.#checked = checked;
+    this.#resident = resident;
+  }
+
+  /** `instance` numbers models that are not to share an engine. */
+  static async open(sources: Sources, options: AnyPipelineOptions, instance: number): Promise<OpenedModel> {
+    const checked = checkOptions(options);
+    const { worker, build } = checked;
+    const wantsWorker = worker ?? platform().startsWorkers();
+    const { variant, threads } = chooseVariant(platform().features(wantsWorker), build, mostThreads()); // rejects impossible requests before anything starts
+    const key = keyOfModel(sources, checked, [wantsWorker, variant, threads, instance]);
+    const start = () => startHost(wantsWorker, worker, threads);
+    const request: MakeRequest = async (...given) => ({ ...(await loadRequest(sources, checked, ...given)), tasks: kEngineTasks });
+    const resident = await unlessAborted(ResidentModel.enter(key, start, request), options.signal, (late) => late.leave());
+    return new OpenedModel(sources, options, checked, resident);
+  }
+
+  /** The model, as the caller named it. */
+  get name(): string {
+    const { adapterLeads, adapter, source } = this.sources;
+    return adapterLeads ? adapter!.name : source.name;
+  }
+
+  /** Opens a task, or without a name any task. `start` is the time at which the load began. */
+  async open(task: Task | undefined, options: AnyPipelineOptions, start: number): Promise<OpenedTask> {
+    const listener = new Listener(options.progress_callback);
+    const report = (progress: ProgressInfo) => listener.tell(progress);
+    const wait = <T>(promise: Promise<T>) => listener.unlessFailed(unlessAborted(promise, options.signal));
+    const engine = task && engineTask(task, options);
+    const own = engineOptions(options);
+    const request: MakeRequest = async (...given) => ({
+      ...(await loadRequest(this.sources, this.#checked, ...given)),
+      ...own,
+      share: this.sources.adapter === undefined && Object.keys(own).length === 0,
+      ...(engine ? { task: engine } : { tasks: kEngineTasks }),
+    });
+    const use = await this.#resident.use(engine && keyOfTask(engine.name, own), request, report, wait);
+    try {
+      report({ status: 'ready', task: task ?? use.report.task, model: this.name });
+      listener.check();
+      rememberProbe(use.report.deviceChoice);
+      const started = await this.#resident.started;
+      const info = describeLoad(this.name, choiceFor(this.#checked, started), use.report, started, performance.now() - start);
+      return { ...use, info };
+    } catch (error) {
+      use.leave();
+      throw error;
+    }
+  }
+
+  get started(): Promise<StartedHost> {
+    return this.#resident.started;
+  }
+
+  leave(): void {
+    if (!this.#hasLeft) this.#resident.leave();
+    this.#hasLeft = true;
+  }
+}
+
+function rememberProbe({ probe, probeKey }: DeviceChoice): void {
+  if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
+}
+
+/** A key of everything that models must have in common to share an engine; undefined if the model's content may change. */
+function keyOfModel({ source, adapterLeads, adapter, encoder, labelsEncoder }: Sources, checked: CheckedOptions, more: unknown[]) {
+  const keys = [source, adapter, encoder, labelsEncoder].map((one) => (one === undefined ? null : keyOfSource(one)));
+  if (keys.includes(undefined)) return undefined;
+  const { dtype, weights, device, onDeviceLost, wasm, keepSource } = checked;
+  const engine = wasm instanceof WebAssembly.Module ? numberOf(wasm) : wasm;
+  return JSON.stringify([keys, adapterLeads, dtype, weights, device, onDeviceLost, engine, keepSource, ...more]);
+}
+
+const kNumbers = new WeakMap<object, number>();
+let numbers = 0;
+
+function numberOf(module: object): number {
+  const number = kNumbers.get(module) ?? ++numbers;
+  kNumbers.set(module, number);
+  return number;
+}
+
+function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost): VariantChoice {
+  const choice = chooseVariant(platform().features(inWorker), build, mostThreads());
+  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble}` };
+}
+
+async function loadRequest(
+  { source, adapterLeads, adapter, encoder, labelsEncoder }: Sources,
+  { dtype, weights, device, onDeviceLost, build, wasm, keepSource }: CheckedOptions,
+  started: StartedHost,
+  signal: AbortSignal,
+  notice: (sentence: string) => void,
+): Promise<LoadRequest> {
+  const choice = choiceFor({ build } as CheckedOptions, started);
+  const send = async (one: SourceSpec) => (started.inWorker ? sendable(one, signal, { ...platform().files, notice }) : one);
+  const engine = wasm ?? (await platform().build?.(choice.variant));
+  return {
+    dtype,
+    weights,
+    keepSource,
+    source: await send(source),
+    ...(adapter && { adapter: await send(adapter), adapterLeads }),
+    ...(encoder && { encoder: await send(encoder) }),
+    ...(labelsEncoder && { labelsEncoder: await send(labelsEncoder) }),
+    choice,
+    device,
+    onDeviceLost,
+    probes: { ...kProbes },
+    ...(engine && { wasm: engine }),
+  };
+}
