@@ -191,6 +191,25 @@ describe('answers', () => {
     expect(refused['text-classification']).toEqual({ code: 'unsupported', message });
   });
 
+  test.each(['fp16', 'q8', 'q4'] as const)('%s is made from the only file, model.onnx', async (dtype) => {
+    const only = await onnxRepository('bert-sequence/model.onnx');
+    const found = await logits(only, { dtype });
+    expect(found).toMatchObject({ file: 'onnx/model.onnx', dtype });
+    const { files } = await readTiny('bert-sequence');
+    expect(found.scores).toEqual((await logits(files, { dtype, weights: 'safetensors' })).scores);
+    expect(await logits(only, { dtype, weights: 'onnx' })).toEqual(found);
+    const { downloads } = await describeModel(only);
+    expect(downloads.map((one) => `${one.weights} ${one.dtype} ${one.file}`).sort()).toEqual(
+      ['fp16', 'fp32', 'q4', 'q8'].map((one) => `onnx ${one} onnx/model.onnx`),
+    );
+    const half = await onnxRepository('bert-sequence/model_fp16.onnx', 'model_fp16.onnx');
+    expect(await logits(half, { dtype })).toMatchObject({ file: 'onnx/model_fp16.onnx', dtype });
+    await expect(logits(half, { dtype: 'fp32' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(convertCheckpoint(only, join(root, 'not-exact'), { weights: 'onnx', dtype: 'q8' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
   test('subfolder and model_file_name', async () => {
     const files = await onnxRepository('bert-sequence/model.onnx', 'encoder_int8.onnx');
     const moved = Object.fromEntries(Object.entries(files).map(([name, content]) => [name.replace(/^onnx\//, ''), content]));
