@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { env, envNotices } from '../../web/src/env.js';
-import { checkLoadOptions } from '../../web/src/load_options.js';
+import { checkOptions, type OptionKind } from '../../web/src/options.js';
 
 const kDefaults = { ...env };
 afterEach(() => {
@@ -127,11 +127,19 @@ describe('names of transformers.js', () => {
 });
 
 describe('load options', () => {
-  const kinds = { device: 'other', worker: 'boolean', token: 'string', progress_callback: 'function', signal: 'signal' } as const;
-  const check = (given: unknown) => checkLoadOptions(given as Partial<Record<keyof typeof kinds, unknown>>, kinds as never);
+  const kinds: Record<string, OptionKind> = {
+    device: ['cpu', 'gpu', 'auto'],
+    worker: 'boolean',
+    token: 'string',
+    progress_callback: 'function',
+    signal: 'signal',
+  };
+  const schema = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, { kind }]));
+  const check = (given: unknown) => checkOptions(given as object, schema);
   test.each([
     [{ divice: 'cpu' }, "no option 'divice'. It has device, worker"],
     [{ quantized: true }, "what you mean may be dtype: 'q8'"],
+    [{ device: 'tpu' }, "device must be 'cpu', 'gpu' or 'auto', not 'tpu'"],
     [{ worker: 'no' }, "worker must be true or false, not 'no'"],
     [{ token: 7 }, 'token must be a string, not 7'],
     [{ progress_callback: 'x' }, "progress_callback must be a function, not 'x'"],

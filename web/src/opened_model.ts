@@ -6,16 +6,7 @@ import { mostThreads } from './env.js';
 import { PeruseError, throwIfAborted, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { describeLoad, type ModelInfo } from './pipeline_info.js';
-import {
-  type AnyPipelineOptions,
-  checkDevice,
-  checkDeviceLost,
-  checkWorker,
-  deviceWish,
-  gpuVariant,
-  keepsSource,
-  labelNames,
-} from './pipeline_options.js';
+import { type AnyPipelineOptions, checkWorker, deviceWish, engineDtypeOf, gpuVariant, labelNames } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressInfo } from './progress.js';
@@ -34,14 +25,14 @@ type CheckedOptions = ReturnType<typeof checkOptions>;
 function checkOptions(options: AnyPipelineOptions) {
   const device = deviceWish(options);
   return {
-    dtype: checkDevice(options),
+    dtype: engineDtypeOf(options),
     weights: weightsWish(options),
     device,
-    onDeviceLost: checkDeviceLost(options),
+    onDeviceLost: options.on_device_lost ?? 'recover',
     build: device === 'webgpu' ? gpuVariant(options) : options,
     wasm: engineFiles(options, platform().paths.baseUrl()),
     worker: checkWorker(options),
-    keepSource: keepsSource(options),
+    keepSource: options.cache === 'source',
   };
 }
 
