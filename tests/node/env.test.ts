@@ -11,7 +11,6 @@ const loose = env as unknown as Record<string, unknown>;
 describe('env', () => {
   test.each([
     ['remotePathTemplate', 'URL of the model'],
-    ['fetch', "the model's files"],
     ['nonsense', 'remoteHost'],
     ['__proto__', 'It has'],
     ['toString', 'It has'],

@@ -26,6 +26,8 @@ export interface Env extends TransformersJsEnv {
   offline: boolean;
   /** Store downloaded model files (true), do not store them (false), or store them in this cache. */
   cache: boolean | CustomCache;
+  /** Sends all requests for model files, in the thread that loads, for example through a proxy. Default: the platform's `fetch`. */
+  fetch: typeof globalThis.fetch | undefined;
   /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
   /**
@@ -48,6 +50,7 @@ const kDefaults: Settings = {
   token: undefined,
   offline: false,
   cache: true,
+  fetch: undefined,
   cacheFolder: undefined,
   filesPath: undefined,
   threads: 'auto',
@@ -69,6 +72,7 @@ const kChecks: Record<keyof Settings, Check> = {
     'true, false, or an object with the methods match(url) and put(url, response)',
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
   ],
+  fetch: ['a function with the signature of fetch()', (value) => value === undefined || typeof value === 'function'],
   cacheFolder: ['the path of a folder', (value) => isTextOrNothing(value) && value?.trim() !== ''],
   filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],

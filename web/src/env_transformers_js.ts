@@ -61,7 +61,6 @@ export interface OwnSettings {
 /** Settings that throw if set, because ignoring them would change results or requests. Each with a remedy. */
 export const kRefused: Record<string, string> = {
   remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
-  fetch: "Pass the model's files to pipeline() instead.",
   cache_dir: 'Use cacheFolder.',
   wasmPath: 'Use filesPath.',
 };

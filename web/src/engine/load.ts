@@ -5,7 +5,7 @@
 
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { QuantizedForm } from '../precisions.js';
-import type { ProgressCallback } from '../progress.js';
+import { neverBack, type ProgressCallback } from '../progress.js';
 import {
   type Job,
   locateForTask,
@@ -17,6 +17,7 @@ import {
 } from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
+import { healing } from '../sources/healing.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { taskOfLabelModel } from '../sources/label_models.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
@@ -78,12 +79,13 @@ export async function loadModel(given: LoadRequest, context: LoadContext): Promi
     chosen = engine.deviceChoice;
     return engine;
   };
+  const load = async (one: LoadRequest, by: LoadContext) => healing((opened) => loadInTurn(one, { ...by, files: { ...by.files, opened } }));
   try {
-    return await loadInTurn(request, { ...context, startEngine });
+    return await load(request, { ...context, report: neverBack(context.report), startEngine });
   } catch (error) {
     if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
     // loaded separately, because another task's engine is on the GPU
-    const loaded = await loadInTurn({ ...request, device: 'cpu', share: false }, context);
+    const loaded = await load({ ...request, device: 'cpu', share: false }, context);
     const reason = `the CPU, because the GPU could not take the model: ${describeError(error)}`;
     return { ...loaded, report: { ...loaded.report, deviceChoice: { ...loaded.report.deviceChoice, reason } } };
   }
