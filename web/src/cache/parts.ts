@@ -54,7 +54,10 @@ function partUrl(url: string, id: string, place: number): string {
 /** Positions of the parts in the file. */
 function placesOf(lengths: readonly number[]): number[] {
   let end = 0;
-  return lengths.map((length) => (end += length) - length);
+  return lengths.map((length) => {
+    end += length;
+    return end - length;
+  });
 }
 
 /** Finds the parts of a download that has not ended. `match` asks the cache. */
@@ -111,6 +114,12 @@ function partName(url: string, file: Pick<ServerHeaders, 'etag' | 'lastModified'
   return `${nameOf(url, file)} ${place}`;
 }
 
+interface Part {
+  stream: BlockStream;
+  bytes: number;
+  put: Promise<void>;
+}
+
 /** Stores a file in parts. Its stream has the members of a BlockStream. */
 export class PartedSaving implements Saving {
   readonly saved: Promise<void>;
@@ -123,7 +132,7 @@ export class PartedSaving implements Saving {
   private readonly id_: string;
   private readonly lengths_: number[];
   private place_: number; // position of the current part
-  private part_: { stream: BlockStream; bytes: number; put: Promise<void> } | undefined;
+  private part_: Part | undefined;
   private ready_: Promise<void>;
   private over_ = false;
 
@@ -170,18 +179,20 @@ export class PartedSaving implements Saving {
   private fail(error: unknown): void {
     if (this.over_) return;
     const part = this.part_;
-    if (part === undefined) return this.stop(error);
     this.over_ = true;
-    const kept = part.stream.cut();
-    void kept
-      .then(async (bytes) => {
-        if (bytes === 0) return part.stream.fail(error);
-        await part.put;
-        this.lengths_.push(bytes);
-        await this.putList(kBegun, begunUrl(this.url_));
-      })
-      .catch(() => {})
-      .finally(() => this.settle_.reject(error));
+    const kept = part ? this.keepBlocks(part, error) : Promise.resolve();
+    void kept.catch(() => {}).finally(() => this.settle_.reject(error));
+  }
+
+  private async keepBlocks({ stream, put }: Part, error: unknown): Promise<void> {
+    const bytes = await stream.cut();
+    if (bytes === 0) {
+      stream.fail(error);
+      return;
+    }
+    await put;
+    this.lengths_.push(bytes);
+    await this.putList(kBegun, begunUrl(this.url_));
   }
 
   private stop(error: unknown): void {
@@ -189,7 +200,7 @@ export class PartedSaving implements Saving {
     this.settle_.reject(error);
   }
 
-  private begin() {
+  private begin(): Part {
     const stream = new BlockStream(partName(this.url_, this.file_, this.place_));
     const put = this.cache_.put(
       partUrl(this.url_, this.id_, this.place_),

@@ -5,7 +5,7 @@ import { beside } from '../cache/entry.js';
 import { DamagedEntry, type FileStore, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
 import { PeruseError, type PlainError, throwIfAborted } from '../errors.js';
 import { CommitPin } from './commit_pin.js';
-import { type MissingRemoteFile, type RemoteFile, type UrlFolder } from './folder_url.js';
+import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
 import { isSame, versionOf } from './headers.js';
 import type { Recovery } from './healing.js';
 import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
