@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 async function classify(source: string = 'user/model', options: { offline?: boolean } = {}) {
-  const model = await pipeline('text-classification', source, { worker: false, share: false, ...options });
+  const model = await pipeline('text-classification', source, { worker: false, ...options });
   const [answer] = await model('A gem.');
   const { notices } = model.info;
   await model.dispose();
