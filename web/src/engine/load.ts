@@ -220,6 +220,7 @@ async function loadWeights(
     }
     const weights = await engine.finishWeights();
     if (hasOwnCode(config)) notices.add(kOwnCode);
+    for (const notice of weights.notices ?? []) notices.add(notice);
     const report = {
       task: request.task.name,
       bytes,
