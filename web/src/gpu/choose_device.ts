@@ -6,6 +6,7 @@ import { Engine, type EngineModule } from '../engine/engine.js';
 import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
 import { describeError, PeruseError } from '../errors.js';
 import { resultWithin } from '../patience.js';
+import { parseObject } from '../sources/json.js';
 import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed } from './probe.js';
@@ -130,7 +131,7 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {
-    const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
+    const json = parseObject('config.json', config);
     sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
   } catch {
     // the engine reports the invalid config.json
