@@ -201,7 +201,9 @@ function numberOf(module: object): number {
 
 function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost): VariantChoice {
   const choice = chooseVariant(platform().features(inWorker), build, mostThreads());
-  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble}` };
+  return trouble === undefined || choice.reason.includes(trouble.slice(0, -1))
+    ? choice
+    : { ...choice, reason: `${choice.reason} ${trouble}` };
 }
 
 async function loadRequest(

@@ -16,6 +16,11 @@ export const patience = {
   retries: [500, 2000, 8000],
   /** Longest accepted Retry-After of a server; a longer one fails. */
   retryAfter: 60_000,
+  /** Limit for a GPU device that the caller requires, and for one that `device: 'auto'` would compare with the CPU. */
+  gpu: 20_000,
+  gpuOfChoice: 2000,
+  /** Time between two looks whether a worker that does not answer still exists. */
+  signOfLife: 1000,
   /** Limit for a browser to start a worker's threads. */
   threads: 5000,
   /** Limit for a worker in a browser to end by itself. */
