@@ -177,7 +177,7 @@ describe('answers', () => {
   });
 
   test('auto prefers safetensors of families whose ONNX files are not read, and describe() lists no ONNX file', async () => {
-    const { files } = await readTiny('albert-sequence');
+    const { files } = await readTiny('nomic-bert-sequence');
     const both: Files = { ...files, 'onnx/model_quantized.onnx': new Uint8Array(1000) };
     expect(await logits(both, { dtype: 'q8' })).toMatchObject({ file: 'model.safetensors', dtype: 'q8' });
     const found = await describeModel(both);
@@ -187,7 +187,7 @@ describe('answers', () => {
     const { 'model.safetensors': _, ...only } = both;
     const { downloads, refused } = await describeModel(only);
     expect(downloads).toEqual([]);
-    const message = 'ONNX files of models of type "albert" are not read; use model.safetensors';
+    const message = 'ONNX files of models of type "nomic_bert" are not read; use model.safetensors';
     expect(refused['text-classification']).toEqual({ code: 'unsupported', message });
   });
 
@@ -314,7 +314,10 @@ describe('refusals', () => {
 
   test('a family whose files were never compared', async () => {
     const content = (await onnxFiles('bert-sequence/model.onnx'))['model.onnx']!;
-    await expect(opened(content, 'albert')).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('"albert"') });
+    await expect(opened(content, 'nomic_bert')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('"nomic_bert"'),
+    });
   });
 
   test('options that make no sense', async () => {
