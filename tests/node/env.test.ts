@@ -37,8 +37,6 @@ describe('env', () => {
     ['threads', 'many'],
     ['threads', 17],
     ['threads', Symbol('x')],
-    ['debug', 'console'],
-    ['debug', Object.create(null)],
   ])('%s can not be %s', (name, value) => {
     expect(() => {
       loose[name] = value;
@@ -50,7 +48,7 @@ describe('env', () => {
 
   test('takes what is right', () => {
     const cache = { match: async () => undefined, put: async () => {} };
-    Object.assign(env, { token: null, cache, threads: '4', debug: () => {}, filesPath: new URL('http://x/'), localModelPath: undefined });
+    Object.assign(env, { token: null, cache, threads: '4', filesPath: new URL('http://x/'), localModelPath: undefined });
     expect(env).toMatchObject({ token: undefined, cache, threads: 4 });
     expect(Object.keys(env)).toEqual(Object.keys(kDefaults));
   });

@@ -78,7 +78,7 @@ export async function describeIn(
   ask: (request: DescribeRequest) => Promise<DescriptionReport>,
 ): Promise<ModelDescription> {
   const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
-  const wasm = engineFiles({ wasm_path: await platform().filesFolder?.() }, platform().paths.baseUrl());
+  const wasm = engineFiles({ filesFolder: await platform().filesFolder?.() }, platform().paths.baseUrl());
   const stop = new AbortController();
   try {
     const choice = chooseVariant(platform().features(started.inWorker), { threads: 1 });

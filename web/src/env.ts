@@ -37,11 +37,6 @@ export interface Env extends TransformersJsEnv {
   filesPath: string | URL | undefined;
   /** The maximum number of threads, 1 to 16. Fewer run if the machine has fewer processors, or if the page lacks shared memory. */
   threads: number | 'auto';
-  /**
-   * Receives sentences about a load: the build and the reason for it, the head and its tensors, unused tensors of the checkpoint. For example
-   * `console.debug`. A pipeline's `info` has the same as data.
-   */
-  debug: ((message: string) => void) | undefined;
 }
 
 const kDefaults: Settings = {
@@ -54,7 +49,6 @@ const kDefaults: Settings = {
   cacheFolder: undefined,
   filesPath: undefined,
   threads: 'auto',
-  debug: undefined,
 };
 
 type Check = [expected: string, isRight: (value: unknown) => boolean];
@@ -76,7 +70,6 @@ const kChecks: Record<keyof Settings, Check> = {
   cacheFolder: ['the path of a folder', (value) => isTextOrNothing(value) && value?.trim() !== ''],
   filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],
-  debug: ['a function', (value) => value === undefined || typeof value === 'function'],
 };
 
 function isCount(value: unknown): boolean {

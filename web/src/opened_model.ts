@@ -28,7 +28,6 @@ function checkOptions(options: AnyPipelineOptions) {
     dtype: engineDtypeOf(options),
     weights: weightsWish(options),
     device,
-    onDeviceLost: options.on_device_lost ?? 'recover',
     build: device === 'webgpu' ? gpuVariant(options) : options,
     wasm: engineFiles(options, platform().paths.baseUrl()),
     worker: checkWorker(options),
@@ -62,7 +61,7 @@ export async function openModel<T>(
   instance = 0,
 ): Promise<T> {
   throwIfAborted(given.signal);
-  const options = { ...given, wasm_path: given.wasm_path ?? (await platform().filesFolder?.()) };
+  const options = { ...given, filesFolder: await platform().filesFolder?.() };
   const opening = async (spec: SourceSpec, leading?: SourceSpec) => {
     const model = await OpenedModel.open(await sourcesOf(spec, leading, options), options, instance);
     try {
@@ -185,9 +184,9 @@ function rememberProbe({ probe, probeKey }: DeviceChoice): void {
 function keyOfModel({ source, adapterLeads, adapter, encoder, labelsEncoder }: Sources, checked: CheckedOptions, more: unknown[]) {
   const keys = [source, adapter, encoder, labelsEncoder].map((one) => (one === undefined ? null : keyOfSource(one)));
   if (keys.includes(undefined)) return undefined;
-  const { dtype, weights, device, onDeviceLost, wasm, keepSource } = checked;
+  const { dtype, weights, device, wasm, keepSource } = checked;
   const engine = wasm instanceof WebAssembly.Module ? numberOf(wasm) : wasm;
-  return JSON.stringify([keys, adapterLeads, dtype, weights, device, onDeviceLost, engine, keepSource, ...more]);
+  return JSON.stringify([keys, adapterLeads, dtype, weights, device, engine, keepSource, ...more]);
 }
 
 const kNumbers = new WeakMap<object, number>();
@@ -208,7 +207,7 @@ function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost
 
 async function loadRequest(
   { source, adapterLeads, adapter, encoder, labelsEncoder }: Sources,
-  { dtype, weights, device, onDeviceLost, build, wasm, keepSource }: CheckedOptions,
+  { dtype, weights, device, build, wasm, keepSource }: CheckedOptions,
   started: StartedHost,
   signal: AbortSignal,
   notice: (sentence: string) => void,
@@ -226,7 +225,6 @@ async function loadRequest(
     ...(labelsEncoder && { labelsEncoder: await send(labelsEncoder) }),
     choice,
     device,
-    onDeviceLost,
     probes: { ...kProbes },
     ...(engine && { wasm: engine }),
   };

@@ -97,17 +97,10 @@ export const kLoadOptions = {
   /** Number of threads, 1 to 16. Default 'auto'. */
   threads: option<number | 'auto'>({ kind: 'other', default: 'auto', flag: { value: 'n', help: 'number of CPU threads' } }),
   /**
-   * What a call does if the GPU device was lost before it (driver reset, sleep). 'recover' (default) loads the model again; bytes given as
-   * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
-   */
-  on_device_lost: option({ kind: ['recover', 'refuse'], default: 'recover' }),
-  /**
    * Whether to compute in a worker, or in the calling thread (false). Default 'auto': in a worker, unless none can be started (service workers,
    * policies), which `info.notices` then reports.
    */
   worker: option<boolean | 'auto'>({ kind: 'other', default: 'auto' }),
-  /** The URL of a folder with the engine's builds (peruse-*.wasm). Default: `env.filesPath`, or the package's own. */
-  wasm_path: option<string | URL>({ kind: 'other' }),
   /**
    * The compiled build 'peruse-simd.wasm' or 'peruse-relaxed.wasm', for hosts that do not allow compilation at run time (Cloudflare's
    * workers). Set `variant` to the same name.

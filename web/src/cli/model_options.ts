@@ -2,6 +2,7 @@ import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { pick, kSourceOptions as sourceSchema } from '../options.js';
 import { type Pipeline, pipelineOf } from '../pipeline.js';
+import { loadNotes } from '../pipeline_info.js';
 import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions, type PipelineOptionsOf } from '../pipeline_options.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { flag, type Options, UsageError, type Values } from './command.js';
@@ -43,10 +44,6 @@ export async function loadModel<T extends TaskOrAlias>(
   instance = 0,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   if (flag(values, 'no-cache')) env.cache = false;
-  if (flag(values, 'debug'))
-    env.debug = (message) => {
-      io.err(`${printable(message)}\n`);
-    };
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
     token: io.environment.HF_TOKEN,
@@ -56,7 +53,8 @@ export async function loadModel<T extends TaskOrAlias>(
   };
   try {
     const loaded = (await pipelineOf(task, model, options as PipelineOptionsOf<T>, instance)) as Pipeline<ResolvedTask<T>>;
-    if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
+    const notes = flag(values, 'debug') ? loadNotes(loaded.info, task) : loaded.info.notices;
+    for (const note of notes) io.err(`${printable(note)}\n`);
     return loaded;
   } finally {
     bar?.clear();

@@ -110,8 +110,6 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   max_length?: number;
   /** Number of threads, 1 to 16. Default 'auto', at most `env.threads`. It does not change the result. */
   threads?: number | 'auto';
-  /** The URL of a folder with peruse-teach.wasm and peruse-teach-threads.wasm. Default: `env.filesPath`, or the package's own. */
-  wasm_path?: string | URL;
 }
 
 interface TeachOption {
@@ -155,7 +153,6 @@ const kTeachOptions = {
   token: { kind: 'string' },
   validation: { kind: 'other' },
   warmup: { kind: 'number', passedOn: true, of: 'steps' },
-  wasm_path: { kind: 'other' },
   weight_decay: { kind: 'number', passedOn: true, of: 'steps' },
 } as const satisfies Record<keyof TeachOptions, TeachOption>;
 

@@ -1,3 +1,4 @@
+import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
 import { checkOptions } from '../options.js';
 import { platform } from '../platform/current.js';
@@ -53,7 +54,7 @@ function prepare(task: TrainingTask, lines: readonly string[], options: Pretrain
   }
   return {
     task,
-    wasm: engineFolder(options.wasm_path, platform().paths.baseUrl()),
+    wasm: engineFolder(env.filesPath, platform().paths.baseUrl()),
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },

@@ -29,8 +29,6 @@ const kLoadOptions = {
   progress_callback: option<ProgressCallback>({ kind: 'function' }),
   /** Cancels loading. */
   signal: option({ kind: 'signal' }),
-  /** The URL of a folder with peruse-tokenizer.wasm, instead of the package's own. Default: `env.filesPath`. */
-  wasm_path: option<string | URL>({ kind: 'other' }),
   /** The compiled peruse-tokenizer.wasm, for hosts that do not allow compilation at run time (Cloudflare's workers). */
   wasm_module: option<WasmModule>({ kind: 'other' }),
 };
@@ -118,7 +116,7 @@ export class Tokenizer {
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
   const runtime = tokenizerRuntime();
   const { paths } = runtime;
-  const wasm = engineFiles({ ...options, wasm_path: options.wasm_path ?? env.filesPath }, paths.baseUrl());
+  const wasm = engineFiles({ ...options, filesFolder: env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);
