@@ -24,7 +24,7 @@ const kCopied = ['README.md', 'LICENSE'];
 const kDropped = ['vocab.txt'];
 
 /** Models with token embeddings of 4 bits; docs/internals/precision.md says what these cost. The others are q8. */
-const kInFourBits = ['peruse-reader-deberta-tiny', 'peruse-zero-shot-deberta-tiny'];
+const kInFourBits = ['peruse-multilingual-tagger-convbert-tiny', 'peruse-reader-deberta-tiny', 'peruse-zero-shot-deberta-tiny'];
 
 export function demoModels() {
   return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));

@@ -133,6 +133,9 @@ const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];
 
+/** A model that only those choose who write in other languages; stored when it is used. */
+const kOnDemand = /^models\/peruse-multilingual/;
+
 /** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the page is idle (`inUse`). */
 function siteFiles(site) {
   const files = readdirSync(site, { recursive: true })
@@ -142,7 +145,8 @@ function siteFiles(site) {
   const hash = createHash('sha256');
   for (const file of files) if (statSync(join(site, file)).isFile()) hash.update(file).update(readFileSync(join(site, file)));
   const isPacked = (file) => files.includes(`${file}.gzip`);
-  const isNeeded = (file) => /^(models|peruse)\/.*\.(js|json|safetensors|gzip|wasm)$/.test(file) && !isPacked(file);
+  const isNeeded = (file) =>
+    /^(models|peruse)\/.*\.(js|json|safetensors|gzip|wasm)$/.test(file) && !kOnDemand.test(file) && !isPacked(file);
   const later = files.filter((file) => !kAtOnce.test(file) && isNeeded(file));
   const placeOf = (file) => kNext.findIndex((name) => name.test(file)) >>> 0; // -1 becomes the last
   const inUse = later.sort((a, b) => placeOf(a) - placeOf(b));

@@ -14,8 +14,7 @@ namespace peruse {
 // kMalformedFile, kUnsupported (names the module).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
-// Reads length limit, prompts and activation of a cross-encoder from sentence_bert_config.json and config_sentence_transformers.json.
-// Ignores both if modules.json is absent.
+// Reads prompts and activation of a cross-encoder from config_sentence_transformers.json; ignores it if modules.json is absent.
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
 
 }  // namespace peruse

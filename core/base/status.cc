@@ -3,10 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten/console.h>
-#endif
-
 namespace peruse {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -50,14 +46,6 @@ void CheckFailed(const char* condition, const char* file, int line) {
   std::abort();
 }
 
-void CheckFailed(uint32_t place) {
-  const std::string message = "check " + std::to_string(place) + " failed";
-#if defined(__EMSCRIPTEN__)
-  emscripten_err(message.c_str());
-#else
-  std::fprintf(stderr, "%s\n", message.c_str());
-#endif
-  std::abort();
-}
+void CheckFailed() { std::abort(); }
 
 }  // namespace peruse

@@ -5,6 +5,11 @@ export interface BundledModel {
 }
 
 export const kTagger: BundledModel = { name: 'Names, ConvBERT', folder: 'peruse-tagger-convbert-tiny', task: 'redact' };
+export const kMultilingualTagger: BundledModel = {
+  name: 'Names in 15 languages, ConvBERT',
+  folder: 'peruse-multilingual-tagger-convbert-tiny',
+  task: 'redact',
+};
 export const kSorter: BundledModel = {
   name: 'Any labels, DeBERTa',
   folder: 'peruse-zero-shot-deberta-tiny',
@@ -24,5 +29,5 @@ export function addressOf({ folder }: BundledModel): string {
 }
 
 export function isBundled(source: unknown): source is string {
-  return [kTagger, kSorter, kOpinions, kReader].some((model) => addressOf(model) === source);
+  return [kTagger, kMultilingualTagger, kSorter, kOpinions, kReader].some((model) => addressOf(model) === source);
 }

@@ -1,7 +1,7 @@
 // The redaction tab: replaces private details in a message to a chatbot, and restores them in its answer. The model finds names; patterns
 // find details with a fixed form.
 import { createRedactor, type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
-import { kTagger } from './bundled.js';
+import { kMultilingualTagger, kTagger } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
@@ -92,7 +92,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     roundTrip.forgetOffer();
   });
   const task: TaskPanel<Pipeline<'redact'>, Redaction> = new TaskPanel(panel, proof, {
-    bundled: [kTagger],
+    bundled: [kTagger, kMultilingualTagger],
     curated: taggerModels,
     load: (source, options) => pipeline('redact', source, options),
     ask: (redactor, signal) => {

@@ -124,7 +124,10 @@ describe('a model behind a URL', () => {
   test('is what is stored when the server is gone', async () => {
     await load(`${server.url}m`);
     await server.close();
-    expectWhole(await load(`${server.url}m`));
+    await expect(load(`${server.url}m`)).rejects.toMatchObject({
+      code: 'network',
+      message: expect.stringContaining('tokenizer_config.json'),
+    });
     expectWhole(await load(`${server.url}m`, { offline: true }));
   });
 });

@@ -51,16 +51,23 @@ test.each([false, true])(
   120_000,
 );
 
-test('entities of 170 texts, by every aggregation strategy', async () => {
-  const fixture = await readFixture<TaggerFixture>('tagger');
-  expect(fixture.cases.length).toBeGreaterThanOrEqual(170);
-  const tag = await pipeline('token-classification', folder('peruse-tagger-convbert-tiny'));
-  try {
-    await checkTagger(fixture, tag);
-  } finally {
-    await tag.dispose();
-  }
-}, 120_000);
+test.each([
+  ['tagger', 'peruse-tagger-convbert-tiny', 170],
+  ['multilingual', 'peruse-multilingual-tagger-convbert-tiny', 180],
+])(
+  'entities of texts, by every aggregation strategy: %s',
+  async (name, model, count) => {
+    const fixture = await readFixture<TaggerFixture>(name);
+    expect(fixture.cases.length).toBeGreaterThanOrEqual(count);
+    const tag = await pipeline('token-classification', folder(model));
+    try {
+      await checkTagger(fixture, tag);
+    } finally {
+      await tag.dispose();
+    }
+  },
+  120_000,
+);
 
 test.each([false, true])(
   'labels of 140 texts, unknown to the model, with worker: %s',

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools" / "train"))
 
 from shared.entities import ner_sentences  # noqa: E402
 from shared.texts import DEFAULT_DATA_DIR, read_squad, sentiment_rows  # noqa: E402
-from shared.zero_shot_sets import label_table, labelled_sets  # noqa: E402
+from shared.zero_shot_texts import label_table, labelled_sets  # noqa: E402
 
 ODD_SENTENCES = [
     "A", "!", "...", "not bad", "Not good.", "NOT GOOD", "BEST FILM OF THE YEAR!!!", "worst. movie. ever.", "👍", "👎👎👎",
@@ -131,12 +131,21 @@ def tagger_texts(data_dir):
         yield "odd", text
 
 
-def run_tagger(model_dir, data_dir):
+def multilingual_texts(_):
+    """Every third of the everyday messages, whose braces mark details."""
+    lines = (ROOT / "models" / "everyday_multilingual.txt").read_text(encoding="utf-8").splitlines()
+    for line in [line.removeprefix("- ") for line in lines if line and line[0] not in "#="][::3]:
+        yield "everyday", line.replace("{", "").replace("}", "")
+    for text in ODD_SENTENCES:
+        yield "odd", text
+
+
+def run_tagger(model_dir, data_dir, texts=tagger_texts):
     model = AutoModelForTokenClassification.from_pretrained(model_dir, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
     tag = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
     cases = []
-    for number, (source, text) in enumerate(tagger_texts(data_dir)):
+    for number, (source, text) in enumerate(texts(data_dir)):
         strategy = ("none", "simple", "first", "average", "max")[number % 5]
         entities = [{key: value if isinstance(value, (str, int)) else float(value) for key, value in one.items()}
                     for one in tag(text, aggregation_strategy=strategy)]
@@ -173,6 +182,10 @@ def run_zero_shot(model_dir, data_dir):
     return {"cases": cases}
 
 
+def run_multilingual(model_dir, data_dir):
+    return run_tagger(model_dir, data_dir, multilingual_texts)
+
+
 def write(path, content):
     versions = {module.__name__: module.__version__ for module in (transformers, tokenizers, torch)}
     content = {"made_by": "tests/reference/make_demo_fixtures.py", "versions": versions} | content
@@ -187,13 +200,14 @@ def main():
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--models-dir", type=Path, default=ROOT / "models")
     parser.add_argument("--out-dir", type=Path, default=ROOT / "tests" / "fixtures" / "demo")
-    parser.add_argument("--only", choices=["sentiment", "reader", "tagger", "zero-shot"])
+    parser.add_argument("--only", choices=["sentiment", "reader", "tagger", "multilingual", "zero-shot"])
     args = parser.parse_args()
     torch.set_num_threads(1)
     args.out_dir.mkdir(parents=True, exist_ok=True)
     for name, run, model in (("sentiment", run_sentiment, "peruse-sentiment-convbert-tiny"),
                              ("reader", run_reader, "peruse-reader-deberta-tiny"),
                              ("tagger", run_tagger, "peruse-tagger-convbert-tiny"),
+                             ("multilingual", run_multilingual, "peruse-multilingual-tagger-convbert-tiny"),
                              ("zero-shot", run_zero_shot, "peruse-zero-shot-deberta-tiny")):
         if args.only in (None, name):
             write(args.out_dir / f"{name}.json", run(args.models_dir / model, args.data_dir))

@@ -47,7 +47,7 @@ def sentiment_student(args):
     mask = tokenizer.token_to_id("[MASK]")
 
     def rows(number):
-        labelled = texts.labelled(number, LABELLED, remarks=3000, neither=0)
+        labelled = texts.labelled(number, LABELLED, remarks=7000, neither=0)
         shown = labelled + [(None, text) for text in texts.unlabelled(number, UNLABELLED)]
         logits = torch.from_numpy(sentiment.predict(teacher, sentiment.encode(teacher_tokenizer, shown)))
         said = torch.softmax(logits, 1)[:, 1].tolist()

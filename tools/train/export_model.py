@@ -4,6 +4,7 @@
 """
 
 import argparse
+import math
 from pathlib import Path
 
 import torch
@@ -68,6 +69,7 @@ def main():
     parser.add_argument("--mix", type=Path, help="another saved folder of the same structure, of whose weights --share is taken")
     parser.add_argument("--share", type=float, default=0.0)
     parser.add_argument("--temperature", type=float, default=1.0, help="divides the logits of a sentiment model")
+    parser.add_argument("--cautious", type=float, default=0.5, help="makes a tagger give O half where it gave this chance: it then hides more")
     args = parser.parse_args()
     model = load(args.weights)
     if args.mix:  # a mean with the weights from which the training began: some of what the model forgot comes back
@@ -75,6 +77,8 @@ def main():
             torch._foreach_lerp_(list(model.parameters()), list(load(args.mix).parameters()), args.share)
     for value in model.classifier.out_proj.parameters() if args.temperature != 1 else ():
         value.data /= args.temperature
+    if args.cautious != 0.5:
+        model.classifier.bias.data[model.config.label2id["O"]] -= math.log(args.cautious / (1 - args.cautious))
     even_embeddings(model)
     turn_between(model)
     save_model(model.half(), args.weights, args.out_dir)

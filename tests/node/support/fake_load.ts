@@ -14,13 +14,8 @@ export async function loadFake(
   source: string,
   { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: Partial<Runtime> } = {},
 ): Promise<FakeLoad> {
-  let record: FakeRecord | undefined;
-  const startEngine = async () => {
-    const fake = fakeEngine(); // a load that is repeated starts an engine of its own
-    record = fake.record;
-    return fake.engine;
-  };
-  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine, ...parts });
+  const { engine, record } = fakeEngine();
+  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine, ...parts });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {
@@ -30,7 +25,7 @@ export async function loadFake(
       source: spec,
       choice: { variant: 'simd', threads: 1, reason: '' },
     });
-    return { record: record!, report };
+    return { record, report };
   } catch (error) {
     host.dispose();
     throw error;

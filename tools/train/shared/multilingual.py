@@ -20,9 +20,9 @@ from shared.messages import Message, SLOT, joined
 from shared.templates import expanded, is_held_out, read_lines
 from shared.texts import part_of as text_part, read_squad, sentences
 
-TYPES = ("PER", "ORG", "LOC", "DATE", "EMAIL", "PHONE", "LINK", "CARD", "IBAN", "ID")
+TYPES = ("PER", "ORG", "LOC", "BIRTH_DATE", "EMAIL", "PHONE", "LINK", "CARD", "IBAN", "ID")
 LABELS = ("O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"))
-KIND_OF = {"FIRST": "PER", "LAST": "PER", "FULL": "PER", "OBL": "PER", "ORG": "ORG", "CITY": "LOC", "STREET": "LOC", "ADDR": "LOC", "BIRTH": "DATE",
+KIND_OF = {"FIRST": "PER", "LAST": "PER", "FULL": "PER", "OBL": "PER", "ORG": "ORG", "CITY": "LOC", "STREET": "LOC", "ADDR": "LOC", "BIRTH": "BIRTH_DATE",
            "PHONE": "PHONE", "EMAIL": "EMAIL", "IBAN": "IBAN", "ID": "ID"}  # the others, DATE and NUM, are not private
 DRAWN = {"FIRST": 900, "LAST": 900, "ORG": 150, "CITY": 300, "STREET": 300, "ADDR": 400, "PHONE": 300}
 IDEOGRAPHIC = ("zh", "ja", "ko")

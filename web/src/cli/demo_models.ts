@@ -25,7 +25,7 @@ export async function findDemoModels(io: Io): Promise<DemoModels> {
   const place = join(dirname(defaultCacheFolder()), `demo-${version}`);
   const kept = installedFrom(join(place, 'x.js'));
   if (kept !== undefined) return { folder: kept };
-  io.err(`Fetching the demo models (${kName} ${version}, 9 MB) from npm, once.\n`);
+  io.err(`Fetching the demo models (${kName} ${version}, 10 MB) from npm, once.\n`);
   const why = await fetchPackage(`${kName}@${version}`, place).catch(describeError);
   const fetched = installedFrom(join(place, 'x.js'));
   return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };

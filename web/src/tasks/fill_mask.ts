@@ -1,9 +1,7 @@
 import { PeruseError } from '../errors.js';
-import { type Given, option } from '../options.js';
 import {
   asList,
   type CallOptions,
-  callOptions,
   checkString,
   checkStrings,
   engineOptions,
@@ -11,21 +9,19 @@ import {
   nameOf,
   type OneOrMany,
   type Run,
+  taskOptions,
 } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-const kTask = 'fill-mask';
-const kOptions = callOptions(kTask, {
-  /** Number of proposals for each mask, best first. Default 5. */
-  top_k: option({ kind: 'number', default: 5 }),
-  /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
-  targets: option<string | readonly string[]>({ kind: 'other', default: 'the whole vocabulary' }),
-  /** Return a list of proposals for each mask of a text. By default a text has exactly one mask. */
-  all_masks: option({ kind: 'boolean', default: false }),
-});
-
 /** Options of fill-mask. */
-export interface FillMaskOptions extends CallOptions, Given<typeof kOptions> {}
+export interface FillMaskOptions extends CallOptions {
+  /** Number of proposals for each mask, best first. Default 5. */
+  top_k?: number;
+  /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
+  targets?: string | readonly string[];
+  /** Return a list of proposals for each mask of a text. By default a text has exactly one mask. */
+  all_masks?: boolean;
+}
 
 /** A token that fits at the mask. */
 export interface MaskProposal {
@@ -56,6 +52,9 @@ export interface FillMaskCall {
     options?: O,
   ): Promise<OneOrMany<I, FillMaskOutput<O>>>;
 }
+
+const kTask = 'fill-mask';
+const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: 'number', targets: 'other', all_masks: 'boolean' });
 
 function createCall(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
