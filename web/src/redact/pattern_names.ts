@@ -2,11 +2,27 @@
 import type { TextRange } from './text_folding.js';
 
 /** Ordered by reliability: if two patterns match the same characters, the earlier one wins. */
-export const kPatternNames = ['LINK', 'EMAIL', 'KEY', 'IBAN', 'MAC', 'IP', 'CARD', 'BIRTH_DATE', 'NATIONAL_ID', 'PHONE'] as const;
+export const kPatternNames = [
+  'LINK',
+  'EMAIL',
+  'KEY',
+  'IBAN',
+  'MAC',
+  'IP',
+  'CARD',
+  'BIRTH_DATE',
+  'NATIONAL_ID',
+  'PHONE',
+  'PLATE',
+  'HANDLE',
+  'FIELD',
+] as const;
 
 /**
  * Details that patterns find: 'EMAIL'; 'LINK'; 'IBAN' and 'CARD' with right check digits; 'PHONE'; 'IP' and 'MAC' addresses; 'KEY' (API keys,
- * tokens, passwords after a cue such as 'password:'); 'BIRTH_DATE' (dates after a cue); 'NATIONAL_ID' (identity numbers with right check digits).
+ * tokens, passwords after a cue such as 'password:'); 'BIRTH_DATE' (dates after a cue); 'NATIONAL_ID' (identity numbers with right check digits);
+ * 'PLATE' (number plates); 'HANDLE' ('@name'); 'FIELD': values of private keys of JSON, heads of CSV, key=value lines, mail headers and
+ * signatures, with the types PER, LOC, ID, KEY, PHONE, EMAIL and BIRTH_DATE.
  */
 export type PatternName = (typeof kPatternNames)[number];
 

@@ -5,6 +5,8 @@ import { type FindDetails, kPatternNames, type PatternFinder, type PatternMatch,
 import { findCards, findIbans } from './patterns/accounts.js';
 import { findEmails, findLinks } from './patterns/addresses.js';
 import { findBirthDates } from './patterns/birth_dates.js';
+import { findFields } from './patterns/fields.js';
+import { findHandles, findPlates } from './patterns/handles.js';
 import { findKeys } from './patterns/keys.js';
 import { findNationalIds } from './patterns/national_ids.js';
 import { findIpAddresses, findMacAddresses } from './patterns/network.js';
@@ -12,7 +14,7 @@ import { findPhones } from './patterns/phones.js';
 import { findSpokenNumbers } from './patterns/spoken_numbers.js';
 import { foldText, type TextRange } from './text_folding.js';
 
-const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
+const kPatterns: Record<PatternName, (text: string) => readonly (TextRange & { type?: string })[]> = {
   LINK: findLinks,
   EMAIL: findEmails,
   KEY: findKeys,
@@ -23,6 +25,9 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   BIRTH_DATE: findBirthDates,
   NATIONAL_ID: findNationalIds,
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
+  PLATE: findPlates,
+  HANDLE: findHandles,
+  FIELD: findFields,
 };
 
 /** Finds details in a folded text, in text order. Merges overlapping details; the type of the caller's own pattern wins. */
@@ -30,7 +35,14 @@ export const findDetails: FindDetails = (text, patterns) => {
   const own = patterns.filter((one) => typeof one !== 'string');
   const known = kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] }));
   const found = [own, known].flatMap((finders, which) =>
-    finders.flatMap(({ type, find }) => [...find(text)].map(({ start, end }) => ({ type, start, end, score: which === 0 ? 2 : 1 }))),
+    finders.flatMap(({ type, find }) =>
+      [...find(text)].map((range: TextRange & { type?: string }) => ({
+        type: which === 0 ? type : (range.type ?? type),
+        start: range.start,
+        end: range.end,
+        score: which === 0 ? 2 : 1,
+      })),
+    ),
   );
   return merged(found).map(({ type, start, end }) => ({ type, start, end }));
 };

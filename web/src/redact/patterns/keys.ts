@@ -1,6 +1,7 @@
 // Secrets: API keys by the prefixes of the usual providers, signed tokens, private keys, and passwords after a cue.
 import type { TextRange } from '../text_folding.js';
 import { rangesOf } from './cues.js';
+import { kNoValue } from './fields.js';
 
 const kForms = [
   'sk-[\\w-]{20,}', // OpenAI, Anthropic, OpenRouter
@@ -43,10 +44,18 @@ const kAfterCue = new RegExp(
   'giud',
 );
 
+const kNamesOnly = new RegExp(`^${kSecretName}$`, 'iu');
+
 export function findKeys(text: string): TextRange[] {
   const cued = [...text.matchAll(kAfterCue)].map(({ indices }) => {
     const [start, end] = indices!.groups!.detail ?? indices!.groups!.said!;
     return { start, end: end - (text.slice(start, end).match(/[.!?)\]]+$/)?.[0].length ?? 0) };
   });
-  return [...rangesOf(text, kPrivateKey), ...rangesOf(text, kKeys), ...cued.filter(({ start, end }) => end - start >= 4)];
+  const secrets = cued.filter(({ start, end }) => end - start >= 4 && isSecret(text.slice(start, end)));
+  return [...rangesOf(text, kPrivateKey), ...rangesOf(text, kKeys), ...secrets];
+}
+
+/** Words of programs are not secrets: types, calls, the names of the variables themselves. */
+function isSecret(value: string): boolean {
+  return !kNoValue.test(value) && !/^[a-z_.]+\(/i.test(value) && !kNamesOnly.test(value);
 }

@@ -1,0 +1,90 @@
+// Values that are private because of their name, handles and number plates; and the words next to them that are not private.
+import { describe, expect, test } from 'vitest';
+import { redact } from '../../web/src/index_redact.js';
+import { findPatterns } from '../../web/src/redact/patterns.js';
+import { giving, redact as withModel } from './support/redact_stubs.js';
+
+function found(text: string): string[] {
+  return findPatterns(text).map(({ type, start, end }) => `${type} ${text.slice(start, end)}`);
+}
+
+describe('fields', () => {
+  test.each<[string, string[]]>([
+    ['{"firstName": "mary", "lastName": "Miller", "id": 5}', ['PER mary', 'PER Miller']],
+    ['{"user": {"street": "12 High Street", "zip": "10115", "zip2": 10115}}', ['LOC 12 High Street', 'LOC 10115']],
+    ["{ 'username': 'mk77', 'password': 'x1', postal_code: 75001 }", ['ID mk77', 'KEY x1', 'LOC 75001']],
+    ['{"Nachname":"M\u00fcller","Stra\u00dfe":"Hauptstr. 5","PLZ":"10115"}', ['PER M\u00fcller', 'LOC Hauptstr. 5', 'LOC 10115']],
+    ['{"\u59d3\u540d": "\u738b\u4f1f", "\u5730\u5740": "\u5317\u4eac"}', ['PER \u738b\u4f1f', 'LOC \u5317\u4eac']],
+    ['{"billing_street": "1 Main St", "customer.lastName": "Bo"}', ['LOC 1 Main St', 'PER Bo']],
+    ['id,last_name,zip\n1,Miller,10115\n2,"O\'Neil, jr",20095', ['PER Miller', 'LOC 10115', "PER O'Neil, jr", 'LOC 20095']],
+    ['Name;Ort;Betrag\nAnna Bell;Rom;12,50\n\nEnde; gut; alles', ['PER Anna Bell', 'LOC Rom']],
+    ['user=mary pass=hunter2 ip=none', ['ID mary', 'KEY hunter2']],
+    ['DB_PASSWORD=hunter2\nAPP_NAME=shop', ['KEY hunter2']],
+    ['GET /?lastName=Miller&page=2', ['PER Miller']],
+    ['First name: Mary\nSurname: Miller\nStreet: 5 High Road', ['PER Mary', 'PER Miller', 'LOC 5 High Road']],
+    [
+      'From: Mary Miller <mary@example.org>\nTo: "Bell, Tom" <t@b.cd>',
+      ['PER Mary Miller', 'EMAIL mary@example.org', 'PER Bell, Tom', 'EMAIL t@b.cd'],
+    ],
+    ['See you.\n\nBest regards,\nmary miller', ['PER mary miller']],
+    ['Mit freundlichen Gr\u00fc\u00dfen\n\nJ\u00f6rg Bach\nVertrieb', ['PER J\u00f6rg Bach']],
+    [
+      '\u0421 \u0443\u0432\u0430\u0436\u0435\u043d\u0438\u0435\u043c,\n\u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432',
+      ['PER \u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432'],
+    ],
+  ])('%j', (text, expected) => expect(found(text)).toEqual(expected));
+
+  test.each([
+    '{"name": "Blue Kettle", "title": "A book", "version": "1.2"}',
+    '{"password": null, "token": "", "user": "<user>", "zip": "string"}',
+    'def login(user, password):\n    return check(user=user, password=password)',
+    'const token = next(tokens); let user = users[0];',
+    'id,title,price\n1,Kettle,12\n2,Pot,9',
+    'Address: where you live is your own affair. We do not ask.',
+    'Note: the city is large',
+    'Thanks,\nI will call you when the parts have arrived at the shop.',
+    'password: string; user?: User;',
+    'a = b, c = d',
+  ])('%j is not private', (text) => expect(found(text)).toEqual([]));
+});
+
+describe('handles and number plates', () => {
+  test.each<[string, string[]]>([
+    ['Thanks @mary_k and @tom.bell!', ['HANDLE @mary_k', 'HANDLE @tom.bell']],
+    ['My insta is mary_k99, on reddit u/mary-k', ['HANDLE mary_k99', 'HANDLE u/mary-k']],
+    ['The car AB12 CDE, the van AA-123-BB, B-MW 1234', ['PLATE AB12 CDE', 'PLATE AA-123-BB', 'PLATE B-MW 1234']],
+    ['Number plate: 7XYZ 123', ['PLATE 7XYZ 123']],
+    ['Kennzeichen HH AB 123', ['PLATE HH AB 123']],
+    ['\u4eacA\u00b712345', ['PLATE \u4eacA\u00b712345']],
+  ])('%j', (text, expected) => expect(found(text)).toEqual(expected));
+
+  test.each([
+    '@media print { a { color: red } }',
+    '@property\ndef name(self):\n  return 1',
+    'npm i @types/node @babel/core',
+    'See you @home, @all. 5 pm @ work',
+    'Press F5, use USB-C 3, A4 paper, COVID-19, ISO 9001, MP3',
+    'The signal is lost. Its installation was stable.',
+  ])('%j has none', (text) => expect(found(text)).toEqual([]));
+});
+
+describe('what a model marks and is not private', () => {
+  test.each<[string, string, string]>([
+    ['def fib(n):\n  return n', 'ORG', 'fib'],
+    ['Press Ctrl+Shift+K twice.', 'PER', 'Shift'],
+    ['It was published at Musicnotes.com today.', 'ORG', 'Musicnotes.com'],
+    ['import Component from "react";', 'PER', 'Component'],
+    ['It weighs 5 kg.', 'AMOUNT', '5 kg'],
+    ['The meeting is on 12 March 2024.', 'DATE', '12 March 2024'],
+    ['I like my Walkman.', 'MISC', 'Walkman'],
+  ])('%j', async (text, type, words) => {
+    expect((await withModel(giving([type, words]))(text)).text).toBe(text);
+    expect((await withModel(giving([type, words]))(text, { types: [type] })).text).toContain(`[${type}_1]`);
+  });
+
+  test('but a name in a string of a program is private, and so is a date of birth', async () => {
+    const text = 'const author = "Mary Miller";';
+    expect((await withModel(giving(['PER', 'Mary Miller']))(text)).text).toBe('const author = "[PER_1]";');
+    expect((await redact('born on 12 March 1990')).text).toBe('born on [BIRTH_DATE_1]');
+  });
+});
