@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectGuide, expectTypes, runModule, stageWithModels } from './guide.js';
+import { expectGuide, expectTypes, guideCode, runModule, stageWithModels } from './guide.js';
 import { type Stage, versionsOf } from './stage.js';
 
+const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kSpecifications: Record<string, string> = { 4: 'v1', 5: 'v2', 6: 'v3', 7: 'v4' };
 const kEmbedding = `
 import { embed, embedMany } from 'ai';
@@ -76,6 +78,36 @@ describe.each(versionsOf('ai_sdk'))('AI SDK %s', (version) => {
     for (const [found, expected] of pairs) expect(found).toEqual(expected);
   });
 
+  test.runIf(version === '6')("the guide's chat route sends no private detail, and answers with all of them", async () => {
+    const { code } = guideCode('chat_route');
+    const mock = `
+      import { MockLanguageModelV3 } from 'ai/test';
+      import { simulateReadableStream } from 'ai';
+      export const seen = [];
+      const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+      const deltas = ['Dear [PE', 'R_1], I wrote to [EMAIL', '_1].'].map((delta) => ({ type: 'text-delta', id: '1', delta }));
+      const chunks = [{ type: 'stream-start', warnings: [] }, { type: 'text-start', id: '1' }, ...deltas, { type: 'text-end', id: '1' },
+        { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage }];
+      export const openai = () => new MockLanguageModelV3({
+        doStream: async ({ prompt }) => (seen.push(prompt), { stream: simulateReadableStream({ chunks }) }),
+      });`;
+    await runModule(app, 'openai.mjs', mock);
+    const folder = `${JSON.stringify(`${kRoot}models/peruse-tagger-convbert-tiny`)}`;
+    const route = code.replace("'@ai-sdk/openai'", "'./openai.mjs'").replace(/'node_modules\/peruse-demo[^']*'/, folder);
+    const test = `${route}
+      import { seen } from './openai.mjs';
+      const parts = [{ type: 'text', text: 'My name is Mary Miller, mail mary@example.org.' }];
+      const body = JSON.stringify({ messages: [{ id: '1', role: 'user', parts }] });
+      const answer = await (await POST(new Request('http://x/', { method: 'POST', body }))).text();
+      const words = [...answer.matchAll(/"delta":"((?:[^"\\\\]|\\\\.)*)"/g)].map(([, delta]) => delta).join('');
+      console.log(JSON.stringify({ words, seen: JSON.stringify(seen) }));
+      await (await redactor).dispose();`;
+    const found = JSON.parse(await runModule(app, 'route.mjs', test)) as { words: string; seen: string };
+    expect(found.words).toBe('Dear Mary Miller, I wrote to mary@example.org.');
+    expect(found.seen).toContain('My name is [PER_1], mail [EMAIL_1]');
+    expect(found.seen).not.toMatch(/Mary|Miller|example\.org/);
+  });
+
   test('types', async () => {
     await expectTypes(
       app,
@@ -92,6 +124,13 @@ describe.each(versionsOf('ai_sdk'))('AI SDK %s', (version) => {
       app,
       'rerank_types.ts',
       `${kReranking}
+      import { type LanguageModel, wrapLanguageModel } from 'ai';
+      import { redactMiddleware } from 'peruse/ai-sdk';
+      import { createRedactor } from 'peruse/redact';
+      declare const inner: Parameters<typeof wrapLanguageModel>[0]['model'];
+      const middleware = redactMiddleware(createRedactor({ patterns: true }), { specificationVersion: '${specification}' });
+      const wrapped: LanguageModel = wrapLanguageModel({ model: inner, middleware });
+      void wrapped;
       const model = rerankingModel(pipeline('text-ranking', './model/'), { specificationVersion: '${specification}' });
       const { ranking } = await rerank({ model, query: 'Who?', documents: ['A text.'] });
       const score: number | undefined = ranking[0]?.score;

@@ -10,7 +10,9 @@ import { pipelineModel } from '../../node/support/pipeline_models.js';
 import { kEnvironment, kNode, runProgram, type Stage, stage } from './stage.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
-const kGuide = readFileSync(join(kRoot, 'docs/guides/with-other-libraries.md'), 'utf8');
+const kGuide = ['with-other-libraries', 'redact-before-a-model']
+  .map((name) => readFileSync(join(kRoot, `docs/guides/${name}.md`), 'utf8'))
+  .join('\n');
 
 const kLocal: Record<string, string> = {
   'sentence-transformers/all-MiniLM-L6-v2': './models/sentences',

@@ -1,6 +1,8 @@
-// peruse/ai-sdk: embedding and reranking models for the AI SDK (the package `ai`), versions 4 to 7.
+// peruse/ai-sdk: embedding and reranking models and redaction for the AI SDK (the package `ai`), versions 4 to 7.
 import type { TextRankingOptions } from '../tasks/text_ranking.js';
 import { type EmbeddingSettings, embedder, type Loading, whenUsed } from './embedder.js';
+
+export { type RedactMiddleware, type RedactMiddlewareSettings, redactMiddleware } from './redact_middleware.js';
 
 /** The specification of models: 'v1' of AI SDK 4, 'v2' of 5, 'v3' of 6, 'v4' of 7. */
 export type Specification = 'v1' | 'v2' | 'v3' | 'v4';

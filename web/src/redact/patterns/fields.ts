@@ -49,7 +49,7 @@ function typeOf(name: string): string | undefined {
 export const kNoValue =
   /^(?:null|none|nil|undefined|true|false|yes|no|n\/?a|unknown|string|str|number|int(?:eger)?|text|varchar.*|required|optional|\*+|x+|\.+|-+|<.*>|\$?\{.*\}|\$\w+|%\w+%|\[.*\]|process\.env.*|os\.environ.*|self\..*|this\..*)$/i;
 
-function valueOf(text: string, start: number, end: number, type: string): PatternMatch[] {
+function matchOf(text: string, start: number, end: number, type: string): PatternMatch[] {
   const value = text.slice(start, end);
   const from = start + value.length - value.trimStart().length;
   const to = end - (value.length - value.trimEnd().length);
@@ -76,7 +76,7 @@ function pairs(text: string): PatternMatch[] {
       const [start, end] = indices!.groups!.value ?? indices!.groups!.other ?? indices!.groups!.number!;
       if (pattern === kLine && !isLineValue(text.slice(start, end), type)) continue;
       if (text.slice(start, end).toLowerCase() === name.toLowerCase()) continue; // f(user=user)
-      found.push(...valueOf(text, start, end, type));
+      found.push(...matchOf(text, start, end, type));
     }
   }
   return found;
@@ -131,7 +131,7 @@ function columns(text: string): PatternMatch[] {
       const { types } = heads;
       if (row.length === types.length) {
         for (const [column, [start, end]] of row.entries())
-          if (types[column] !== undefined) found.push(...valueOf(text, start, end, types[column]));
+          if (types[column] !== undefined) found.push(...matchOf(text, start, end, types[column]));
         continue;
       }
       heads = undefined;
@@ -165,7 +165,7 @@ function headers(text: string): PatternMatch[] {
     const [offset] = indices!.groups!.list!;
     for (const each of groups!.list!.matchAll(kNamedAddress)) {
       const [start, end] = each.indices!.groups!.name!;
-      found.push(...valueOf(text, offset + start, offset + end, 'PER'));
+      found.push(...matchOf(text, offset + start, offset + end, 'PER'));
     }
   }
   return found;
@@ -174,8 +174,8 @@ function headers(text: string): PatternMatch[] {
 /** The name after the closing formula of a letter, on a line of its own. */
 const kSignature = new RegExp(
   String.raw`^[ \t>]{0,4}(?:(?:with )?(?:kind|best|warm|many|all the)?[ -]?(?:regards|wishes|thanks|best)|(?:yours )?(?:sincerely|faithfully|truly)|yours|cheers|thank you|thanks(?: again| a lot| so much)?|love|` +
-    String.raw`(?:mit )?(?:freundlichen?|vielen?|lieben?|besten?|herzlichen?|schönen?) (?:grüßen?|gruß|dank)|mfg|lg|vg|(?:bien )?cordialement|(?:bien à|merci à) (?:vous|toi)|amicalement|(?:un )?(?:cordial )?(?:saludos?|abrazo)(?: cordiale?s?)?|atentamente|` +
-    String.raw`(?:cordiali|distinti) saluti|un abbraccio|atenciosamente|abraços?|met vriendelijke groet(?:en)?|groet(?:jes|en)?|pozdrawiam|z poważaniem|saygılarımla|с уважением|з повагою|με εκτίμηση|此致|敬具|よろしくお願いします|감사합니다)` +
+    '(?:mit )?(?:freundlichen?|vielen?|lieben?|besten?|herzlichen?|schönen?) (?:grüßen?|gruß|dank)|mfg|lg|vg|(?:bien )?cordialement|(?:bien à|merci à) (?:vous|toi)|amicalement|(?:un )?(?:cordial )?(?:saludos?|abrazo)(?: cordiale?s?)?|atentamente|' +
+    '(?:cordiali|distinti) saluti|un abbraccio|atenciosamente|abraços?|met vriendelijke groet(?:en)?|groet(?:jes|en)?|pozdrawiam|z poważaniem|saygılarımla|с уважением|з повагою|με εκτίμηση|此致|敬具|よろしくお願いします|감사합니다)' +
     String.raw`[,.!，。]?[ \t]*\n(?:[ \t>]*\n)?[ \t>]{0,4}(?<detail>(?:\p{L}[\p{L}\p{M}.'’-]*[ ]?){1,4})[ \t]*(?=\n|$)`,
   'dgimu',
 );
@@ -183,7 +183,7 @@ const kSignature = new RegExp(
 function signatures(text: string): PatternMatch[] {
   return [...text.matchAll(kSignature)].flatMap(({ indices }) => {
     const [start, end] = indices!.groups!.detail!;
-    return valueOf(text, start, end, 'PER');
+    return matchOf(text, start, end, 'PER');
   });
 }
 
