@@ -107,7 +107,7 @@ export async function describeIn(
       modelFileName,
       tasks: [...kEngineTasks],
       choice,
-      wasm: wasm ?? (await platform().build?.(choice.variant)),
+      wasm: wasm ?? (await platform().build?.(choice.variant, 'cpu')),
     });
     const ofTask = (task: Task) => refused[engineTask(task).name];
     return {

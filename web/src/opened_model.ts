@@ -222,7 +222,7 @@ async function loadRequest(
 ): Promise<LoadRequest> {
   const choice = choiceFor({ build } as CheckedOptions, started);
   const send = async (one: SourceSpec) => (started.inWorker ? sendable(one, signal, { ...platform().files, notice }) : one);
-  const engine = wasm ?? (await platform().build?.(choice.variant));
+  const engine = wasm ?? (await platform().build?.(choice.variant, device));
   return {
     dtype,
     weights,

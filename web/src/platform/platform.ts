@@ -1,3 +1,4 @@
+import type { DeviceWish } from '../engine/reports.js';
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
@@ -19,7 +20,8 @@ export interface Platform {
   startHere(report: ProgressCallback): Promise<Host>;
   /** The URL of the folder with workers and builds, if they are not next to the scripts. */
   filesFolder?(): Promise<string | undefined>;
-  build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
+  /** A compiled build for a load on this device, which is sent to the worker. Without it, the worker compiles. */
+  build?(variant: Variant, device: DeviceWish): Promise<WebAssembly.Module | undefined>;
   redaction(): Promise<RedactKit>;
   search(): Promise<SearchKit>;
   extras(): Promise<Pick<typeof Extras, 'explain' | 'streamOf'>>;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { detectFeatures } from '../engine/features.js';
 import { embedWorker, isInstalled } from '../engine/installed_node.js';
+import { compileRead } from '../engine/read_wasm_node.js';
 import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
@@ -14,6 +15,12 @@ import { nodeRuntime } from '../worker/runtime_node.js';
 import { nodePaths } from './paths_node.js';
 import type { Platform } from './platform.js';
 
+/**
+ * Whether this is Node itself, which sends compiled modules to workers: this thread compiles while the worker starts, and all workers share the
+ * code. If a build can't be read here, the worker reports the reason.
+ */
+const kIsNode = process.versions.bun === undefined && !('Deno' in globalThis);
+
 export const nodePlatform: Platform = {
   startsWorkers: () => true,
   features,
@@ -26,7 +33,10 @@ export const nodePlatform: Platform = {
     return new LocalHost(report, nodeRuntime);
   },
   filesFolder: async () => env.filesPath?.toString(),
-  build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
+  build: async (variant, device) => {
+    if (!hasFiles()) return (await embedded()).embeddedBuild(variant);
+    return device === 'cpu' && kIsNode ? compileRead(kNodeBuilds[variant], undefined).catch(() => undefined) : undefined;
+  },
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),
