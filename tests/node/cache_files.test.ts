@@ -160,5 +160,5 @@ test('few file handles are enough to list and to clear many files', async () => 
 test('a store that cannot be read is an error, not an empty list', async () => {
   await writeFile(join(folder, 'file'), 'x');
   env.cacheFolder = join(folder, 'file');
-  await expect(modelCache.list()).rejects.toMatchObject({ code: 'internal' });
+  await expect(modelCache.list()).rejects.toMatchObject({ code: 'invalid_argument' });
 });

@@ -91,3 +91,12 @@ test('env.remoteHost is an absolute address', () => {
   }).toThrow(/^env\.remoteHost must be an absolute URL, not 'nowhere'\.$/);
   expect(env.remoteHost).toBe(before);
 });
+
+test('control characters of files and callers are escapes in messages', async () => {
+  const hostile = 'a\u001b[2Jb\u202ec\u0000';
+  const error = await pipeline('text-classification', { [`${hostile}.json`]: new Uint8Array() }, {
+    worker: false,
+    [hostile]: 1,
+  } as never).catch((reason: Error) => reason);
+  expect(error).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('a\\u001b[2Jb\\u202ec\\u0000') });
+});

@@ -180,3 +180,10 @@ test('readers that leave in the middle leave no file open', async () => {
   await Promise.all(Array.from({ length: 40 }, leave));
   await expect.poll(openFiles, { timeout: 5000 }).toBe(0);
 });
+
+test('no page frames the demo, reads its files or learns its address', async () => {
+  const { headers } = await fetch(server.url);
+  expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+});

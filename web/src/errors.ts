@@ -77,6 +77,17 @@ function withFullStop(message: string): string {
   return /[.!?]["')]?$/.test(message) ? message.replace(/([^.])\.\.$/, '$1.') : `${message}.`;
 }
 
+/** Control and format characters, except line ends, tabs and the joiner of emoji. */
+const kUnsafe = /(?![\n\t\u200d])[\p{Cc}\p{Cf}]/gu;
+
+/** Escapes control characters in names and texts from a model's files, because a terminal would obey them. */
+export function printable(text: string): string {
+  return text.replace(kUnsafe, (character) => {
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+}
+
 /** The only class of error that Peruse throws. `message` names the option, field or file at fault. */
 export class PeruseError extends Error {
   /** 'AbortError' for the code 'aborted', as for web APIs; otherwise 'PeruseError'. */
@@ -84,7 +95,7 @@ export class PeruseError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(withoutMiddle(withFullStop(message), kLongestMessage), options);
+    super(withoutMiddle(withFullStop(printable(message)), kLongestMessage), options);
     this.code = code;
     this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
   }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { kCommands } from '../../../web/dist/cli/commands.js';
 import { env } from '../../../web/dist/face.js';
 import { startModelServer } from '../support/model_server.js';
@@ -284,4 +284,22 @@ describe('copy-files', () => {
     });
     expect((await peruse(['copy-files', ' '])).code).toBe(2);
   });
+});
+
+test.each(['peruse', 'peruse/models'])('a file in place of the cache folder (%s) is one clear error', async (name) => {
+  const home = await mkdtemp(join(tmpdir(), 'peruse-home-'));
+  await mkdir(dirname(join(home, name)), { recursive: true });
+  await writeFile(join(home, name), 'mine');
+  vi.stubEnv('XDG_CACHE_HOME', home);
+  try {
+    for (const verb of [['list'], ['clear'], ['remove', 'a/b']]) {
+      expect(await peruse(['cache', ...verb])).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/The cache can't be read: .*\(invalid_argument\)/),
+      });
+    }
+  } finally {
+    vi.unstubAllEnvs();
+    await rm(home, { recursive: true });
+  }
 });

@@ -32,7 +32,9 @@ const kPolicy = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; " +
     "connect-src 'self' https: http://localhost:* http://127.0.0.1:*; style-src 'self'; " +
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'",
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
 };
 

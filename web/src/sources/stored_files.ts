@@ -21,7 +21,7 @@ class StoredFiles implements StoredModels {
 
   constructor(private readonly cache_: LockingCache) {
     this.store_ = new FileStore(cache_, (why) => {
-      throw new PeruseError('internal', `The cache can't be read: ${why}.`);
+      throw new PeruseError('invalid_argument', `The cache can't be read: ${why}.`);
     });
   }
 
@@ -56,7 +56,7 @@ class StoredFiles implements StoredModels {
     try {
       return (await this.cache_.keys!()).map((key) => (typeof key === 'string' ? key : key.url));
     } catch (error) {
-      throw new PeruseError('internal', `The cache can't be read: ${describeError(error)}.`, { cause: error });
+      throw new PeruseError('invalid_argument', `The cache can't be read: ${describeError(error)}.`, { cause: error });
     }
   }
 }
