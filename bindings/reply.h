@@ -76,8 +76,9 @@ class Staging {
     capacity_ = 0;
   }
 
+  // Begins a call of the host, whose input the buffer holds.
   Status Check(uint32_t bytes) const {
-    return bytes <= capacity_ ? OkStatus() : InvalidArgument("more bytes were named than were reserved");
+    return bytes <= capacity_ ? HoldReserve() : InvalidArgument("more bytes were named than were reserved");
   }
   std::span<const uint8_t> Bytes(uint32_t bytes) const { return {data_, bytes}; }
   std::string_view Text(uint32_t bytes) const { return {reinterpret_cast<const char*>(data_), bytes}; }

@@ -155,6 +155,7 @@ class WeightsReaderBinding {
 
   // Returns {"ok": true, "report": {"encoded", "bytes"}}: the number of encoded tensors, and the bytes of all source tensors.
   std::string Finish() {
+    if (const Status status = HoldReserve(); !status.ok()) return Failure(status);
     if (const Status status = parser_->Finish(); !status.ok()) return Failure(status);
     std::string json;
     JsonWriter writer(&json);

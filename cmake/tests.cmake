@@ -31,6 +31,18 @@ peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers
 
 peruse_unity(peruse_test_support)
 
+# The fuzzers' functions, each under its file's name: tests/native/fuzz replays their corpora.
+if(NOT PERUSE_FUZZ)
+  file(GLOB peruse_replayed_files CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cc)
+  foreach(file IN LISTS peruse_replayed_files)
+    get_filename_component(name "${file}" NAME_WE)
+    set_source_files_properties("${file}" PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=${name})
+  endforeach()
+  add_library(peruse_replayed_fuzzers STATIC EXCLUDE_FROM_ALL ${peruse_replayed_files})
+  target_link_libraries(peruse_replayed_fuzzers PUBLIC peruse_core)
+  target_compile_options(peruse_replayed_fuzzers PRIVATE ${peruse_test_options})
+endif()
+
 # peruse_test_program(name tests... [EXCEPT regex] [LIBRARIES libraries...]): the tests of files or folders of tests/native, like "text/*" or
 # "text/trie", except files whose path matches the regular expression.
 function(peruse_test_program name)
@@ -70,6 +82,9 @@ endif()
 file(GLOB peruse_test_folders LIST_DIRECTORIES true RELATIVE "${PROJECT_SOURCE_DIR}/tests/native" CONFIGURE_DEPENDS tests/native/*)
 list(FILTER peruse_test_folders EXCLUDE REGEX "\\.")
 set(peruse_test_libraries peruse_train peruse_webgpu_backend)
+if(NOT PERUSE_FUZZ)
+  list(APPEND peruse_test_libraries peruse_replayed_fuzzers)
+endif()
 if(EMSCRIPTEN)
   # Vector code and memory may differ in WebAssembly (suite "wasm"); the other tests are "wasm-other".
   peruse_test_program(peruse_wasm_tests backend/xnnpack/* memory/* train/golden train/operation
@@ -87,6 +102,9 @@ else()
     peruse_test_program(peruse_${folder}_tests ${folder}/*)
   endforeach()
   target_link_libraries(peruse_train_tests PRIVATE peruse_train)
+  if(NOT PERUSE_FUZZ)
+    target_link_libraries(peruse_fuzz_tests PRIVATE peruse_replayed_fuzzers)
+  endif()
   target_link_libraries(peruse_backend_tests PRIVATE peruse_webgpu_backend)
   target_link_libraries(peruse_tasks_tests PRIVATE peruse_webgpu_backend)
 

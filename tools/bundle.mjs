@@ -38,7 +38,7 @@ const kOthersOfTeaching = Object.fromEntries(
     'errors.ts',
     'pipeline_members.ts',
     'listener.ts',
-    'load_options.ts',
+    'options.ts',
     'pipeline.ts',
     'platform/current.ts',
     'sources/sendable.ts',
@@ -86,6 +86,18 @@ const kBundles = [
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
 ];
 
+/** Blanks the parts of options (options.ts) that only the command line and the guides use. Source maps stay right. */
+const kWithoutWords = {
+  name: 'without-words',
+  transform(code) {
+    const blank = (text) => text.replace(/[^\n]/g, ' ');
+    const short = code.replace(/\boption(?:<[^()]*>)?\(\{[\s\S]*?\}\)/g, (call) =>
+      call.replace(/\bflag: \{[^{}]*\},?/, blank).replace(/\bdefault: (?:'[^']*'|"[^"]*"|[\w.-]+),?/, blank),
+    );
+    return short === code ? null : { code: short, map: null };
+  },
+};
+
 /** Replaces loaders of builds that do not exist yet by a function that throws. */
 function toCome(made) {
   const kWords = 'it is still being made: load the page again when it is';
@@ -107,9 +119,7 @@ const kNodeBundles = [
       teach: 'teach/index_node.ts',
       tokenizer: 'index_tokenizer_node.ts',
       redact: 'index_redact.ts',
-      quantize: 'quantize/quantize.ts',
-      convert: 'quantize/convert.ts',
-      shrink: 'quantize/shrink.ts',
+      models: 'quantize/models.ts',
     },
     name: '[name].cjs',
     format: 'cjs',
@@ -178,7 +188,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
   const { rolldown } = await import('rolldown'); // in a new clone, set-up has installed it only now
   const build = await rolldown({
     input: { [name]: source(entry) },
-    plugins: [keptApart(others), ...plugins],
+    plugins: [keptApart(others), kWithoutWords, ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
     experimental: { attachDebugInfo: 'none' }, // no comments with the names of source files

@@ -25,11 +25,27 @@ export function entriesOfPackage() {
 
 const kPrinter = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed });
 
-function declarationsOf(symbol) {
+function declarationsOf(checker, symbol) {
   return symbol.declarations.map((declaration) => {
+    if (isOfSchema(declaration)) return `interface ${symbol.name} {\n${membersOf(checker, symbol)}\n}`;
     const statement = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
     return kPrinter.printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile()).replace(/^export (declare )?/, '');
   });
+}
+
+/** Whether it is the type of a schema's options (web/src/options.ts), which the report lists by name. */
+function isOfSchema(declaration) {
+  return (
+    ts.isInterfaceDeclaration(declaration) &&
+    /\bGiven<|\bPick</.test((declaration.heritageClauses ?? []).map((one) => one.getText()).join())
+  );
+}
+
+function membersOf(checker, symbol) {
+  const members = checker.getDeclaredTypeOfSymbol(symbol).getProperties();
+  const sorted = (text) => (/^[\w" |]+$/.test(text) ? text.split(' | ').sort().join(' | ') : text); // the compiler's order varies
+  const typeOf = (member) => sorted(checker.typeToString(checker.getTypeOfSymbol(member), undefined, ts.TypeFormatFlags.NoTruncation));
+  return members.map((member) => `    ${member.name}?: ${typeOf(member)};`).join('\n');
 }
 
 /** The text of the report. A name that an earlier entry has too, with the same declaration, is listed without it. */
@@ -49,7 +65,7 @@ export function publicInterface() {
       .map(([name, symbol]) => {
         const owner = owners.get(symbol);
         if (owner === undefined) owners.set(symbol, entry);
-        return owner === undefined ? `${name}\n${indented(declarationsOf(symbol))}` : `${name} (of ${owner})`;
+        return owner === undefined ? `${name}\n${indented(declarationsOf(checker, symbol))}` : `${name} (of ${owner})`;
       });
     return `# ${entry} (${relative(root, file).replaceAll('\\', '/')})\n\n${lines.join('\n')}\n`;
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/api/transformer_module_reader.h"
 #include "core/base/json.h"
 
 namespace peruse {
@@ -147,28 +148,6 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   return OkStatus();
 }
 
-// Releases before 5.4 write the length limit and lower-casing here; later releases leave both to the tokenizer.
-Status ReadTransformer(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
-  modules->model_folder = folder;
-  for (const char* name :
-       {"sentence_bert_config.json", "sentence_roberta_config.json", "sentence_distilbert_config.json",
-        "sentence_camembert_config.json", "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
-        "sentence_xlnet_config.json"}) {
-    const std::string path = Join(folder, name);
-    PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
-    if (!document) continue;
-    const JsonValue root = document->root();
-    if (const std::optional<int64_t> limit = root.FindMember("max_seq_length").GetInt64(); limit) {
-      if (*limit < 1 || *limit > INT32_MAX)
-        return Malformed(path, "has the impossible max_seq_length " + std::to_string(*limit));
-      modules->max_seq_length = static_cast<int32_t>(*limit);
-    }
-    modules->do_lower_case = root.FindMember("do_lower_case").GetBool().value_or(false);
-    return OkStatus();
-  }
-  return OkStatus();
-}
-
 Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
   const std::string path = "config_sentence_transformers.json";
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
@@ -215,7 +194,10 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
     return Unsupported(std::string(kModules) + ": the first module must be a Transformer and no other, not " +
                        std::string(*type));
   }
-  if (name == "Transformer") return ReadTransformer(read, folder, modules);
+  if (name == "Transformer") {
+    modules->model_folder = folder;
+    return ReadTransformerModule(read, folder, TransformerTask::kFeatures, modules);
+  }
   if (name == "Dropout") return OkStatus();  // only has an effect in training
   if ((name == "Pooling") == *pooled) {
     return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
@@ -253,7 +235,15 @@ Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& 
 
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read) {
   SentenceModules modules;
-  if (read(std::string(kModules))) PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
+  const std::optional<std::string_view> text = read(std::string(kModules));
+  if (!text) return modules;
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
+  // A folder that also pools is an embedder, whose head a ranking ignores, with the settings of its texts.
+  if (document.root().size() == 1) {
+    const std::string folder(document.root()[0].FindMember("path").GetString().value_or(""));
+    PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, folder, TransformerTask::kLogits, &modules));
+  }
+  PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
   return modules;
 }
 

@@ -14,7 +14,8 @@ namespace peruse {
 // kMalformedFile, kUnsupported (names the module).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
-// Reads prompts and activation of a cross-encoder from config_sentence_transformers.json; ignores it if modules.json is absent.
+// Reads length limit, prompts and activation of a cross-encoder from sentence_bert_config.json and config_sentence_transformers.json.
+// Ignores both if modules.json is absent.
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
 
 }  // namespace peruse

@@ -40,6 +40,8 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   writer.Strings(report.head_tensors);
   writer.Key("extraTensors");
   writer.Strings(report.extra_tensors);
+  writer.Key("notices");
+  writer.Strings(report.notices);
   writer.Key("weightBytes");
   writer.Int(report.weight_bytes);
   writer.EndObject();
@@ -150,12 +152,7 @@ Status Session::CreateParts(std::string_view request) {
     model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  const int32_t unused = model.label_encoder ? model.label_encoder->unused_tokens : 0;
-  if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
-    return Status(StatusCode::kShapeMismatch,
-                  "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +
-                      " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
-  }
+  if (!adapter_) PERUSE_RETURN_IF_ERROR(CheckVocabulary());  // an adapter may add token embeddings
   if (model.label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
   if (needs.sentence == SentenceUse::kVectors) {
     return CreateSentence(std::move(modules).value_or(SentenceModules()));
@@ -166,6 +163,15 @@ Status Session::CreateParts(std::string_view request) {
   return Status(StatusCode::kShapeMismatch, "the classifier of modules.json gives " +
                                                 std::to_string(sentence_->width()) + " logits and config.json names " +
                                                 std::to_string(model.id2label.size()) + " labels");
+}
+
+Status Session::CheckVocabulary() const {
+  const ModelConfig& model = loader_->config();
+  const int32_t unused = model.label_encoder ? model.label_encoder->unused_tokens : 0;
+  if (tokenizer_->model_vocab_size() - unused <= model.vocab_size) return OkStatus();
+  return Status(StatusCode::kShapeMismatch,
+                "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +
+                    " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
 }
 
 // Returns config.json with the labels of the adapter: its folder contains a config.json if it was trained for other labels.
@@ -240,6 +246,7 @@ Status Session::CreateSentence(SentenceModules modules) {
 Status Session::ReadRanking() {
   PERUSE_ASSIGN_OR_RETURN(SentenceModules modules, ReadRankingSettings(ReadFiles()));
   ranking_activation_ = std::move(modules.ranking_activation);
+  ranking_max_length_ = modules.max_seq_length;
   if (modules.default_prompt) ranking_prompt_ = modules.prompts[*modules.default_prompt];
   return OkStatus();
 }
@@ -254,21 +261,24 @@ Status Session::FinishAdapter() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishAdapter"));
   if (!adapter_) return InvalidArgument("finishAdapter was called without an adapter");
   PERUSE_RETURN_IF_ERROR(Fail(adapter_->Finish()));
-  if (const std::optional<int32_t> labels = loader_->LabelsOf(*adapter_))
-    PERUSE_RETURN_IF_ERROR(Fail(Relabel(*labels)));
+  PERUSE_RETURN_IF_ERROR(Fail(FitToAdapter()));
   adapter_base_.clear();
   return Fail(loader_->SetAdapter(std::move(adapter_)));
 }
 
-Status Session::Relabel(int32_t labels) {
-  if (!model_options_.id2label.empty()) {
+Status Session::FitToAdapter() {
+  const std::optional<int32_t> labels = loader_->LabelsOf(*adapter_);
+  if (labels && !model_options_.id2label.empty()) {
     return InvalidArgument("Option id2label names " + std::to_string(model_options_.id2label.size()) +
-                           " labels, and the adapter's classifier has " + std::to_string(labels) + ".");
+                           " labels, and the adapter's classifier has " + std::to_string(*labels) + ".");
   }
-  for (int32_t i = 0; i < labels; ++i) model_options_.id2label.push_back("LABEL_" + std::to_string(i));
-  loader_.reset();
-  PERUSE_ASSIGN_OR_RETURN(loader_, ModelLoader::Create(adapter_base_, model_options_, *backend_));
-  return OkStatus();
+  for (int32_t i = 0; i < labels.value_or(0); ++i) model_options_.id2label.push_back("LABEL_" + std::to_string(i));
+  model_options_.vocab_size = loader_->TokensOf(*adapter_);
+  if (labels || model_options_.vocab_size) {
+    loader_.reset();
+    PERUSE_ASSIGN_OR_RETURN(loader_, ModelLoader::Create(adapter_base_, model_options_, *backend_));
+  }
+  return CheckVocabulary();
 }
 
 Status Session::ExpectWeights(std::string_view call) const {

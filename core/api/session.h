@@ -100,16 +100,18 @@ class Session {
   Status CreateParts(std::string_view request);
   Result<std::shared_ptr<const text::Tokenizer>> CreateTokenizer();
   Result<std::string> WithAdapterLabels(const std::string& config_json) const;
-  // Recreates the loader for an adapter with a different number of labels.
-  Status Relabel(int32_t labels);
+  // Recreates the loader for an adapter with a different number of labels or token embeddings.
+  Status FitToAdapter();
+  // Whether the model has embeddings for all tokens of the tokenizer.
+  Status CheckVocabulary() const;
   Status ReadRanking();
   ReadModelFile ReadFiles() const;
   Result<std::optional<SentenceModules>> ReadModules() const;
   Status CreateSentence(SentenceModules modules);
   Status ReadLabelsTokenizer();
   TaskContext context() {
-    return {*tokenizer_,    *runner_, ranking_activation_, ranking_prompt_, sentence_.get(), labels_tokenizer_.get(),
-            &label_vectors_};
+    return {*tokenizer_,         *runner_,        ranking_activation_,     ranking_prompt_,
+            ranking_max_length_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
   }
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
@@ -131,6 +133,7 @@ class Session {
   std::string task_;
   std::string ranking_activation_;  // activation function of a cross-encoder (TaskContext)
   std::string ranking_prompt_;
+  std::optional<int32_t> ranking_max_length_;
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and for classifiers in folders with modules
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;

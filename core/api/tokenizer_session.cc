@@ -36,6 +36,7 @@ Result<std::string> Written(const JsonWriter& writer, std::string json) {
 }  // namespace
 
 Status TokenizerSession::AddFile(std::string_view name, std::string_view bytes) {
+  PERUSE_RETURN_IF_ERROR(HoldReserve());
   PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
   if (tokenizer_ != nullptr) return InvalidArgument("addFile was called after open");
   files_[std::string(name)] = std::string(bytes);
@@ -140,9 +141,7 @@ Result<std::vector<text::Encoding>> TokenizerSession::EncodeTexts(const Texts& t
   return tokenizer_->Encode(texts.text, texts.options);
 }
 
-bool TokenizerSession::AppendCells(const Texts& texts, const text::Encoding& window) {
-  Utf8IndexConverter indices[2] = {Utf8IndexConverter(texts.text),
-                                   Utf8IndexConverter(texts.pair ? *texts.pair : std::string_view())};
+bool TokenizerSession::AppendCells(std::span<Utf8IndexConverter, 2> indices, const text::Encoding& window) {
   if (!TryGrow(&cells_, SaturatingMultiply(kCells, window.size()))) return false;
   for (size_t t = 0; t < window.size(); ++t) {
     const TextSpan span = ToTextSpan(indices[window.sequence_ids[t] == 1 ? 1 : 0], window.offsets[t]);
@@ -165,8 +164,11 @@ Result<std::string> TokenizerSession::Encode(std::string_view request) {
   std::string json;
   JsonWriter writer(&json);
   writer.BeginArray();
+  // Windows follow each other, so the converters read each text about once.
+  Utf8IndexConverter indices[2] = {Utf8IndexConverter(texts.text),
+                                   Utf8IndexConverter(texts.pair ? *texts.pair : std::string_view())};
   for (const text::Encoding& window : windows) {
-    if (!AppendCells(texts, window)) return OutOfMemory("no memory for the tokens of a text");
+    if (!AppendCells(indices, window)) return OutOfMemory("no memory for the tokens of a text");
     writer.Int(static_cast<int64_t>(window.size()));
   }
   writer.EndArray();

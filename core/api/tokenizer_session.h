@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/base/utf8.h"
 #include "core/text/tokenizer.h"
 
 namespace peruse {
@@ -58,7 +59,8 @@ class TokenizerSession {
   Result<Texts> ReadTexts(std::string_view request) const;
   Status ReadTruncation(const class OptionReader& reader, text::EncodeOptions* options) const;
   Result<std::vector<text::Encoding>> EncodeTexts(const Texts& texts) const;
-  bool AppendCells(const Texts& texts, const text::Encoding& window);
+  // `indices`: converters of both texts.
+  bool AppendCells(std::span<Utf8IndexConverter, 2> indices, const text::Encoding& window);
 
   std::map<std::string, std::string, std::less<>> files_;
   std::shared_ptr<const text::Tokenizer> tokenizer_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -38,8 +39,9 @@ struct Node {
 };
 
 // Keeps strings and non-integer numbers as text (see ReadDouble). UTF-8 is validated beforehand, which is faster.
-constexpr unsigned kParseFlags =
-    rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+// NaN, Infinity and -Infinity are numbers, as in Python, which writes them.
+constexpr unsigned kParseFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                                 rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag;
 
 // Reads up to 19 digits with an optional point, as vocabularies write scores. DecimalToDouble reads all other numbers.
 bool ReadPlainDouble(std::string_view text, double* value) {
@@ -81,7 +83,13 @@ bool ReadPlainDouble(std::string_view text, double* value) {
   return true;
 }
 
+bool IsNanOrInfinity(std::string_view text) { return text.back() > '9'; }
+
 double ReadDouble(std::string_view text) {
+  if (IsNanOrInfinity(text)) {
+    if (text.back() == 'N') return std::numeric_limits<double>::quiet_NaN();
+    return text.front() == '-' ? -HUGE_VAL : HUGE_VAL;
+  }
   double value = 0;
   return ReadPlainDouble(text, &value) ? value : DecimalToDouble(text);
 }
@@ -126,7 +134,7 @@ class TreeBuilder {
     node.kind = Node::Kind::kDouble;
     node.text = text;
     node.size = length;
-    number_too_big_ = !std::isfinite(ReadDouble(AsView(node)));
+    number_too_big_ = !IsNanOrInfinity(AsView(node)) && !std::isfinite(ReadDouble(AsView(node)));
     return !number_too_big_ && Open(node);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {

@@ -75,7 +75,7 @@ class JsonDocument {
   // Parse rejects deeper nesting.
   static constexpr int kMaxDepth = 256;
 
-  // Accepts strict RFC 8259 in valid UTF-8 and skips a leading byte order mark. `name` is the file's name, for messages.
+  // Accepts RFC 8259 and Python's NaN, Infinity and -Infinity, in valid UTF-8, and skips a leading byte order mark. `name` is the file's name, for messages.
   static Result<JsonDocument> Parse(std::string_view text, std::string_view name = "JSON");
 
   JsonDocument(JsonDocument&&) noexcept;

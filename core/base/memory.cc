@@ -61,7 +61,7 @@ bool HasMemory(size_t bytes) {
 }
 
 Status EnsureMemory(size_t bytes, std::string_view what) {
-  if (HoldReserve().ok() && HasMemory(bytes)) return OkStatus();
+  if (HasMemory(bytes)) return OkStatus();
   return OutOfMemory("no memory for " + std::string(what) + ", which may take " + std::to_string(bytes >> 20) + " MB");
 }
 

@@ -23,12 +23,13 @@ namespace peruse {
 // The reserve for plain allocations, far more than any code allocates between two checks.
 constexpr size_t kReserveBytes = size_t{64} << 10;
 
-// Restores the reserve and clears earlier failures. Every entry point that allocates calls this or EnsureMemory first.
+// Restores the reserve and clears earlier failures. Every entry point that allocates calls this first.
 Status HoldReserve();
 
 // Returns whether no allocation has failed and `bytes` bytes are available now. Allocates nothing permanently.
 bool HasMemory(size_t bytes = 0);
 
+// HasMemory as a Status, which names what the bytes are for.
 Status EnsureMemory(size_t bytes, std::string_view what);
 
 // a + b and a * b, or SIZE_MAX on overflow, which no allocation satisfies.

@@ -3,6 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#if defined(__EMSCRIPTEN__)
+#include <emscripten/console.h>
+#endif
+
 namespace peruse {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -46,6 +50,14 @@ void CheckFailed(const char* condition, const char* file, int line) {
   std::abort();
 }
 
-void CheckFailed() { std::abort(); }
+void CheckFailed(uint32_t place) {
+  const std::string message = "check " + std::to_string(place) + " failed";
+#if defined(__EMSCRIPTEN__)
+  emscripten_err(message.c_str());
+#else
+  std::fprintf(stderr, "%s\n", message.c_str());
+#endif
+  std::abort();
+}
 
 }  // namespace peruse

@@ -52,14 +52,22 @@ inline Status Unsupported(std::string message) { return Status(StatusCode::kUnsu
 inline Status OutOfMemory(std::string message) { return Status(StatusCode::kOutOfMemory, std::move(message)); }
 inline Status InternalError(std::string message) { return Status(StatusCode::kInternal, std::move(message)); }
 
-// Both stop the program. Only for bugs of Peruse, never for anything that input can cause. The first also prints the condition and where it
-// stands.
+// Both print where the check is, and stop the program. Only for bugs of Peruse, never for anything that input can cause.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
-[[noreturn]] void CheckFailed();
+[[noreturn]] void CheckFailed(uint32_t place);
 
-// A release keeps no texts of conditions and no paths of the machine that built it: every page would download them.
+// The number of a line in a file: a hash of the file's name without its folder, then four digits of the line.
+consteval uint32_t CheckPlace(std::string_view file, uint32_t line) {
+  uint32_t hash = 0;
+  for (const char letter : file) hash = hash * 31 + static_cast<unsigned char>(letter);
+  return hash % 100000 * 10000 + line % 10000;
+}
+
+// A release keeps no texts of conditions and no paths of the machine that built it: every page would download them. It prints the number of
+// the place, and tools/check_place.mjs names the line.
 #ifdef NDEBUG
-#define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed())
+#define PERUSE_CHECK(condition) \
+  ((condition) ? (void)0 : ::peruse::CheckFailed(::peruse::CheckPlace(__FILE_NAME__, __LINE__)))
 #else
 #define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE_NAME__, __LINE__))
 #endif

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
+#include "core/base/decimal.h"
 #include "core/base/json.h"
 #include "core/families/quantization.h"
 
@@ -23,7 +23,7 @@ std::optional<std::string> NameOf(JsonValue value) {
   char text[64];
   for (int decimals = 1; decimals < 24; ++decimals) {  // finds the fewest decimals that give the same number
     std::snprintf(text, sizeof(text), "%.*f", decimals, *number);
-    if (std::strtod(text, nullptr) == *number) break;
+    if (DecimalToDouble(text) == *number) break;
   }
   return text;
 }

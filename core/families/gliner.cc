@@ -125,6 +125,11 @@ void ReadFusion(ConfigReader& reader, EntityHead& head) {
     RefuseIf(reader, block != "l2l" && block != "t2t" && block != "l2t" && block != "t2l",
              "post_fusion_schema \"" + schema + "\"");
     head.fusion.push_back(block);
+    if (static_cast<int32_t>(head.fusion.size()) * head.fusion_layers > kMaxLayers) {
+      reader.Fail(MalformedFile("gliner_config.json: post_fusion_schema and num_post_fusion_layers give more than " +
+                                std::to_string(kMaxLayers) + " layers"));
+      return;
+    }
     begin = end + 1;
   }
 }

@@ -44,7 +44,7 @@ bool NamesPostNorm(ConfigReader& reader) {
 void JinaBert::Read(ConfigReader& reader, ModelConfig& config) {
   RequireWholeHeads(reader, config);
   norms_queries_ = NamesPostNorm(reader);
-  const std::string type = reader.String("feed_forward_type", "");
+  const std::string type = reader.String("feed_forward_type", "original");
   is_gated_ = type != "original";
   gate_ = type == "reglu" ? Activation::kRelu : Activation::kGelu;
   if (type != "geglu" && type != "reglu" && (is_gated_ || norms_queries_)) {

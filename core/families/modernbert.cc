@@ -127,11 +127,13 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
   // Null means the global value in transformers 4; transformers 5 fails.
   const float fallback = reader.IsNull("local_rope_theta") ? global_.angles.theta : 10000;
   local_.angles.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
-  for (const std::string_view field : {"rope_theta", "rope_scaling"}) {
-    if (reader.Field(field).exists()) {
-      reader.Fail(Unsupported("config.json: " + std::string(field) +
-                              " is not supported in a ModernBERT; use global_rope_theta and local_rope_theta"));
-    }
+  // transformers ignores a top-level rope_theta.
+  const ConfigReader scaling(reader.Field("rope_scaling"));
+  const JsonValue type = scaling.Field("rope_type").exists() ? scaling.Field("rope_type") : scaling.Field("type");
+  if (reader.Field("rope_scaling").exists() &&
+      (type.GetString() != "default" || scaling.Field("rope_theta").exists())) {
+    reader.Fail(Unsupported(
+        "config.json: rope_scaling is not supported in a ModernBERT; use global_rope_theta and local_rope_theta"));
   }
   const JsonValue parameters = reader.Field("rope_parameters");
   if (!parameters.exists()) return;

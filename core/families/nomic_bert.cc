@@ -46,7 +46,13 @@ void NomicBert::Read(ConfigReader& reader, ModelConfig& config) {
   if (reader.Field("n_embd").exists()) ReadContrastors(reader, config);
   RequireRotaryHeads(reader, config);
   angles_.theta = reader.Float("rope_theta", angles_.theta, 1, 1e12f);
-  if (const JsonValue rope = reader.Field("rope_parameters"); rope.exists()) ReadRope(reader, rope, &angles_);
+  // transformers 5 ignores rope_parameters if the older rope_scaling is set.
+  for (const std::string_view field : {"rope_scaling", "rope_parameters"}) {
+    const JsonValue rope = reader.Field(field);
+    if (!rope.exists()) continue;
+    ReadRope(reader, rope, &angles_);
+    break;
+  }
 }
 
 // Reads GPT-2's field names, which nomic-ai's checkpoints use.

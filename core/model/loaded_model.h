@@ -19,6 +19,7 @@ struct LoadReport {
   Precision precision = Precision::kF32;
   int32_t tensors_used = 0;
   std::vector<std::string> extra_tensors;  // tensors of the file that the model does not use
+  std::vector<std::string> notices;        // warnings about the weights
   std::vector<std::string> head_tensors;
   int64_t weight_bytes = 0;  // weights, constants and embedding tables
 };

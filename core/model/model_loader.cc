@@ -6,14 +6,21 @@
 #include <string>
 #include <utility>
 
+#include "core/base/name_list.h"
 #include "core/families/add_head.h"
 #include "core/model/folding.h"
 
 namespace peruse {
 namespace {
 
-// Rejects adapters that change embeddings tied to the decoder: peft then separates the two, but here both use one tensor.
+// Rejects adapters that separate embeddings from the decoder that shares their tensor. An adapter that was trained after tokens were added
+// holds both with equal values.
 Status CheckTied(const LoraAdapter& adapter) {
+  const std::vector<LoraTensor>& tensors = adapter.tensors();
+  const LoraTensor* shared = nullptr;
+  for (const LoraTensor& tensor : tensors) {
+    if (tensor.info.name.ends_with("word_embeddings.weight") && !tensor.is_separate) shared = &tensor;
+  }
   const auto check = [](const std::string& name) {
     for (const char* end :
          {"word_embeddings.weight", "decoder.weight", "generator_lm_head.weight", "vocab_projector.weight"}) {
@@ -24,7 +31,10 @@ Status CheckTied(const LoraAdapter& adapter) {
     return OkStatus();
   };
   for (const LoraUpdate& update : adapter.updates()) PERUSE_RETURN_IF_ERROR(check(update.name));
-  for (const LoraTensor& tensor : adapter.tensors()) PERUSE_RETURN_IF_ERROR(check(tensor.info.name));
+  for (const LoraTensor& tensor : tensors) {
+    const bool is_same = shared != nullptr && tensor.info.shape == shared->info.shape && tensor.bytes == shared->bytes;
+    if (!is_same) PERUSE_RETURN_IF_ERROR(check(tensor.info.name));
+  }
   return OkStatus();
 }
 
@@ -35,6 +45,21 @@ std::vector<bool> UsedLinears(const Program& program) {
   }
   return used;
 }
+
+// Parts that heads of no task read: other objectives of pre-training, and tensors that earlier versions of libraries saved.
+constexpr std::string_view kUnusedParts[] = {"pooler.",           "cls.",
+                                             "sop_classifier.",   "lm_head.",
+                                             "mask_predictions.", "lm_predictions.",
+                                             "predictions.",      "classifier.",
+                                             "qa_outputs.",       "discriminator_",
+                                             "generator_",        "vocab_",
+                                             "pre_classifier.",   "sequence_summary.",
+                                             "decoder.",          "head."};
+constexpr std::string_view kUnusedEnds[] = {"position_ids", "token_type_ids", "inv_freq", "num_batches_tracked"};
+
+// Layers after the encoder that are not transformers': late interaction, and other projections. Without them features are others.
+constexpr const char* kForeignLayers[] = {"linear.",    "proj.", "projection.", "projector.",       "text_projection.",
+                                          "text_proj.", "fc.",   "out_proj.",   "custom_text_proj."};
 
 int32_t SizeWith(std::span<const std::string> added_tokens, const text::Tokenizer* tokenizer) {
   if (tokenizer == nullptr) return 0;
@@ -63,6 +88,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   if (!options.id2label.empty()) SetLabels(options.id2label, &family.config);
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
+  if (options.vocab_size) model.config.vocab_size = *options.vocab_size;
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
   if (model.config.vocab_size < 0) model.config.vocab_size = SizeWith(model.config.added_tokens, options.tokenizer);
   PERUSE_RETURN_IF_ERROR(loader->BuildProgram(options));
@@ -77,6 +103,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   loader->writer_ = std::make_unique<ParameterWriter>(backend, model.report.precision, model.parameters, model.weights);
   loader->checkpoint_ = std::make_unique<Checkpoint>(model.parameters, loader->family_->prefixes(), *loader->writer_);
   if (options.beside != nullptr) loader->Share(*options.beside);
+  loader->CompareDecoder();
   return loader;
 }
 
@@ -94,6 +121,9 @@ Status ModelLoader::BuildProgram(const ModelOptions& options) {
     hidden = family_->Encode(b, model.config);
   }
   PERUSE_RETURN_IF_ERROR(AddHead(options.head, *family_, model.config, b, hidden));
+  for (const char* layer : kForeignLayers) {
+    if (options.head == Head::kNone && model.config.model_type != "static") b.Refuse(layer);
+  }
   for (const Op& op : program.ops) {
     if (const auto* attention = std::get_if<ops::Attention>(&op)) model.attention_heads = attention->heads;
     if (const auto* conv = std::get_if<ops::SpanConv>(&op)) model.span_kernel_heads = conv->heads;
@@ -153,6 +183,21 @@ std::optional<int32_t> ModelLoader::LabelsOf(const LoraAdapter& adapter) const {
       const bool fits = std::equal(shape.begin() + 1, shape.end(), parameter.shape.begin() + 1);
       const bool differs = shape[0] != model.config.num_labels() && shape[0] > 0 && shape[0] <= kMaxLabels;
       if (fits && differs) return static_cast<int32_t>(shape[0]);
+    }
+  }
+  return {};
+}
+
+std::optional<int32_t> ModelLoader::TokensOf(const LoraAdapter& adapter) const {
+  const Parameters& parameters = model_->parameters;
+  for (const ParameterTensor& parameter : parameters.tensors) {
+    if (parameter.parameter.kind != ParameterId::Kind::kTable || !parameters.table(parameter.parameter).words) continue;
+    for (const LoraTensor& tensor : adapter.tensors()) {
+      const std::string name = checkpoint_->names().WithoutPrefix(tensor.info.name);
+      const std::vector<int64_t>& shape = tensor.info.shape;
+      if (std::find(parameter.names.begin(), parameter.names.end(), name) == parameter.names.end()) continue;
+      if (shape.size() != 2 || shape[1] != parameter.shape[1] || shape[0] == model_->config.vocab_size) continue;
+      if (shape[0] > 0 && shape[0] <= kMaxVocabulary) return static_cast<int32_t>(shape[0]);
     }
   }
   return {};
@@ -229,12 +274,49 @@ Status ModelLoader::FoldConstants() {
   return OkStatus();
 }
 
+void ModelLoader::CompareDecoder() {
+  if (model_->head != Head::kMaskedLm || !model_->config.tie_word_embeddings) return;
+  ModelConfig untied = model_->config;
+  untied.tie_word_embeddings = false;
+  const std::vector<std::string> shared = family_->MaskedLm(model_->config).decoder,
+                                 own = family_->MaskedLm(untied).decoder;
+  if (!shared.empty() && !own.empty() && shared.front() != own.front())
+    checkpoint_->Compare(shared.front(), own.front());
+}
+
+void ModelLoader::ReportUnread() {
+  std::set<std::string, std::less<>> known;
+  for (const Parameters& parameters : ParametersOfHeads(*family_, model_->config, model_->report.precision)) {
+    for (const ParameterTensor& tensor : parameters.tensors) known.insert(tensor.names.begin(), tensor.names.end());
+  }
+  NameList unread;
+  for (const std::string& name : checkpoint_->extra_tensors()) {
+    const std::string bare = checkpoint_->names().Normalise(name);
+    const auto begins = [&](std::string_view part) { return bare.starts_with(part); };
+    const auto ends = [&](std::string_view end) { return bare.ends_with(end); };
+    if (known.contains(bare) || std::any_of(std::begin(kUnusedParts), std::end(kUnusedParts), begins)) continue;
+    if (std::none_of(std::begin(kUnusedEnds), std::end(kUnusedEnds), ends)) unread.Add(name);
+  }
+  if (unread.empty()) return;
+  model_->report.notices.push_back("The weights have tensors that Peruse does not read: " + unread.Text() +
+                                   ". If they belong to the model, its results are others than they should be.");
+}
+
 void ModelLoader::FillReport() {
   LoadedModel& model = *model_;
   LoadReport& report = model.report;
   if (needs_weights_) {
     report.tensors_used = checkpoint_->tensors_used();
     report.extra_tensors = checkpoint_->extra_tensors();
+    if (!report.extra_tensors.empty()) ReportUnread();
+    if (checkpoint_->have_different_values()) {
+      report.notices.push_back(
+          "The weights have a decoder matrix other than the token embeddings. Peruse uses the embeddings, as "
+          "tie_word_embeddings in "
+          "config.json says and as transformers 4 does; transformers 5 uses the decoder matrix. To use it, set "
+          "tie_word_embeddings to "
+          "false.");
+    }
     std::set<std::string> of_head;
     for (const ParameterTensor& tensor : model.parameters.tensors) {
       const std::string& name = model.tensor_names.emplace_back(checkpoint_->names().Of(tensor));

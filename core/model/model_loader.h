@@ -34,6 +34,7 @@ struct ModelOptions {
   const LoadedModel* beside = nullptr;
   // Label names, which determine the number of labels. Empty means the names in config.json.
   std::vector<std::string> id2label;
+  std::optional<int32_t> vocab_size;  // nullopt means that of config.json
   // Determines the number of rows of the token embeddings if the configuration does not. May be null.
   const text::Tokenizer* tokenizer = nullptr;
 };
@@ -58,6 +59,9 @@ class ModelLoader {
   // Returns the number of labels of the adapter's classifier if it differs from the model's; the caller then needs a new loader with
   // ModelOptions::id2label. Otherwise returns nullopt.
   std::optional<int32_t> LabelsOf(const LoraAdapter& adapter) const;
+  // Returns the number of token embeddings that the adapter holds if it differs from the model's: it was trained after tokens were added. The
+  // caller then needs a new loader with ModelOptions::vocab_size.
+  std::optional<int32_t> TokensOf(const LoraAdapter& adapter) const;
 
   // See Checkpoint::SetAdapter. Errors: kUnsupported if the adapter changes tied token embeddings.
   Status SetAdapter(std::unique_ptr<LoraAdapter> adapter);
@@ -77,6 +81,10 @@ class ModelLoader {
   void HoldLinears();
   Status FoldConstants();
   void FillReport();
+  // Compares a masked LM's token embeddings with a decoder matrix that config.json says is the same.
+  void CompareDecoder();
+  // Adds a notice about weights that no head of the family reads.
+  void ReportUnread();
 
   Backend& backend_;
   const std::unique_ptr<Family> family_;

@@ -2,18 +2,16 @@
 
 #include <cstddef>
 
-namespace peruse {
+#include "core/base/float4.h"
 
-// A vector register of four floats (clang's vector extension; SIMD in wasm).
-typedef float Float4 __attribute__((vector_size(16), aligned(4)));
+namespace peruse {
 
 inline float Product(const float* a, const float* b, size_t count) {
   Float4 sums[4] = {};
   size_t i = 0;
   for (; i + 16 <= count; i += 16) {
     for (size_t lane = 0; lane < 4; ++lane) {
-      sums[lane] +=
-          *reinterpret_cast<const Float4*>(a + i + 4 * lane) * *reinterpret_cast<const Float4*>(b + i + 4 * lane);
+      sums[lane] += LoadFloat4(a + i + 4 * lane) * LoadFloat4(b + i + 4 * lane);
     }
   }
   const Float4 sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);

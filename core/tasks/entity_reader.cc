@@ -16,6 +16,8 @@ constexpr size_t kMostLabels = 128;
 constexpr size_t kMostLabelVectors = 2048;
 // Maximum number of pairs of words and labels per run, because each pair needs a vector of 4 * width floats.
 constexpr size_t kMostPairs = 8192;
+// Maximum number of tokens of a window, because the time of attention grows with their square. Models were trained with at most a quarter.
+constexpr int32_t kMostTokens = 4096;
 
 std::vector<std::vector<int32_t>> ByWord(const text::Encoding& tokens, size_t words) {
   std::vector<std::vector<int32_t>> ids(words);
@@ -28,7 +30,7 @@ std::vector<std::vector<int32_t>> ByWord(const text::Encoding& tokens, size_t wo
 }  // namespace
 
 Result<std::vector<Reading>> EntityReader::Start(std::span<const std::string> labels, int32_t max_tokens) {
-  max_tokens_ = max_tokens;
+  max_tokens_ = std::min(max_tokens, kMostTokens);
   PERUSE_RETURN_IF_ERROR(ReadLabels(labels));
   if (reader_.needed()) {
     prompts_ = EmptyPrompts();
@@ -145,8 +147,8 @@ Result<std::vector<Reading>> EntityReader::Read(size_t input, std::string_view t
       const size_t shared = std::max((end - first) / 8, longest);
       if (end < first + shared + 1 && end < words.bytes.size()) {
         return Status(StatusCode::kTextTooLong, "the labels and words of input " + std::to_string(input) +
-                                                    " leave no room: the model takes " + std::to_string(max_tokens_) +
-                                                    " tokens");
+                                                    " leave no room: " + std::to_string(max_tokens_) +
+                                                    " tokens are read at once");
       }
       AddWindow({.input = input, .last = last_prompt && end == words.bytes.size()}, words, prompt, first, end,
                 &readings);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/base/memory.h"
@@ -14,8 +15,10 @@
 namespace peruse {
 namespace {
 
-// Maximum number of spans of a text: each needs a vector of 4 * width.
+// Maximum number of spans of a window: each needs a vector of 4 * width.
 constexpr size_t kMostSpans = 16384;
+// Maximum number of tokens of a window, because the time of attention grows with their square.
+constexpr int32_t kMostTokens = 4096;
 
 bool IsClassification(const SchemaPart& part) { return part.kind == SchemaPart::Kind::kClassification; }
 
@@ -37,8 +40,8 @@ Status SchemaTask::StartTexts(const std::vector<std::string>& texts, Schema sche
       PERUSE_RETURN_IF_ERROR(Found(i, {}));
       continue;
     }
-    PERUSE_ASSIGN_OR_RETURN(Reading reading, Read(i, texts[i]));
-    Enqueue(std::move(reading));
+    PERUSE_ASSIGN_OR_RETURN(std::vector<Reading> windows, Read(i, texts[i]));
+    for (Reading& window : windows) Enqueue(std::move(window));
   }
   return OkStatus();
 }
@@ -62,7 +65,31 @@ Status SchemaTask::ReadMarkers() const {
   return OkStatus();
 }
 
-Result<Reading> SchemaTask::Read(size_t input, std::string_view text) {
+Result<std::vector<Reading>> SchemaTask::Read(size_t input, std::string_view text) {
+  PERUSE_ASSIGN_OR_RETURN(const Tokens tokens, Tokenize(input, text));
+  const size_t words = tokens.text_rows.size();
+  if (words == 0) {
+    return Status(StatusCode::kEmptyText, "input " + std::to_string(input) + " has no word that the model knows");
+  }
+  if (finds_spans_ && choices_.empty()) NumberChoices(tokens.rows);
+  std::vector<Reading> readings;
+  for (size_t first = 0, end = 0; end < words;) {
+    end = WindowEnd(tokens, first);
+    // As in EntityReader, adjacent windows share words, so that every span is whole in one of them.
+    const size_t shared = std::max((end - first) / 8, finds_spans_ ? static_cast<size_t>(WidestSpan()) : 0);
+    if (end < words && end < first + shared + 1) {
+      return Status(StatusCode::kTextTooLong, "the schema and the words of input " + std::to_string(input) +
+                                                  " leave no room: " + std::to_string(MostTokens()) +
+                                                  " tokens are read at once");
+    }
+    readings.push_back(WindowOf(input, tokens, first, end));
+    readings.back().last = end == words;
+    first = end - shared;
+  }
+  return readings;
+}
+
+Result<SchemaTask::Tokens> SchemaTask::Tokenize(size_t input, std::string_view text) {
   // gliner2 splits the text together with the "." that it adds, so an address at the end contains the ".".
   const std::string sentence = std::string(text) + (text.find_last_of(".!?") + 1 == text.size() ? "" : ".");
   std::vector<text::Offset> found = SplitSchemaText(sentence);
@@ -76,57 +103,76 @@ Result<Reading> SchemaTask::Read(size_t input, std::string_view text) {
   text::EncodeOptions options;
   options.add_special_tokens = false;
   PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> encodings, tokenizer_.EncodeWords(all, options));
-  Reading reading = {.input = input, .tokens = std::move(encodings[0])};
-  if (reading.tokens.size() > static_cast<size_t>(MaxTokens())) {
-    return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " and the schema have " +
-                                                std::to_string(reading.tokens.size()) + " tokens and the model takes " +
-                                                std::to_string(MaxTokens()));
+  Tokens tokens = {.all = std::move(encodings[0])};
+  tokens.rows = RowsOfWords(tokens.all.word_ids, all.size());
+  const size_t before = words_.words.size();
+  for (auto word = static_cast<size_t>(words_.first_choice_word); word < before; ++word) {
+    texts_[input].first += tokens.rows[word].count > 0 ? 1 : 0;
   }
-  const std::vector<WordRows> rows = RowsOfWords(reading.tokens.word_ids, all.size());
+  tokens.schema = tokens.all.size();
+  for (size_t word = before; word < tokens.rows.size(); ++word) {
+    if (tokens.rows[word].count == 0) continue;
+    if (tokens.text_rows.empty()) tokens.schema = static_cast<size_t>(tokens.rows[word].first);
+    tokens.text_rows.push_back(word);
+    texts_[input].words.push_back(found[word - before]);
+  }
+  return tokens;
+}
+
+int32_t SchemaTask::WidestSpan() const { return std::get_if<SchemaInput>(&model_.config().label_input)->max_width; }
+
+int32_t SchemaTask::MostTokens() const { return std::min(MaxTokens(), kMostTokens); }
+
+size_t SchemaTask::WindowEnd(const Tokens& tokens, size_t first) const {
+  const size_t words = tokens.text_rows.size();
+  const size_t most_words = finds_spans_ ? kMostSpans / static_cast<size_t>(WidestSpan()) : words;
+  auto room = static_cast<int64_t>(MostTokens()) - static_cast<int64_t>(tokens.schema);
+  size_t end = first;
+  for (; end < words && end - first < most_words; ++end) {
+    room -= tokens.rows[tokens.text_rows[end]].count;
+    if (room < 0) break;
+  }
+  return end;
+}
+
+// Adds the words of choices and of the window, except words without tokens.
+Reading SchemaTask::WindowOf(size_t input, const Tokens& tokens, size_t first, size_t end) const {
+  Reading reading = {.input = input, .first_word = static_cast<int32_t>(first)};
+  const WordRows& last = tokens.rows[tokens.text_rows[end - 1]];
+  const auto begin = static_cast<size_t>(tokens.rows[tokens.text_rows[first]].first);
+  const auto behind = static_cast<size_t>(last.first + last.count);
+  reading.tokens.ids.assign(tokens.all.ids.begin(), tokens.all.ids.begin() + static_cast<ptrdiff_t>(tokens.schema));
+  reading.tokens.ids.insert(reading.tokens.ids.end(), tokens.all.ids.begin() + static_cast<ptrdiff_t>(begin),
+                            tokens.all.ids.begin() + static_cast<ptrdiff_t>(behind));
+  HeadLists& head = reading.head;
   for (const std::vector<int32_t>& markers : words_.markers) {
-    for (const int32_t marker : markers) reading.head.labels.push_back(rows[static_cast<size_t>(marker)].first);
+    for (const int32_t marker : markers) head.labels.push_back(tokens.rows[static_cast<size_t>(marker)].first);
   }
-  AddWords(rows, found, &texts_[input], &reading.head);
-  if (texts_[input].words.empty()) {
-    return Status(StatusCode::kEmptyText, "input " + std::to_string(input) + " has no word that the model knows");
+  const auto add = [&head](const WordRows& word, int32_t moved) {
+    head.words.push_back(word.first - moved);
+    head.word_tokens.push_back(word.count);
+  };
+  for (auto word = static_cast<size_t>(words_.first_choice_word); word < words_.words.size(); ++word) {
+    if (tokens.rows[word].count > 0) add(tokens.rows[word], 0);
   }
-  if (!finds_spans_) return reading;
-  if (choices_.empty()) NumberChoices(rows);
-  PERUSE_RETURN_IF_ERROR(AddPairs(input, &reading.head));
+  const size_t choices = head.words.size();
+  for (size_t word = first; word < end; ++word) {
+    add(tokens.rows[tokens.text_rows[word]], static_cast<int32_t>(begin - tokens.schema));
+  }
+  if (finds_spans_) AddPairs(choices, &head);
   return reading;
 }
 
-// Adds the words of choices and of the text, except words without tokens.
-void SchemaTask::AddWords(std::span<const WordRows> rows, std::span<const text::Offset> found, Text* text,
-                          HeadLists* head) const {
-  const size_t before = words_.words.size();
-  for (auto word = static_cast<size_t>(words_.first_choice_word); word < rows.size(); ++word) {
-    if (word == before) text->first = head->words.size();
-    if (rows[word].count == 0) continue;
-    head->words.push_back(rows[word].first);
-    head->word_tokens.push_back(rows[word].count);
-    if (word >= before) text->words.push_back(found[word - before]);
-  }
-}
-
-// Adds one pair for each choice's word, and the spans of the text's words.
-Status SchemaTask::AddPairs(size_t input, HeadLists* head) const {
-  const auto first = static_cast<int32_t>(texts_[input].first), end = static_cast<int32_t>(head->words.size());
-  const int32_t widest = std::get_if<SchemaInput>(&model_.config().label_input)->max_width;
-  if (static_cast<size_t>(end - first) * static_cast<size_t>(std::min(widest, end - first)) > kMostSpans) {
-    return Status(StatusCode::kTextTooLong,
-                  "input " + std::to_string(input) + " has " + std::to_string(end - first) +
-                      " words, and with spans of up to " + std::to_string(widest) + " words at most " +
-                      std::to_string(kMostSpans / static_cast<size_t>(widest)) + " are read at once: split it");
-  }
+// Adds one pair for each of the `choices` first words, and the spans of the others, which are the text's.
+void SchemaTask::AddPairs(size_t choices, HeadLists* head) const {
+  const auto first = static_cast<int32_t>(choices), end = static_cast<int32_t>(head->words.size());
   for (int32_t word = 0; word < end; ++word) {
-    const int32_t last = word < first ? word + 1 : std::min(word + widest, end);
+    const int32_t last = word < first ? word + 1 : std::min(word + WidestSpan(), end);
     for (int32_t second = word; second < last; ++second) {
       head->pair_first.push_back(word);
       head->pair_second.push_back(second);
     }
   }
-  return OkStatus();
 }
 
 // gliner2 takes the first word that equals a choice, also if it is the name of a field.
@@ -173,7 +219,7 @@ size_t SchemaTask::RowOf(size_t part) const {
 
 Status SchemaTask::CollectText(const Reading& reading, size_t text) {
   Outputs& outputs = outputs_of_text_;
-  outputs = {};
+  outputs = {.first_word = reading.first_word, .last = reading.last};
   outputs.found.resize(schema_.size());
   const std::span<const float> logits = outputs_.Get(kLogits, text).values;
   if (finds_spans_) {
@@ -192,10 +238,6 @@ Status SchemaTask::CollectText(const Reading& reading, size_t text) {
       const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row + 1);
       std::vector<float>& labels = outputs.found[i].labels;
       labels.assign(begin, begin + static_cast<std::ptrdiff_t>(part.fields.size()));
-      const bool sigmoid = part.function == SchemaPart::Function::kAuto
-                               ? part.multi_label
-                               : part.function == SchemaPart::Function::kSigmoid;
-      Apply(sigmoid ? ScoreFunction::kSigmoid : ScoreFunction::kSoftmax, labels);
       continue;
     }
     const std::span<const float> counts = outputs_.Get(kCounts, text).row(row);
@@ -207,7 +249,7 @@ Status SchemaTask::CollectText(const Reading& reading, size_t text) {
 Status SchemaTask::Proceed(size_t input, size_t part) {
   Outputs& outputs = outputs_of_text_;
   while (part < schema_.size() && outputs.counts[part] == 0) ++part;
-  if (part == schema_.size()) return Found(input, std::exchange(outputs.found, {}));
+  if (part == schema_.size()) return EndWindow(input);
   const auto width = static_cast<size_t>(model_.config().hidden_size);
   const size_t count = schema_[part].fields.size();
   const std::span<const float> fields(outputs.fields);
@@ -247,10 +289,87 @@ void SchemaTask::CollectPart(const SchemaPart& part, size_t text, const Text& wo
         const float probability = score(pair);
         if (probability < threshold) continue;
         const auto first = static_cast<int32_t>(words.first);
-        fields[f].spans.push_back({outputs.pair_first[pair] - first, outputs.pair_second[pair] - first, probability});
+        fields[f].spans.push_back({outputs.pair_first[pair] - first + outputs.first_word,
+                                   outputs.pair_second[pair] - first + outputs.first_word, probability});
       }
     }
   }
+}
+
+Status SchemaTask::EndWindow(size_t input) {
+  Merge(std::exchange(outputs_of_text_.found, {}));
+  return outputs_of_text_.last ? Found(input, TakeMerged()) : OkStatus();
+}
+
+void SchemaTask::Merge(std::vector<FoundPart> window) {
+  if (merged_.windows++ == 0) {
+    merged_.parts = std::move(window);
+    return;
+  }
+  for (size_t i = 0; i < window.size(); ++i) {
+    FoundPart& into = merged_.parts[i];
+    for (size_t label = 0; label < window[i].labels.size(); ++label) into.labels[label] += window[i].labels[label];
+    for (std::vector<FoundField>& occurrence : window[i].occurrences) {
+      if (schema_[i].kind != SchemaPart::Kind::kEntities || into.occurrences.empty()) {
+        into.occurrences.push_back(std::move(occurrence));
+        continue;
+      }
+      for (size_t f = 0; f < occurrence.size(); ++f) {
+        std::vector<Span>& spans = into.occurrences[0][f].spans;
+        spans.insert(spans.end(), occurrence[f].spans.begin(), occurrence[f].spans.end());
+      }
+    }
+  }
+}
+
+std::vector<SchemaTask::FoundPart> SchemaTask::TakeMerged() {
+  const Merged merged = std::exchange(merged_, {});
+  std::vector<FoundPart> parts = merged.parts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const SchemaPart& part = schema_[i];
+    if (IsClassification(part)) {
+      for (float& label : parts[i].labels) label /= static_cast<float>(merged.windows);
+      const bool sigmoid = part.function == SchemaPart::Function::kAuto
+                               ? part.multi_label
+                               : part.function == SchemaPart::Function::kSigmoid;
+      Apply(sigmoid ? ScoreFunction::kSigmoid : ScoreFunction::kSoftmax, parts[i].labels);
+    }
+    if (merged.windows == 1) continue;
+    std::vector<std::vector<FoundField>>& occurrences = parts[i].occurrences;
+    for (std::vector<FoundField>& occurrence : occurrences) {
+      for (FoundField& field : occurrence) KeepBestOfEqualSpans(&field.spans);
+    }
+    const auto is_repeated = [&](const std::vector<FoundField>& one) {
+      return std::any_of(std::as_const(occurrences).data(), &one,
+                         [&](const auto& earlier) { return HaveSameBest(earlier, one); });
+    };
+    std::vector<std::vector<FoundField>> kept;
+    for (const std::vector<FoundField>& one : occurrences) {
+      if (!is_repeated(one)) kept.push_back(one);
+    }
+    occurrences = std::move(kept);
+  }
+  return parts;
+}
+
+// Sorts by first, then by last words.
+void SchemaTask::KeepBestOfEqualSpans(std::vector<Span>* spans) {
+  std::sort(spans->begin(), spans->end(), [](const Span& a, const Span& b) {
+    return std::tie(a.first, a.last, b.score) < std::tie(b.first, b.last, a.score);
+  });
+  const auto is_same = [](const Span& a, const Span& b) { return a.first == b.first && a.last == b.last; };
+  spans->erase(std::unique(spans->begin(), spans->end(), is_same), spans->end());
+}
+
+bool SchemaTask::HaveSameBest(const std::vector<FoundField>& a, const std::vector<FoundField>& b) {
+  const auto best = [](const FoundField& field) {
+    const auto found = std::max_element(field.spans.begin(), field.spans.end(),
+                                        [](const Span& x, const Span& y) { return x.score < y.score; });
+    return found == field.spans.end() ? std::pair(-1, -1) : std::pair(found->first, found->last);
+  };
+  const bool has_spans = std::any_of(a.begin(), a.end(), [](const FoundField& field) { return !field.spans.empty(); });
+  return has_spans && std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                 [&](const FoundField& x, const FoundField& y) { return best(x) == best(y); });
 }
 
 text::Offset SchemaTask::BytesOf(size_t input, const Span& span) const {

@@ -1,4 +1,5 @@
-// A task with a GLiNER2 model: reads each text with a schema, and finds what the schema names (core/heads/extraction.h).
+// A task with a GLiNER2 model: reads each text with a schema, and finds what the schema names (core/heads/extraction.h). A text that is too
+// long to be read at once is read in overlapping windows: spans and occurrences of all of them count, and the mean of a label's logits.
 #pragma once
 
 #include <cstdint>
@@ -51,23 +52,49 @@ class SchemaTask : public Task {
     int32_t first = -1;  // row of the first token
     int32_t count = 0;   // number of tokens
   };
+  // A text with the schema, tokenized: rows of all words, of which `words` without the schema's belong to the text.
+  struct Tokens {
+    text::Encoding all;
+    std::vector<WordRows> rows;
+    std::vector<size_t> text_rows;  // indices in `rows` of the text's words that have tokens
+    size_t schema = 0;              // number of the schema's tokens, which precede those of the text
+  };
   struct Outputs {
+    int32_t first_word = 0;     // index of the window's first word in the text
+    bool last = true;           // whether it is the last window
     std::vector<float> fields;  // [labels, width]
     std::vector<float> spans;   // [pairs, width]
     std::vector<int32_t> pair_first, pair_second;
     std::vector<int32_t> counts;  // of occurrences, for each part
     std::vector<FoundPart> found;
   };
+  // The results of an input's windows so far.
+  struct Merged {
+    std::vector<FoundPart> parts;
+    int32_t windows = 0;
+  };
 
   Status ReadMarkers() const;
-  Result<Reading> Read(size_t input, std::string_view text);
+  Result<std::vector<Reading>> Read(size_t input, std::string_view text);
+  Result<Tokens> Tokenize(size_t input, std::string_view text);
+  // Returns the end of the window that begins with word `first` of the text.
+  size_t WindowEnd(const Tokens& tokens, size_t first) const;
+  Reading WindowOf(size_t input, const Tokens& tokens, size_t first, size_t end) const;
   static std::vector<WordRows> RowsOfWords(std::span<const int32_t> word_ids, size_t words);
-  void AddWords(std::span<const WordRows> rows, std::span<const text::Offset> found, Text* text, HeadLists* head) const;
-  Status AddPairs(size_t input, HeadLists* head) const;
+  void AddPairs(size_t input, HeadLists* head) const;
+  int32_t WidestSpan() const;
+  int32_t MostTokens() const;
   void NumberChoices(std::span<const WordRows> rows);
   // Runs the next part from number `part` on, or gives the results.
   Status Proceed(size_t input, size_t part);
   Status CollectText(const Reading& reading, size_t text);
+  Status EndWindow(size_t input);
+  void Merge(std::vector<FoundPart> window);
+  // Computes probabilities of labels, and removes spans and occurrences that two windows found.
+  std::vector<FoundPart> TakeMerged();
+  static void KeepBestOfEqualSpans(std::vector<Span>* spans);
+  // Whether there are spans, and the best ones of all fields are equal.
+  static bool HaveSameBest(const std::vector<FoundField>& a, const std::vector<FoundField>& b);
   void CollectPart(const SchemaPart& part, size_t text, const Text& words, FoundPart& found) const;
   // Row of the part's marker among the labels.
   size_t RowOf(size_t part) const;
@@ -80,6 +107,7 @@ class SchemaTask : public Task {
   bool finds_spans_ = false;
   std::vector<Text> texts_;
   Outputs outputs_of_text_;
+  Merged merged_;
   std::vector<float> query_inputs_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -29,8 +30,24 @@ inline void Apply(ScoreFunction function, std::span<float> values) {
   if (function == ScoreFunction::kSigmoid) Sigmoid(values);
 }
 
-// Returns the indices of `scores` in descending order of score, then ascending index: up to `limit`, or all if it is 0.
-inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) {
+// Returns a number that orders texts as their scores for `column` do, and also where scores are equal because float32 rounds them to 0 or 1:
+// the logit, or for a softmax the logarithm of the odds.
+inline double OrderingScore(ScoreFunction function, std::span<const float> logits, size_t column) {
+  if (function != ScoreFunction::kSoftmax || logits.size() < 2) return logits[column];
+  double largest = -std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (i != column) largest = std::max(largest, static_cast<double>(logits[i]));
+  }
+  double others = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (i != column) others += std::exp(logits[i] - largest);
+  }
+  return logits[column] - largest - std::log(others);
+}
+
+// Returns the indices of `scores` (float or double) in descending order of score, then ascending index: up to `limit`, or all if it is 0.
+template <typename Scores>
+std::vector<size_t> BestFirst(const Scores& scores, size_t limit = 0) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t kept = limit == 0 ? order.size() : std::min(limit, order.size());

@@ -12,7 +12,9 @@ Status TextRanking::Start() {
   } else {
     PERUSE_ASSIGN_OR_RETURN(function_, ConfiguredFunction());
   }
-  PERUSE_ASSIGN_OR_RETURN(const int32_t max_length, Length(request.max_length, UsualTokens()));
+  PERUSE_ASSIGN_OR_RETURN(
+      const int32_t max_length,
+      Length(request.max_length, max_length_ ? std::min(*max_length_, model_.config().max_tokens) : UsualTokens()));
   const text::EncodeOptions options = CutTo(max_length, text::Truncation::kLongestFirst);
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const auto& [query, documents] = request.inputs[i];
@@ -56,16 +58,16 @@ Result<ScoreFunction> TextRanking::ConfiguredFunction() const {
 Status TextRanking::Collect(const Reading& reading, size_t text) {
   const std::span<const float> logits = outputs_.Get(kLogits, text).values;
   RankedDocument document{reading.number, 0, {logits.begin(), logits.end()}};
+  order_.push_back(OrderingScore(function_, logits, column_));
   Apply(function_, document.scores);
   document.score = document.scores[column_];
   if (logits.size() == 1) document.scores.clear();
   documents_.push_back(std::move(document));
   if (!reading.last) return OkStatus();
-  std::vector<float> scores;
-  for (const RankedDocument& one : documents_) scores.push_back(one.score);
   std::vector<RankedDocument> ranked;
-  for (size_t i : BestFirst(scores, static_cast<size_t>(request.top_k))) ranked.push_back(std::move(documents_[i]));
+  for (size_t i : BestFirst(order_, static_cast<size_t>(request.top_k))) ranked.push_back(std::move(documents_[i]));
   documents_.clear();
+  order_.clear();
   Give(reading.input, std::move(ranked));
   return OkStatus();
 }

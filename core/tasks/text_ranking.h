@@ -1,5 +1,6 @@
 // Sorts documents by how well they answer a query, with a cross-encoder that reads both together (sentence-transformers' CrossEncoder.rank;
 // predict for models with several labels). As there, long pairs are truncated, the longer text first, even without a limit of the model.
+// Documents are sorted by unrounded scores, so that scores which float32 rounds to 1 keep the order of their logits.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,10 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
  public:
   static constexpr Head kHead = Head::kSequenceClassification;
   explicit TextRanking(const TaskContext& context)
-      : TaskOf(context), activation_(context.ranking_activation), prompt_(context.ranking_prompt) {
+      : TaskOf(context),
+        activation_(context.ranking_activation),
+        prompt_(context.ranking_prompt),
+        max_length_(context.ranking_max_length) {
     if (activation_.empty()) activation_ = model_.config().ranking_activation;
   }
   Status Start() override;
@@ -53,9 +57,11 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
 
   std::string_view activation_;  // PyTorch class, for example "torch.nn.modules.activation.Sigmoid", or empty
   std::string_view prompt_;      // text before every query
+  std::optional<int32_t> max_length_;
   ScoreFunction function_ = ScoreFunction::kSigmoid;
   size_t column_ = 0;                      // column of the logits to rank by
   std::vector<RankedDocument> documents_;  // ranked documents of the current input so far
+  std::vector<double> order_;              // their OrderingScores
 };
 
 }  // namespace peruse

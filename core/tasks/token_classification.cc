@@ -14,14 +14,34 @@ constexpr std::string_view kLongTextAdvice = "pass stride and an aggregation_str
 
 // "B-PER" -> {begins, "PER"}. "I-PER" and all others continue an entity.
 struct Tag {
-  bool begins;
+  bool begins = false;
+  bool ends = false;
   std::string_view name;
 };
 
-Tag ParseTag(std::string_view label) {
-  if (label.starts_with("B-")) return {true, label.substr(2)};
-  if (label.starts_with("I-")) return {false, label.substr(2)};
-  return {false, label};
+// `marks_ends`: whether the labels are BIOES or BILOU, in which E- and L- end an entity, and S- and U- are whole ones.
+Tag ParseTag(std::string_view label, bool marks_ends) {
+  const char prefix = label.size() > 1 && label[1] == '-' ? label[0] : '\0';
+  const bool is_whole = marks_ends && (prefix == 'S' || prefix == 'U');
+  const bool is_last = marks_ends && (prefix == 'E' || prefix == 'L');
+  if (prefix == 'B' || prefix == 'I' || is_whole || is_last) {
+    return {prefix == 'B' || is_whole, is_last || is_whole, label.substr(2)};
+  }
+  return {false, false, label};
+}
+
+// Whether all labels but O have prefixes of BIOES, or all have those of BILOU, and not all of them are those of BIO.
+bool MarksEnds(std::span<const std::string> labels) {
+  for (const std::string_view prefixes : {"BIES", "BILU"}) {
+    bool all = true, marks = false;
+    for (const std::string_view label : labels) {
+      if (label == "O") continue;
+      all = all && label.size() > 2 && label[1] == '-' && prefixes.find(label[0]) != std::string_view::npos;
+      marks = marks || (label[0] != 'B' && label[0] != 'I');
+    }
+    if (all && marks) return true;
+  }
+  return false;
 }
 
 std::string_view GroupName(std::string_view label) {
@@ -45,6 +65,7 @@ int32_t Begin(const text::Encoding& window) {
 Status TokenClassification::Start() {
   if (!(request.recall >= 0 && request.recall <= 1))
     return InvalidArgument("option recall must be a number from 0 to 1");
+  marks_ends_ = MarksEnds(model_.config().id2label);
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {
@@ -172,9 +193,12 @@ std::vector<Entity> TokenClassification::Groups(std::span<const Entity> entities
   std::vector<Entity> groups;
   for (size_t first = 0; first < entities.size();) {
     size_t end = first + 1;
-    for (; end < entities.size(); ++end) {
-      const Tag tag = ParseTag(entities[end].label);
-      if (tag.begins || tag.name != ParseTag(entities[end - 1].label).name) break;
+    Tag before = ParseTag(entities[first].label, marks_ends_);
+    if (!before.begins) before.ends = false;  // an entity that begins with its end goes on, as in transformers.js
+    for (; end < entities.size() && !before.ends; ++end) {
+      const Tag tag = ParseTag(entities[end].label, marks_ends_);
+      if (tag.begins || tag.name != before.name) break;
+      before = tag;
     }
     groups.push_back(Group(entities.subspan(first, end - first)));
     first = end;

@@ -65,6 +65,7 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Returns one item per word. Every token that is not a subword begins a word.
   Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
   Result<Entity> Word(std::span<const Token> tokens) const;
+  // Groups as transformers does. If labels are BIOES or BILOU, which transformers does not know, as transformers.js 4.2 does.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
@@ -72,6 +73,7 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
+  bool marks_ends_ = false;  // whether the labels are BIOES or BILOU
   // State of a text that is split into windows:
   std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;

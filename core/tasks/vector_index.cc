@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "core/base/memory.h"
 #include "core/tasks/dot_product.h"
 
 #if defined(__wasm_simd128__)
@@ -129,10 +130,11 @@ Status VectorIndex::Resize(size_t rows) {
   summaries_.reset();
   codes_only_ = false;
   PERUSE_RETURN_IF_ERROR(scales_.Resize(0));
-  PERUSE_RETURN_IF_ERROR(rows_.Resize(rows * width_));
+  const size_t count = SaturatingMultiply(rows, width_);  // SIZE_MAX, which cannot be allocated, if it overflows
+  PERUSE_RETURN_IF_ERROR(rows_.Resize(count));
   summaries_size_ = rows;
   if (!JustifiesCodes(rows)) return OkStatus();
-  codes_.reset(new (std::nothrow) int8_t[rows * width_]);
+  codes_.reset(new (std::nothrow) int8_t[count]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (codes_ && summaries_) return OkStatus();
   codes_.reset();  // searches without codes take longer and give the same results
@@ -143,7 +145,7 @@ Status VectorIndex::Resize(size_t rows) {
 Status VectorIndex::ResizeCodes(size_t rows) {
   PERUSE_RETURN_IF_ERROR(Resize(0));
   PERUSE_RETURN_IF_ERROR(scales_.Resize(rows));
-  codes_.reset(new (std::nothrow) int8_t[rows * width_]);
+  codes_.reset(new (std::nothrow) int8_t[SaturatingMultiply(rows, width_)]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (!codes_ || !summaries_) {
     codes_.reset();

@@ -35,13 +35,14 @@ Status NoMemory() { return OutOfMemory("no memory for the added tokens"); }
   return true;
 }
 
-size_t SpaceBefore(std::string_view text, size_t end) {
-  while (end > 0) {
+// Returns the start of the white space that ends at `end`, but at least `least`.
+size_t SpaceBefore(std::string_view text, size_t end, size_t least) {
+  while (end > least) {
     size_t start = end;
     if (!IsSpace(DecodeUtf8Backwards(text, &start))) break;
     end = start;
   }
-  return end;
+  return std::max(end, least);
 }
 
 size_t SpaceAfter(std::string_view text, size_t begin) {
@@ -210,8 +211,9 @@ Status AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, s
                          "\" after normalisation: then only ASCII text can be read");
     }
     if (token.single_word && !StandsAlone(text, start, end)) continue;
-    if (token.lstrip) start = std::max(SpaceBefore(text, start), covered);
+    if (token.lstrip) start = SpaceBefore(text, start, covered);
     if (token.rstrip) end = SpaceAfter(text, end);
+    steps += end - i;  // the white space, which may belong to many matches
     if (covered < start && !TryPushBack(matches, {covered, start, -1})) return NoMemory();
     if (!TryPushBack(matches, {start, end, found})) return NoMemory();
     covered = end;

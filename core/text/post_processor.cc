@@ -44,6 +44,8 @@ Result<TemplatePart> ParsePart(JsonValue json, JsonValue special_tokens) {
 
 Result<std::vector<TemplatePart>> ParseTemplate(JsonValue json, JsonValue special_tokens, bool is_pair) {
   if (!json.IsArray()) return BadProcessor(json);
+  constexpr size_t kMostParts = 64;  // each may be the whole text
+  if (json.size() > kMostParts) return Unsupported("tokenizer.json: a post_processor template of more than 64 parts");
   std::vector<TemplatePart> parts;
   bool has_text = false, has_pair = false;
   for (JsonValue item : json) {

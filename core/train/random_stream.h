@@ -21,11 +21,11 @@ inline std::array<uint32_t, 2> PhiloxKey(uint64_t seed) {
 // Purposes of random numbers, and the numbers that identify a draw. All counters differ, also from those of dropout, which are
 // {column / 4 + part 2^20, row, operation, step}.
 enum class Purpose : uint32_t {
+  kPerturbation = 0xFFFFFFF9u,    // element, draw
   kContrast = 0xFFFFFFFAu,        // example or label, update
   kFolds = 0xFFFFFFFBu,           // example
   kReplacedTokens = 0xFFFFFFFCu,  // row, first text, step
   kMaskedTokens = 0xFFFFFFFDu,    // element, text, draw
-  kPerturbation = 0xFFFFFFFDu,    // element, draw
   kOrder = 0xFFFFFFFEu,           // example, epoch
   kTensor = 0xFFFFFFFFu,          // element, tensor
 };

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/crc32.h"
 #include "core/base/memory.h"
 #include "core/formats/weight_format.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/shard_index.h"
 
 namespace peruse {
-namespace {}  // namespace
 
 Checkpoint::Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink)
     : parameters_(parameters),
@@ -24,7 +24,8 @@ Status Checkpoint::Keep(Status status) {
 
 void Checkpoint::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
   adapter_ = std::move(adapter);
-  merger_ = std::make_unique<LoraMerger>(*adapter_, names_.prefixes(), static_cast<TensorVisitor&>(*this));
+  merger_ =
+      std::make_unique<LoraMerger>(*adapter_, names_.prefixes(), static_cast<TensorVisitor&>(*this), &parameters_);
   parser_ = std::make_unique<WeightsParser>(First());
 }
 
@@ -80,6 +81,11 @@ Status Checkpoint::Finish() {
   }
   if (missing.empty()) return OkStatus();
   return Keep(Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing.Text()));
+}
+
+bool Checkpoint::have_different_values() const {
+  const auto& [read, other] = twins_;
+  return read.bytes > 0 && other.bytes > 0 && (read.bytes != other.bytes || read.checksum != other.checksum);
 }
 
 Status Checkpoint::Resolve(const std::vector<std::string_view>& names) {
@@ -181,9 +187,14 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
   targets_.assign(tensors.size(), {});
   open_ = kNone;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const Target target = TargetOf(tensors[i], names_.Normalise(tensors[i].name), tensors, numbers);
+    const std::string name = names_.Normalise(tensors[i].name);
+    Target target = TargetOf(tensors[i], name, tensors, numbers);
+    for (size_t twin = 0; twin < std::size(twins_); ++twin) {
+      if (name == twins_[twin].name && tensors[i].same_as.empty()) target.twin = twin;
+    }
     if (target.needed == kNone) {
       extra_tensors_.push_back(tensors[i].name);
+      targets_[i] = target;
       continue;
     }
     ++tensors_used_;
@@ -215,6 +226,11 @@ Checkpoint::Target Checkpoint::TargetOf(const TensorInfo& tensor, const std::str
 
 Status Checkpoint::OnData(size_t index, std::span<const uint8_t> bytes) {
   const Target& target = targets_[index];
+  if (target.twin != kNone) {
+    Twin& twin = twins_[target.twin];
+    twin.checksum = Crc32(twin.checksum, bytes);
+    twin.bytes += bytes.size();
+  }
   if (target.needed == kNone) return OkStatus();
   NeededTensor& needed = needed_[target.needed];
   if (index != open_) {

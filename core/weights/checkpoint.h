@@ -75,6 +75,8 @@ class Checkpoint : private TensorVisitor {
 
   // Marks uses that have values already, by index in Parameters::tensors; the list may be shorter. Must precede the first header.
   void Skip(std::vector<bool> uses) { skipped_ = std::move(uses); }
+  // Compares the bytes of a tensor that is read with those of another, which is not. Names as in TensorNames. Must precede the first header.
+  void Compare(const std::string& read, const std::string& other) { twins_[0].name = read, twins_[1].name = other; }
   // Sets a complete adapter to merge into the weights as they arrive. Must precede the first bytes.
   void SetAdapter(std::unique_ptr<LoraAdapter> adapter);
 
@@ -100,18 +102,27 @@ class Checkpoint : private TensorVisitor {
   // The number of tensors that are needed, and the names of all others.
   int32_t tensors_used() const { return tensors_used_; }
   const std::vector<std::string>& extra_tensors() const { return extra_tensors_; }
+  // Whether the checkpoint has both tensors that were to be compared, with different values. Valid after Finish.
+  bool have_different_values() const;
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
   struct Target {
     size_t needed = kNone;  // index into needed_
     CheckpointSink::Content content = CheckpointSink::Content::kFloats;
+    size_t twin = kNone;  // index into twins_
+  };
+  // A tensor to compare with another.
+  struct Twin {
+    std::string name;
+    uint64_t bytes = 0;
+    uint32_t checksum = 0;
   };
   using Numbers = std::unordered_map<std::string, size_t>;  // indexed by name
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
-  bool Wants(size_t index) const override { return targets_[index].needed != kNone; }
+  bool Wants(size_t index) const override { return targets_[index].needed != kNone || targets_[index].twin != kNone; }
 
   TensorVisitor& First() { return merger_ ? static_cast<TensorVisitor&>(*merger_) : *this; }
   Status Keep(Status status);
@@ -146,6 +157,7 @@ class Checkpoint : private TensorVisitor {
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;
 
+  Twin twins_[2];
   std::vector<TensorInfo> tensors_;
   std::vector<Target> targets_;  // one per tensor
   size_t open_ = kNone;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 #include <utility>
 
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/name_list.h"
 #include "core/text/regex_matcher.h"
+#include "core/weights/low_rank.h"
 
 namespace peruse {
 namespace {
@@ -72,8 +72,9 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   const std::string_view type = root.FindMember("peft_type").GetString().value_or("(none)");
   if (type != "LORA") return NotMerged("an adapter of the type " + std::string(type));
   // Rejects options that change the update or its target.
-  for (const char* option : {"fan_in_fan_out", "layer_replication", "trainable_token_indices", "target_parameters",
-                             "use_qalora", "alora_invocation_tokens", "arrow_config"}) {
+  for (const char* option :
+       {"fan_in_fan_out", "layer_replication", "trainable_token_indices", "target_parameters", "use_qalora",
+        "alora_invocation_tokens", "arrow_config", "kasa_config", "monteclora_config", "use_bdlora", "velora_config"}) {
     if (IsSet(root.FindMember(option))) return NotMerged(option);
   }
   constexpr std::string_view kPlainStarts[] = {"gaussian", "eva", "orthogonal"};
@@ -204,8 +205,10 @@ Status LoraAdapter::TakeWhole() {
     if (place == nullptr || is_saved(*place)) place = &tensor;
   }
   for (auto& [name, tensor] : whole) {
+    const bool is_separate = tensor->info.name.find(kSaved) != std::string::npos;
     tensors_.push_back(std::move(*tensor));
     tensors_.back().info.name = name;
+    tensors_.back().is_separate = is_separate;
   }
   return OkStatus();
 }
@@ -272,10 +275,23 @@ std::string_view LoraMerger::Bare(std::string_view name) const {
   return name;
 }
 
-LoraMerger::LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next)
-    : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next) {
+LoraMerger::LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next,
+                       const Parameters* parameters)
+    : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next), parameters_(parameters) {
   for (const LoraUpdate& update : adapter_.updates()) part_of_[Bare(update.name)].update = &update;
-  for (const LoraTensor& tensor : adapter_.tensors()) part_of_[Bare(tensor.info.name)] = {nullptr, &tensor};
+  for (const LoraTensor& tensor : adapter_.tensors()) part_of_[Bare(tensor.info.name)].replaced = &tensor;
+}
+
+std::string_view LoraMerger::OtherName(std::string_view name,
+                                       const std::unordered_set<std::string_view>& checkpoint) const {
+  for (size_t i = 0; parameters_ != nullptr && i < parameters_->tensors.size(); ++i) {
+    const std::vector<std::string>& names = parameters_->tensors[i].names;
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    const auto other =
+        std::find_if(names.begin(), names.end(), [&](const auto& one) { return checkpoint.contains(one); });
+    if (other != names.end()) return *other;
+  }
+  return {};
 }
 
 Status LoraMerger::Resolve(std::span<const std::string> names) {
@@ -284,14 +300,24 @@ Status LoraMerger::Resolve(std::span<const std::string> names) {
   for (const std::string& name : names) bare.insert(Bare(name));
   NameList missing;
   for (const LoraUpdate& update : adapter_.updates()) {
-    if (!bare.contains(Bare(update.name))) missing.Add(update.name);
+    if (bare.contains(Bare(update.name))) continue;
+    if (update.is_bias) return NotMerged("lora_bias of a layer without a bias, such as " + update.name + ",");
+    missing.Add(update.name);
   }
   if (!missing.empty()) {
     return Status(StatusCode::kMissingTensor,
                   "the adapter changes tensors that the checkpoint does not have: " + missing.Text());
   }
   for (const LoraTensor& tensor : adapter_.tensors()) {
-    if (!bare.contains(Bare(tensor.info.name))) added_.push_back(&tensor);
+    if (bare.contains(Bare(tensor.info.name))) continue;
+    // Only biases of decoders have several names.
+    const bool is_bias = tensor.info.shape.size() == 1;
+    const std::string_view other = is_bias ? OtherName(Bare(tensor.info.name), bare) : std::string_view();
+    if (other.empty()) {
+      added_.push_back(&tensor);
+    } else {
+      part_of_[other].replaced = &tensor;
+    }
   }
   return OkStatus();
 }
@@ -331,7 +357,8 @@ Status LoraMerger::OnHeader(std::span<const TensorInfo> tensors) {
       std::string name = std::move(tensor.name);
       tensor = part.replaced->info;
       tensor.name = std::move(name);
-    } else if (part.update != nullptr) {
+    }
+    if (part.update != nullptr) {
       PERUSE_RETURN_IF_ERROR(CheckUpdate(tensor, *part.update));
       tensor.dtype = DType::kF32;
       tensor.dtype_name = "F32";
@@ -348,10 +375,22 @@ Status LoraMerger::OnHeader(std::span<const TensorInfo> tensors) {
   PERUSE_RETURN_IF_ERROR(next_.OnHeader(header));
   for (size_t i = 0; i < parts_.size(); ++i) {
     const LoraTensor* tensor = parts_[i].replaced;
-    if (tensor == nullptr || tensor->bytes.empty() || !next_.Wants(i)) continue;
-    PERUSE_RETURN_IF_ERROR(next_.OnData(i, tensor->bytes));
+    if (tensor != nullptr && !tensor->bytes.empty() && next_.Wants(i)) PERUSE_RETURN_IF_ERROR(SendWhole(i, *tensor));
   }
   return OkStatus();
+}
+
+Status LoraMerger::SendWhole(size_t index, const LoraTensor& tensor) {
+  const LoraUpdate* const update = parts_[index].update;
+  if (update == nullptr) return next_.OnData(index, tensor.bytes);
+  return ReaderOf(index, *tensor.info.dtype)->Feed(tensor.bytes);
+}
+
+std::unique_ptr<FloatReader> LoraMerger::ReaderOf(size_t index, DType dtype) {
+  const LoraUpdate& update = *parts_[index].update;
+  return std::make_unique<FloatReader>(
+      dtype, update.rows, update.cols,
+      [this, index](int32_t row, std::span<const float> values) { return Merge(index, row, values); });
 }
 
 Status LoraMerger::OnData(size_t index, std::span<const uint8_t> bytes) {
@@ -360,9 +399,7 @@ Status LoraMerger::OnData(size_t index, std::span<const uint8_t> bytes) {
   if (part.update == nullptr) return next_.OnData(index, bytes);
   if (index != reading_) {
     reading_ = index;
-    reader_ = std::make_unique<FloatReader>(
-        *tensors_[index].dtype, part.update->rows, part.update->cols,
-        [this, index](int32_t row, std::span<const float> values) { return Merge(index, row, values); });
+    reader_ = ReaderOf(index, *tensors_[index].dtype);
   }
   return reader_->Feed(bytes);
 }
@@ -371,24 +408,16 @@ Status LoraMerger::Merge(size_t index, int32_t row, std::span<const float> value
   const LoraUpdate& update = *parts_[index].update;
   const auto cols = static_cast<size_t>(update.cols);
   const auto rank = static_cast<size_t>(update.rank);
+  const size_t count = values.size() / cols;
   merged_.assign(values.begin(), values.end());
-  std::vector<double> sum(cols);
-  for (size_t at = 0; at < merged_.size(); at += cols, ++row) {
-    std::fill(sum.begin(), sum.end(), 0.0);
-    for (size_t k = 0; k < rank; ++k) {
-      const auto factor = static_cast<double>(update.left[static_cast<size_t>(row) * rank + k]);
-      for (size_t c = 0; c < cols; ++c) sum[c] += factor * static_cast<double>(update.right[k * cols + c]);
-    }
+  LowRankSum sum(update.right.data(), rank, cols, static_cast<float>(update.scale));
+  sum.AddTo(merged_.data(), update.left.data() + static_cast<size_t>(row) * rank, count);
+  for (size_t r = 0; !update.magnitude.empty() && r < count; ++r) {
+    const std::span<float> merged = std::span(merged_).subspan(r * cols, cols);
     double squares = 0;
-    for (size_t c = 0; c < cols; ++c) {
-      sum[c] = static_cast<double>(merged_[at + c]) + update.scale * sum[c];
-      squares += sum[c] * sum[c];
-    }
-    double factor = 1;
-    if (!update.magnitude.empty()) {
-      factor = static_cast<double>(update.magnitude[static_cast<size_t>(row)]) / std::sqrt(squares);
-    }
-    for (size_t c = 0; c < cols; ++c) merged_[at + c] = static_cast<float>(factor * sum[c]);
+    for (const float value : merged) squares += static_cast<double>(value) * static_cast<double>(value);
+    const float factor = update.magnitude[static_cast<size_t>(row) + r] / static_cast<float>(std::sqrt(squares));
+    for (float& value : merged) value *= factor;
   }
   return next_.OnData(index, {reinterpret_cast<const uint8_t*>(merged_.data()), merged_.size() * sizeof(float)});
 }

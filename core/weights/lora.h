@@ -13,11 +13,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/base/json.h"
 #include "core/base/status.h"
+#include "core/program/parameters.h"
 #include "core/text/regex_program.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/tensor_info.h"
@@ -45,6 +47,7 @@ struct LoraUpdate {
 struct LoraTensor {
   TensorInfo info;  // with the checkpoint's name
   std::vector<uint8_t> bytes;
+  bool is_separate = false;  // saved as a module of its own (modules_to_save), which no other module shares
 };
 
 class LoraAdapter : private TensorVisitor {
@@ -97,8 +100,10 @@ class LoraAdapter : private TensorVisitor {
 
 class LoraMerger : public TensorVisitor {
  public:
-  // `prefixes` are optional prefixes of encoder tensors. The other arguments must outlive the merger.
-  LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next);
+  // `prefixes` are optional prefixes of encoder tensors. `parameters`, which may be null, have the tensors with several names: a tensor of the
+  // adapter replaces the checkpoint's under any of them. The arguments except `prefixes` must outlive the merger.
+  LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next,
+             const Parameters* parameters = nullptr);
 
   // For a sharded checkpoint, before its first header: takes the names of all tensors, and returns them with those that the adapter adds.
   // Errors: kMissingTensor if the adapter changes a missing matrix.
@@ -109,7 +114,7 @@ class LoraMerger : public TensorVisitor {
   bool Wants(size_t index) const override { return parts_[index].replaced == nullptr && next_.Wants(index); }
 
  private:
-  // How the adapter changes a tensor: by an update, by a whole tensor, or not at all.
+  // How the adapter changes a tensor: by a whole tensor, then by an update.
   struct Part {
     const LoraUpdate* update = nullptr;
     const LoraTensor* replaced = nullptr;
@@ -117,12 +122,19 @@ class LoraMerger : public TensorVisitor {
 
   std::string_view Bare(std::string_view name) const;
   Status Resolve(std::span<const std::string> names);
+  // Returns the checkpoint's other name of a tensor that it lacks under `name`; an empty text if it has none.
+  std::string_view OtherName(std::string_view name, const std::unordered_set<std::string_view>& checkpoint) const;
+  // Sends the values of a tensor that the adapter holds whole.
+  Status SendWhole(size_t index, const LoraTensor& tensor);
+  // Returns a reader of a tensor that the adapter updates.
+  std::unique_ptr<FloatReader> ReaderOf(size_t index, DType dtype);
   Status CheckUpdate(const TensorInfo& tensor, const LoraUpdate& update) const;
   Status Merge(size_t index, int32_t row, std::span<const float> values);
 
   const LoraAdapter& adapter_;
   const std::vector<std::string> prefixes_;
   TensorVisitor& next_;
+  const Parameters* const parameters_;
 
   bool resolved_ = false;
   std::unordered_map<std::string_view, Part> part_of_;  // indexed by name without prefix

@@ -14,6 +14,13 @@ std::string_view TensorNames::Unwrapped(std::string_view name) const {
   return name.starts_with(wrapper_) ? name.substr(wrapper_.size()) : name;
 }
 
+std::string TensorNames::WithoutPrefix(const std::string& name) const {
+  for (const std::string& prefix : prefixes_) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
 std::string TensorNames::Normalise(std::string_view name) const {
   name = Unwrapped(name);
   if (!prefix_.empty() && name.starts_with(prefix_)) name.remove_prefix(prefix_.size());

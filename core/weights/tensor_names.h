@@ -23,6 +23,8 @@ class TensorNames {
   const std::string& Of(const ParameterTensor& tensor) const;
   // Strips the prefixes of wrapper and encoder, and replaces old names of a layer norm's parameters.
   std::string Normalise(std::string_view name) const;
+  // Strips any of the prefixes. For names of an adapter, before the checkpoint's are known.
+  std::string WithoutPrefix(const std::string& name) const;
   const std::string& prefix() const { return prefix_; }
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type PipelineOptions, type ProgressInfo, pipeline, type Source } from '../../web/bundle/peruse.js';
+import { env, type PipelineOptions, type ProgressInfo, pipeline, type Source } from '../../web/bundle/peruse.js';
 import { checkLogits, readSharded } from '../node/support/sharded.js';
 import { tinyText } from '../node/support/tiny.js';
 import { fetchTiny } from './tiny_served.js';
@@ -115,7 +115,9 @@ describe('errors leave the library usable', () => {
   });
 
   test('builds that are elsewhere', async () => {
-    await expect(classifier(tiny.files, { wasm_path: 'http://127.0.0.1:59999/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
+    env.filesPath = 'http://127.0.0.1:59999/wasm/';
+    await expect(classifier(tiny.files, { worker: false })).rejects.toMatchObject({ code: 'no_wasm' });
+    env.filesPath = undefined;
   });
 
   test('loading that is cancelled', async () => {

@@ -124,10 +124,7 @@ describe('a model behind a URL', () => {
   test('is what is stored when the server is gone', async () => {
     await load(`${server.url}m`);
     await server.close();
-    await expect(load(`${server.url}m`)).rejects.toMatchObject({
-      code: 'network',
-      message: expect.stringContaining('tokenizer_config.json'),
-    });
+    expectWhole(await load(`${server.url}m`));
     expectWhole(await load(`${server.url}m`, { offline: true }));
   });
 });

@@ -12,7 +12,7 @@ const kSources = { core: /\.(cc|h|inc|wgsl)$/, bindings: /\.(cc|h)$/, 'web/src':
 const kFamilyRooms = [
   /^core\/families\//,
   /^core\/text\//, // tokenizers have the names of transformers' classes
-  /^core\/api\/sentence_modules_reader\.cc$/, // sentence_roberta_config.json and so on are names of files
+  /^core\/api\/transformer_module_reader\.cc$/, // sentence_roberta_config.json and so on are names of files
   /^web\/src\/sources\/(label_models|onnx_families|model_files)\.ts$/,
 ];
 

@@ -30,7 +30,7 @@ const kLayers = [
   'search explain',
   'tasks cache',
   'redact',
-  'env load_options',
+  'env options',
   'env_transformers_js',
   'checks',
   'custom_cache errors events isolated_response patience precisions progress',

@@ -34,11 +34,17 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 function newHost(behaviour: FakeBehaviour = {}): LocalHost {
-  const fake = fakeEngine(behaviour);
+  let fake = fakeEngine(behaviour);
   record = fake.record;
+  let starts = 0;
+  const startEngine = async () => {
+    if (starts++ > 0) fake = fakeEngine(behaviour); // a load that is repeated starts an engine of its own
+    record = fake.record;
+    return fake.engine;
+  };
   return new LocalHost((info) => progress.push(info), {
     ...nodeWasm,
-    startEngine: async () => fake.engine,
+    startEngine,
     openDiskFolder: (path) => new DiskFolder(path),
   });
 }
@@ -290,7 +296,8 @@ describe('a bad source', () => {
 describe('the engine refuses', () => {
   test.each(['addFile', 'open', 'feedWeights', 'finishWeights'] as const)('in %s: its error reaches the caller', async (method) => {
     host = newHost({ replies: { [method]: { ok: false, code: 'malformed_file', message: 'the file is bad' } } });
-    await expect(load()).rejects.toMatchObject({ code: 'malformed_file', message: 'The file is bad.' });
+    const named = method === 'feedWeights' ? 'model.safetensors: ' : '';
+    await expect(load()).rejects.toMatchObject({ code: 'malformed_file', message: `${named}The file is bad.` });
   });
 
   test('an unsupported model before any weights are fetched', async () => {

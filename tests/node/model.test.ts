@@ -116,7 +116,7 @@ describe.each([true, false])('worker: %s', (worker) => {
           pipeline('text-classification', server.url, { threads: 1, worker, cache: 'source', ...(signal && { signal }) }),
         );
         const [gone, stays] = first ? loads : [loads[1]!, loads[0]!];
-        await expect.poll(() => asked).toBe(before + 1);
+        await expect.poll(() => asked, { timeout: 20_000 }).toBe(before + 1);
         stop.abort();
         await expect(gone).rejects.toMatchObject({ code: 'aborted' });
         finish();
@@ -256,6 +256,29 @@ test('React mounts, unmounts and mounts again: one engine', async () => {
   expect(all.filter(({ info }) => !info.shared).length).toBeLessThanOrEqual(1); // the first load may be that of an unmounted component
   expect(workers.length - started).toBeLessThanOrEqual(1);
   for (const one of all) await one.dispose();
+});
+
+// Node 20 has the permission model under another name.
+const kPermission = Number(process.versions.node.split('.')[0]) < 23 ? '--experimental-permission' : '--permission';
+
+test.each([
+  [[], '{}', 'false 1 1'],
+  [['--allow-worker'], '{"threads":2}', 'true 2 0'],
+  [[], '{"worker":true}', 'unsupported'],
+  [[], '{"threads":2}', 'unsupported'],
+])('under the permission model with %j, options %s', (allowed, options, expected) => {
+  const program = `import { pipeline } from '${new URL('../../web/dist/index_node.js', import.meta.url).href}';
+    try {
+      const classify = await pipeline('text-classification', '${kSentiment}', ${options});
+      await classify('a');
+      const { worker, threads, notices } = classify.info;
+      console.log(worker, threads, notices.filter((one) => one.includes('--allow-worker')).length);
+    } catch (error) {
+      console.log(error.code);
+    }`;
+  const flags = [kPermission, '--allow-fs-read=*', ...allowed, '--input-type=module', '-e', program];
+  const run = spawnSync(process.execPath, flags, { encoding: 'utf8', timeout: 60_000 });
+  expect(run.stdout, run.stderr).toBe(`${expected}\n`);
 });
 
 test('model.teach() needs peruse/teach', async () => {

@@ -177,7 +177,7 @@ describe('answers', () => {
   });
 
   test('auto prefers safetensors of families whose ONNX files are not read, and describe() lists no ONNX file', async () => {
-    const { files } = await readTiny('albert-sequence');
+    const { files } = await readTiny('nomic-bert-sequence');
     const both: Files = { ...files, 'onnx/model_quantized.onnx': new Uint8Array(1000) };
     expect(await logits(both, { dtype: 'q8' })).toMatchObject({ file: 'model.safetensors', dtype: 'q8' });
     const found = await describeModel(both);
@@ -187,8 +187,27 @@ describe('answers', () => {
     const { 'model.safetensors': _, ...only } = both;
     const { downloads, refused } = await describeModel(only);
     expect(downloads).toEqual([]);
-    const message = 'ONNX files of models of type "albert" are not read; use model.safetensors';
+    const message = 'ONNX files of models of type "nomic_bert" are not read; use model.safetensors';
     expect(refused['text-classification']).toEqual({ code: 'unsupported', message });
+  });
+
+  test.each(['fp16', 'q8', 'q4'] as const)('%s is made from the only file, model.onnx', async (dtype) => {
+    const only = await onnxRepository('bert-sequence/model.onnx');
+    const found = await logits(only, { dtype });
+    expect(found).toMatchObject({ file: 'onnx/model.onnx', dtype });
+    const { files } = await readTiny('bert-sequence');
+    expect(found.scores).toEqual((await logits(files, { dtype, weights: 'safetensors' })).scores);
+    expect(await logits(only, { dtype, weights: 'onnx' })).toEqual(found);
+    const { downloads } = await describeModel(only);
+    expect(downloads.map((one) => `${one.weights} ${one.dtype} ${one.file}`).sort()).toEqual(
+      ['fp16', 'fp32', 'q4', 'q8'].map((one) => `onnx ${one} onnx/model.onnx`),
+    );
+    const half = await onnxRepository('bert-sequence/model_fp16.onnx', 'model_fp16.onnx');
+    expect(await logits(half, { dtype })).toMatchObject({ file: 'onnx/model_fp16.onnx', dtype });
+    await expect(logits(half, { dtype: 'fp32' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(convertCheckpoint(only, join(root, 'not-exact'), { weights: 'onnx', dtype: 'q8' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('subfolder and model_file_name', async () => {
@@ -295,7 +314,10 @@ describe('refusals', () => {
 
   test('a family whose files were never compared', async () => {
     const content = (await onnxFiles('bert-sequence/model.onnx'))['model.onnx']!;
-    await expect(opened(content, 'albert')).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('"albert"') });
+    await expect(opened(content, 'nomic_bert')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('"nomic_bert"'),
+    });
   });
 
   test('options that make no sense', async () => {

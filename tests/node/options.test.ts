@@ -53,7 +53,7 @@ describe('options of a load', () => {
 
   test("transformers.js's names mean the same", () => {
     expect(checkPipelineOptions('fill-mask', { local_files_only: true })).toEqual({ offline: true });
-    expect(checkPipelineOptions('fill-mask', { wasmPath: '/engine/' })).toEqual({ wasm_path: '/engine/' });
+    expect(checkPipelineOptions('fill-mask', { device: 'wasm', dtype: null as never })).toEqual({ device: 'wasm' });
   });
 });
 

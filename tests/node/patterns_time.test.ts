@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { redact } from '../../web/src/index_redact.js';
 import { findPatterns } from '../../web/src/redact/patterns.js';
 
 test('the time to find private details grows as the text does', () => {
@@ -17,3 +18,22 @@ test('the time to find private details grows as the text does', () => {
     expect(long / Math.max(short, 3), JSON.stringify(part)).toBeLessThan(128); // 16 times the text; quadratic time would be 256 times
   }
 }, 120_000);
+
+test.each(['\ufdfa', '(0', '0(', '1_', '\u4e00 ', '4 ', '&#x', '=41', '<a '])(
+  'a megabyte of %j takes less than 3 seconds and 300 MB',
+  async (part) => {
+    const text = part.repeat(1_000_000 / part.length);
+    globalThis.gc?.();
+    const before = process.memoryUsage();
+    const start = process.cpuUsage();
+    await redact(text);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(3000);
+    expect((process.memoryUsage().heapUsed - before.heapUsed) / 1e6).toBeLessThan(300);
+  },
+);
+
+test('fail_closed replaces many occurrences', async () => {
+  const first = (texts: readonly string[]) => texts.map(() => [{ type: 'A', start: 0, end: 3 }]);
+  const { entities } = await redact('Ohh '.repeat(64 * 1024), { finders: [first], fail_closed: true });
+  expect(entities).toHaveLength(64 * 1024);
+});

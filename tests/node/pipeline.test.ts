@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PeruseError, type PipelineOptions, type ProgressInfo, pipeline } from '../../web/dist/index_node.js';
+import { env, PeruseError, type PipelineOptions, type ProgressInfo, pipeline } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
@@ -330,10 +330,17 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
     ['an unknown dtype', () => classifier(tiny.files, { dtype: 'q3' as 'q8' }), 'invalid_argument'],
     ['a folder that is not there', () => classifier('./no/such/folder'), 'not_found'],
     ['a source of no sense', () => classifier('what is this?'), 'invalid_argument'],
-    ['builds that are elsewhere', () => classifier(tiny.files, { wasm_path: 'file:///nowhere/' }), 'no_wasm'],
-    ['builds that are elsewhere, in a worker', () => classifier(tiny.files, { wasm_path: 'file:///nowhere/', worker: true }), 'no_wasm'],
   ] as [string, () => Promise<unknown>, string][])('%s', async (_, load, code) => {
     await expect(load()).rejects.toMatchObject({ name: 'PeruseError', code });
+  });
+
+  test.each([true, false])('builds that are elsewhere (worker: %s)', async (worker) => {
+    env.filesPath = 'file:///nowhere/';
+    try {
+      await expect(classifier(tiny.files, { worker })).rejects.toMatchObject({ name: 'PeruseError', code: 'no_wasm' });
+    } finally {
+      env.filesPath = undefined;
+    }
   });
 });
 

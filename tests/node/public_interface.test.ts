@@ -17,11 +17,33 @@ const tool = (await import(new URL('../../tools/public_interface.mjs', import.me
 const report = readFileSync(tool.kReport, 'utf8');
 const names = tool.namesInReport(report);
 const entries = Object.keys(names);
+/** Options that hosts or other libraries name. */
+const kOfOthers = /^(IsolateOptions)$/;
 
 test('is that of the report; after a change that is meant, run node tools/public_interface.mjs', () => {
   expect(entries).toEqual(tool.entriesOfPackage().map(({ name }) => name));
   expect(tool.publicInterface()).toBe(report);
 }, 60_000);
+
+describe('one spelling (HACKING.md, "Rules of the house")', () => {
+  const kSnake = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+  const kCamel = /^[a-z][a-zA-Z0-9]*$/;
+  const declarations = report.split(/^(?=[A-Za-z]\w*$)/m).map((text) => ({ name: text.split('\n')[0]!, text }));
+  const membersOf = (text: string) => [...text.matchAll(/^ {8}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name!);
+
+  test('options are snake_case, as in transformers.js', () => {
+    const options = declarations.filter(({ name }) => /Options$/.test(name) && !kOfOthers.test(name));
+    expect(options.length).toBeGreaterThan(20);
+    expect(options.flatMap(({ name, text }) => membersOf(text).flatMap((one) => (kSnake.test(one) ? [] : [`${name}.${one}`])))).toEqual([]);
+  });
+
+  test('functions and settings are camelCase, except for functions of transformers.js', () => {
+    const functions = declarations.filter(({ text }) => /^ {4}(async )?function /m.test(text)).map(({ name }) => name);
+    const settings = membersOf(declarations.find(({ name }) => name === 'Env')!.text);
+    expect(functions.length + settings.length).toBeGreaterThan(20);
+    expect([...functions, ...settings].filter((name) => !kCamel.test(name))).toEqual(['cos_sim', 'mean_pooling']);
+  });
+});
 
 test('names are listed one by one; entries pass on only such lists', () => {
   const passedOn = readdirSync(`${root}web/src`, { recursive: true, encoding: 'utf8' })

@@ -125,16 +125,15 @@ test.each([
   expect((await stored()).map(({ url, bytes }) => [url, bytes])).toEqual(copies.map(({ url, bytes }) => [url, bytes]));
 });
 
-test('a copy whose bytes were changed is never used', async () => {
+test('a copy whose bytes were changed is never used: the load begins again', async () => {
   const { results } = await scores(server.url);
   await harmCopy(async (path) => {
     const bytes = await readFile(path);
     bytes[bytes.length >> 1]! ^= 1;
     await writeFile(path, bytes);
   });
-  await expect(scores(server.url)).rejects.toMatchObject({ code: 'truncated_file', message: expect.stringContaining('is damaged') });
-  expect(await stored()).toEqual([]);
   expect((await scores(server.url)).results).toEqual(results);
+  expect(await stored()).toHaveLength(1);
 });
 
 test('two tasks of one checkpoint share what was stored', async () => {

@@ -68,6 +68,21 @@ test.each(['mapped', 'sentence-normalized'])('%s is written as a folder of its o
   }
 });
 
+test('embeddings of 64 bits are read, and a configuration with NaN', async () => {
+  const { texts, vectors } = await golden('float32');
+  const files = await filesOf('float32');
+  const { header, body } = splitSafetensors(files['model.safetensors']!);
+  const embeddings = header.embeddings!;
+  expect(Object.keys(header).filter((name) => name !== '__metadata__')).toEqual(['embeddings']);
+  const wide = new Uint8Array(Float64Array.from(new Float32Array(body.slice(...embeddings.data_offsets).buffer)).buffer);
+  const weights = joinSafetensors({ ...header, embeddings: { ...embeddings, dtype: 'F64', data_offsets: [0, wide.length] } }, wide);
+  const config = new TextDecoder().decode(files['config.json']).replace('{', '{"says": "NaN, Infinity", "loss": NaN, "limit": -Infinity,');
+  const found = await vectorsOf({ ...files, 'model.safetensors': weights, 'config.json': new TextEncoder().encode(config) }, texts);
+  for (const [i, vector] of found.entries()) {
+    for (const [c, value] of vector.entries()) expect(Math.abs(value - vectors[i]![c]!)).toBeLessThan(2e-6);
+  }
+});
+
 test('what is unclear is refused', async () => {
   const files = await filesOf('float32');
   const encode = (json: object) => new TextEncoder().encode(JSON.stringify(json));

@@ -250,9 +250,9 @@ describe('loading', () => {
     await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'aborted',
     });
-    await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), { wasm_path: 'file:///nowhere/' })).rejects.toMatchObject({
-      code: 'no_wasm',
-    });
+    env.filesPath = 'file:///nowhere/';
+    await expect(Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'))).rejects.toMatchObject({ code: 'no_wasm' });
+    env.filesPath = undefined;
     await expect(
       Tokenizer.from_pretrained(model('peruse-reader-deberta-tiny'), {
         progress_callback: () => {

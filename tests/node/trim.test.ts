@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import { Tokenizer } from '../../web/dist/index_tokenizer_node.js';
-import { shrinkCheckpoint, trimCheckpoint } from '../../web/dist/quantize/shrink.js';
+import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
+import { trimCheckpoint } from '../../web/dist/quantize/trim.js';
 import { peruse } from './cli/run_in_test.js';
 import { type Files, splitSafetensors } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
@@ -42,7 +43,7 @@ describe.each(kKinds)('%s', (kind) => {
     for (const seed of [1, 2, 3]) {
       const files = await toyModel(kind, seed);
       const folder = newFolder();
-      const report = await trimCheckpoint(files, folder, { texts: toyTexts(6, seed), heldOut: toyTexts(200, seed + 100) });
+      const report = await trimCheckpoint(files, folder, { texts: toyTexts(6, seed), held_out: toyTexts(200, seed + 100) });
       expect(report.piecesBefore).toBe(48);
       expect(report.piecesAfter).toBeLessThan(48);
       const [before, after] = [await Tokenizer.from_pretrained(files), await Tokenizer.from_pretrained(folder)];
@@ -94,7 +95,7 @@ describe.each(kKinds)('%s', (kind) => {
     const texts = toyTexts(5, 9);
     const files = await toyModel(kind, 9);
     const folder = newFolder();
-    await trimCheckpoint(files, folder, { texts, heldOut: [] });
+    await trimCheckpoint(files, folder, { texts, held_out: [] });
     const vectors = async (model: Files | string) => {
       const embed = await pipeline('feature-extraction', model, { variant: 'simd' });
       const found = await embed(texts, { pooling: 'mean' });
@@ -111,16 +112,16 @@ function vocabularyOf({ model }: { model: { vocab: [string, number][] | Record<s
 
 test('a script keeps all of its pieces', async () => {
   const files = await toyModel('Unigram', 5);
-  const all = await trimCheckpoint(files, newFolder(), { keepScripts: ['Latin'], heldOut: toyTexts(50, 1) });
+  const all = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Latin'], held_out: toyTexts(50, 1) });
   expect(all).toMatchObject({ piecesAfter: 48, changed: 0 });
-  const few = await trimCheckpoint(files, newFolder(), { keepScripts: ['Cyrillic'], heldOut: toyTexts(50, 1) });
+  const few = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Cyrillic'], held_out: toyTexts(50, 1) });
   expect(few.piecesAfter).toBeLessThan(20);
   expect(few.changed).toBeGreaterThan(10);
 });
 
 test('with scripts, punctuation and currency signs are kept, too', async () => {
   const heldOut = ['It costs £5 – “cheap”, isn’t it?', 'A film for €4.'];
-  const { changed, piecesAfter } = await trimCheckpoint(kSentiment, newFolder(), { keepScripts: ['Latin'], heldOut });
+  const { changed, piecesAfter } = await trimCheckpoint(kSentiment, newFolder(), { keep_scripts: ['Latin'], held_out: heldOut });
   expect(changed).toBe(0);
   expect(piecesAfter).toBeLessThan(8000);
 });
@@ -139,7 +140,7 @@ test('pieces that the post-processor inserts are kept, and tokenizer_config.json
   const bytes = Object.fromEntries(
     Object.entries(model).map(([name, content]) => [name, typeof content === 'string' ? encoder.encode(content) : content]),
   );
-  await trimCheckpoint(bytes, folder, { keepScripts: ['Greek'], heldOut: [] });
+  await trimCheckpoint(bytes, folder, { keep_scripts: ['Greek'], held_out: [] });
   const written = await json(folder, 'tokenizer.json');
   expect(written.post_processor.special_tokens[piece].ids).toEqual([vocabularyOf(written)[piece]]);
   expect((await json(folder, 'tokenizer_config.json')).added_tokens_decoder).toEqual({ 0: { content: '<pad>' } });
@@ -150,7 +151,7 @@ test('what is unclear is refused', async () => {
   const refuses = async (model: Files, options: object, error: object) =>
     expect(trimCheckpoint(model, newFolder(), options as { texts: string[] })).rejects.toMatchObject(error);
   await refuses(files, {}, { code: 'invalid_argument' });
-  await refuses(files, { keepScripts: ['Latein'] }, { code: 'invalid_argument', message: expect.stringContaining('Latein') });
+  await refuses(files, { keep_scripts: ['Latein'] }, { code: 'invalid_argument', message: expect.stringContaining('Latein') });
   const { 'tokenizer.json': _, ...without } = files;
   await refuses(
     { ...without, 'vocab.txt': encoder.encode('[UNK]') },

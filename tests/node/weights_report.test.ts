@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { env, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
+import { pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
+import { loadNotes } from '../../web/src/pipeline_info.js';
 import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
@@ -54,22 +55,15 @@ test('tensors that the task does not need are counted and named', async () => {
   expect(weights.tensors).toBe(tensors.length - 2);
 });
 
-test('env.debug is told of them, and of the head', async () => {
+test('sentences of the command line name them, and the head', async () => {
   const { files } = await readTiny('deberta-v2-question');
-  const told: string[] = [];
-  env.debug = (message) => told.push(message);
-  try {
-    await load('feature-extraction', files);
-    await load('question-answering', files);
-  } finally {
-    env.debug = undefined;
-  }
-  await load('question-answering', files);
-  expect(told).toHaveLength(6);
-  expect(told.join('\n')).toMatch(
+  const notes = [];
+  for (const task of ['feature-extraction', 'question-answering'] as const) notes.push(...loadNotes((await load(task, files)).info, task));
+  expect(notes).toHaveLength(6);
+  expect(notes.join('\n')).toMatch(
     /feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint unused: qa_outputs\.bias, qa_outputs\.weight\./,
   );
-  expect(told.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nAll tensors of the checkpoint are used\./);
+  expect(notes.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nAll tensors of the checkpoint are used\./);
 });
 
 test('legacy names and other spellings are the same model', async () => {

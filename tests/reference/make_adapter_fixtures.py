@@ -47,8 +47,21 @@ CASES = {
     # The same on a base with a head: the file also has its old bias.
     "second": ("bert-token", transformers.AutoModelForTokenClassification, dict(
         task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query", "value"])),
+    # Trained after tokens were added (resize_token_embeddings): peft then saves the embeddings, too, as a plain tensor, ...
+    "resized": ("bert-token", transformers.AutoModelForTokenClassification, dict(
+        task_type="TOKEN_CLS", r=2, lora_alpha=4, target_modules=["query", "value"])),
+    # ... as the base of factors, ...
+    "resized-factors": ("electra-sequence", transformers.AutoModelForSequenceClassification, dict(
+        task_type="SEQ_CLS", r=2, lora_alpha=4, target_modules=["word_embeddings", "query"])),
+    # ... as a module that is saved whole, ...
+    "resized-module": ("bert-token", transformers.AutoModelForTokenClassification, dict(
+        task_type="TOKEN_CLS", r=2, lora_alpha=4, target_modules=["query"], modules_to_save=["word_embeddings", "classifier"])),
+    # ... with the decoder that shares the tensor, or has its own.
+    "resized-tied": ("bert-masked-lm", transformers.AutoModelForMaskedLM, dict(r=2, lora_alpha=4, target_modules=["query", "value"])),
+    "resized-untied": ("bert-masked-lm-untied", transformers.AutoModelForMaskedLM, dict(r=2, lora_alpha=4, target_modules=["query"])),
 }
 LABELS = {"labels": 5}
+ADDED_TOKENS = 3  # in the cases that begin with "resized"
 
 
 def randomise(model):
@@ -59,12 +72,20 @@ def randomise(model):
             parameter.data = 0.3 * torch.randn(parameter.shape, generator=generator)
 
 
+def load(case, base, auto_class, more):
+    model = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
+    if case.startswith("resized"):
+        torch.manual_seed(11)
+        model.resize_token_embeddings(model.config.vocab_size + ADDED_TOKENS, mean_resizing=False)
+    return model
+
+
 def main():
     for case, (base, auto_class, options) in CASES.items():
         if sys.argv[1:] and case not in sys.argv[1:]:
             continue
         more = {"num_labels": LABELS[case]} if case in LABELS else {}
-        model = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
+        model = load(case, base, auto_class, more)
         model = peft.get_peft_model(model, peft.LoraConfig(**options))
         randomise(model)
         folder = FOLDER / case
@@ -73,7 +94,7 @@ def main():
         model.save_pretrained(folder)
         (folder / "README.md").unlink(missing_ok=True)
         # Reloads, because peft sorts the keys of the patterns when it saves.
-        again = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
+        again = load(case, base, auto_class, more)
         merged = peft.PeftModel.from_pretrained(again, folder).merge_and_unload().state_dict()
         merged = {name: value.contiguous().clone() for name, value in merged.items() if value.is_floating_point()}
         save_file(merged, folder / "merged.safetensors")

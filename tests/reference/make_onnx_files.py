@@ -25,7 +25,7 @@ from safetensors.torch import load_file
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
 OPSET = 18
 IDS = [2, 5, 6, 7, 8, 9, 10, 3]
-TYPES = {"bert", "camembert", "convbert", "deberta", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta"}
+TYPES = {"albert", "bert", "camembert", "convbert", "deberta", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta"}
 
 
 def inputs_of(model, choices):

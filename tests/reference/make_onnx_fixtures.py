@@ -23,6 +23,8 @@ from onnx_floats import results_of
 
 OUT = TINY.parent / "onnx"
 CASES = {
+    "albert-sequence": ["model", "model_quantized"],
+    "albert-masked-lm": ["model_O2"],
     "bert-sequence": ["model", "opset14", "dynamo", "model_fp16", "model_quantized", "model_int8", "uint8_full", "model_q4", "q4_asymmetric",
                       "model_bnb4", "fp4", "external"],
     "deberta-v1-sequence": ["model", "quantized_unslimmed"],
@@ -35,7 +37,7 @@ CASES = {
     "bert-masked-lm-untied": ["model_int8"],
     "camembert-masked-lm": ["model_fp16"],
     "convbert-bare": ["model"],
-    "convbert-token": ["model_uint8"],
+    "convbert-token": ["model_uint8", "optimised_all", "dynamo_slim"],
     "deberta-v1-token": ["model_q4"],
     "deberta-v2-conv": ["model_quantized"],
     "deberta-v2-masked-lm-untied": ["model_q4f16"],

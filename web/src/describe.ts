@@ -1,8 +1,9 @@
 import type { DescribeRequest, DescriptionReport, ModelDownload as Download, Refusal } from './engine/describe_model.js';
 import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
-import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
 import type { Sources } from './opened_model.js';
+import { checkOptions, kSourceOptions, pick } from './options.js';
+import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import { type StartedHost, startHost } from './resident_models.js';
@@ -12,19 +13,13 @@ import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec, staysHere } from './sources/source.js';
 import { engineTask, kEngineTasks, kTaskNames, type Task } from './tasks/tasks.js';
 
-/** Where to find the model, and which of its files to describe. */
-export interface DescribeOptions extends SourceOptions {
-  /** Cancels the description. */
-  signal?: AbortSignal;
-  /** The folder of ONNX files, as in pipeline(). */
-  subfolder?: string;
-  /** The name of ONNX files, as in pipeline(). */
-  model_file_name?: string;
-  /** Location of an encoder that the model only names, as in pipeline(). */
-  encoder?: Source;
-  /** Location of a label encoder that the model only names, as in pipeline(). */
-  labels_encoder?: Source;
-}
+const kOptions = { ...pick(kLoadOptions, 'model_file_name', 'signal', 'subfolder'), ...kSourceOptions, ...kLabelReaders };
+
+/** Where to find the model, and which of its files to describe. The options are those of pipeline(). */
+export interface DescribeOptions
+  extends SourceOptions,
+    LabelReaderOptions,
+    Pick<PipelineOptions, 'model_file_name' | 'signal' | 'subfolder'> {}
 
 /** Weights that pipeline() can load with `dtype` and `weights`, and what they cost. */
 export interface ModelDownload extends Omit<Download, 'tasks'> {
@@ -45,17 +40,6 @@ export interface ModelDescription {
   refused: Partial<Record<Task, Refusal>>;
 }
 
-const kOptionKinds: Record<OptionName<DescribeOptions>, OptionKind> = {
-  encoder: 'other',
-  labels_encoder: 'other',
-  model_file_name: 'string',
-  offline: 'boolean',
-  revision: 'string',
-  signal: 'signal',
-  subfolder: 'string',
-  token: 'string',
-};
-
 /**
  * Describes a model without downloading it: for each precision the bytes to download, the memory, the tasks that run, and whether it is
  * cached. Fetches configuration, headers of weights, and sizes of files. Starts an engine for it, which is freed afterwards.
@@ -64,7 +48,7 @@ const kOptionKinds: Record<OptionName<DescribeOptions>, OptionKind> = {
  */
 export async function describe(source: Source, settings: DescribeOptions = {}): Promise<ModelDescription> {
   try {
-    return await describeNamed(source, checkLoadOptions(settings, kOptionKinds, 'describe()'));
+    return await describeNamed(source, checkOptions(settings, kOptions, 'describe()'));
   } catch (error) {
     throw asArgumentError(error);
   }
@@ -94,7 +78,7 @@ export async function describeIn(
   ask: (request: DescribeRequest) => Promise<DescriptionReport>,
 ): Promise<ModelDescription> {
   const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
-  const wasm = engineFiles({ wasm_path: await platform().filesFolder?.() }, platform().paths.baseUrl());
+  const wasm = engineFiles({ filesFolder: await platform().filesFolder?.() }, platform().paths.baseUrl());
   const stop = new AbortController();
   try {
     const choice = chooseVariant(platform().features(started.inWorker), { threads: 1 });

@@ -26,6 +26,8 @@ export interface Env extends TransformersJsEnv {
   offline: boolean;
   /** Store downloaded model files (true), do not store them (false), or store them in this cache. */
   cache: boolean | CustomCache;
+  /** Sends all requests for model files, in the thread that loads, for example through a proxy. Default: the platform's `fetch`. */
+  fetch: typeof globalThis.fetch | undefined;
   /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
   /**
@@ -35,11 +37,6 @@ export interface Env extends TransformersJsEnv {
   filesPath: string | URL | undefined;
   /** The maximum number of threads, 1 to 16. Fewer run if the machine has fewer processors, or if the page lacks shared memory. */
   threads: number | 'auto';
-  /**
-   * Receives sentences about a load: the build and the reason for it, the head and its tensors, unused tensors of the checkpoint. For example
-   * `console.debug`. A pipeline's `info` has the same as data.
-   */
-  debug: ((message: string) => void) | undefined;
 }
 
 const kDefaults: Settings = {
@@ -48,10 +45,10 @@ const kDefaults: Settings = {
   token: undefined,
   offline: false,
   cache: true,
+  fetch: undefined,
   cacheFolder: undefined,
   filesPath: undefined,
   threads: 'auto',
-  debug: undefined,
 };
 
 type Check = [expected: string, isRight: (value: unknown) => boolean];
@@ -69,10 +66,10 @@ const kChecks: Record<keyof Settings, Check> = {
     'true, false, or an object with the methods match(url) and put(url, response)',
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
   ],
+  fetch: ['a function with the signature of fetch()', (value) => value === undefined || typeof value === 'function'],
   cacheFolder: ['the path of a folder', (value) => isTextOrNothing(value) && value?.trim() !== ''],
   filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],
-  debug: ['a function', (value) => value === undefined || typeof value === 'function'],
 };
 
 function isCount(value: unknown): boolean {

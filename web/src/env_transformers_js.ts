@@ -21,7 +21,7 @@ export interface TransformersJsEnv {
   cacheDir: string | null;
   /** `onnx.wasm.numThreads` sets `threads`; everything else configures onnxruntime and does nothing. */
   readonly backends: { readonly onnx: OnnxSettings };
-  /** Does nothing: `debug` receives what loading decides. */
+  /** Does nothing: a pipeline's `info` says what loading decided. */
   logLevel: unknown;
   /** Does nothing. */
   useFS: boolean;
@@ -61,13 +61,12 @@ export interface OwnSettings {
 /** Settings that throw if set, because ignoring them would change results or requests. Each with a remedy. */
 export const kRefused: Record<string, string> = {
   remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
-  fetch: "Pass the model's files to pipeline() instead.",
   cache_dir: 'Use cacheFolder.',
   wasmPath: 'Use filesPath.',
 };
 
 const kIgnored: Record<string, string> = {
-  logLevel: 'env.debug receives what loading decides.',
+  logLevel: 'info says what loading decided.',
   useFS: 'a folder in Node is found by its path.',
   useWasmCache: 'the browser caches the engine like any file.',
 };

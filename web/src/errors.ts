@@ -18,7 +18,7 @@
  * - `network`: a server could not be reached, answered with an error, or the connection broke.
  * - `no_wasm`: the WebAssembly engine could not be started.
  * - `no_gpu`: this machine lacks WebGPU or a suitable adapter.
- * - `gpu_lost`: the GPU device was lost (driver reset, long sleep). The next call recovers, unless `on_device_lost` is 'refuse'.
+ * - `gpu_lost`: the GPU device was lost (driver reset, long sleep). The next call loads the model again.
  * - `gpu_failed`: the GPU's driver rejected a shader or a command.
  * - `worker_died`: the engine stopped during its work; load the pipeline again.
  */

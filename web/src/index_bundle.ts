@@ -14,7 +14,7 @@ import {
   unlessAborted,
 } from './errors.js';
 import { Listener } from './listener.js';
-import { checkLoadOptions } from './load_options.js';
+import { checkOptions, option } from './options.js';
 import { pipeline } from './pipeline.js';
 import { provideTraining } from './pipeline_members.js';
 import { platform, setPlatform } from './platform/current.js';
@@ -33,7 +33,7 @@ export * from './face.js';
 export const _internals = {
   asArgumentError,
   capital,
-  checkLoadOptions,
+  checkOptions,
   checkSignal,
   chooseThreads,
   definitionOf,
@@ -47,6 +47,7 @@ export const _internals = {
   kTaskNames,
   Listener,
   mostThreads,
+  option,
   PeruseError,
   pipeline,
   platform,

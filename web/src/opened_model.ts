@@ -6,16 +6,7 @@ import { mostThreads } from './env.js';
 import { PeruseError, throwIfAborted, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { describeLoad, type ModelInfo } from './pipeline_info.js';
-import {
-  type AnyPipelineOptions,
-  checkDevice,
-  checkDeviceLost,
-  checkWorker,
-  deviceWish,
-  gpuVariant,
-  keepsSource,
-  labelNames,
-} from './pipeline_options.js';
+import { type AnyPipelineOptions, checkWorker, deviceWish, engineDtypeOf, gpuVariant, labelNames } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressInfo } from './progress.js';
@@ -34,14 +25,13 @@ type CheckedOptions = ReturnType<typeof checkOptions>;
 function checkOptions(options: AnyPipelineOptions) {
   const device = deviceWish(options);
   return {
-    dtype: checkDevice(options),
+    dtype: engineDtypeOf(options),
     weights: weightsWish(options),
     device,
-    onDeviceLost: checkDeviceLost(options),
     build: device === 'webgpu' ? gpuVariant(options) : options,
     wasm: engineFiles(options, platform().paths.baseUrl()),
     worker: checkWorker(options),
-    keepSource: keepsSource(options),
+    keepSource: options.cache === 'source',
   };
 }
 
@@ -71,7 +61,7 @@ export async function openModel<T>(
   instance = 0,
 ): Promise<T> {
   throwIfAborted(given.signal);
-  const options = { ...given, wasm_path: given.wasm_path ?? (await platform().filesFolder?.()) };
+  const options = { ...given, filesFolder: await platform().filesFolder?.() };
   const opening = async (spec: SourceSpec, leading?: SourceSpec) => {
     const model = await OpenedModel.open(await sourcesOf(spec, leading, options), options, instance);
     try {
@@ -194,9 +184,9 @@ function rememberProbe({ probe, probeKey }: DeviceChoice): void {
 function keyOfModel({ source, adapterLeads, adapter, encoder, labelsEncoder }: Sources, checked: CheckedOptions, more: unknown[]) {
   const keys = [source, adapter, encoder, labelsEncoder].map((one) => (one === undefined ? null : keyOfSource(one)));
   if (keys.includes(undefined)) return undefined;
-  const { dtype, weights, device, onDeviceLost, wasm, keepSource } = checked;
+  const { dtype, weights, device, wasm, keepSource } = checked;
   const engine = wasm instanceof WebAssembly.Module ? numberOf(wasm) : wasm;
-  return JSON.stringify([keys, adapterLeads, dtype, weights, device, onDeviceLost, engine, keepSource, ...more]);
+  return JSON.stringify([keys, adapterLeads, dtype, weights, device, engine, keepSource, ...more]);
 }
 
 const kNumbers = new WeakMap<object, number>();
@@ -210,12 +200,14 @@ function numberOf(module: object): number {
 
 function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost): VariantChoice {
   const choice = chooseVariant(platform().features(inWorker), build, mostThreads());
-  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble}` };
+  return trouble === undefined || choice.reason.includes(trouble.slice(0, -1))
+    ? choice
+    : { ...choice, reason: `${choice.reason} ${trouble}` };
 }
 
 async function loadRequest(
   { source, adapterLeads, adapter, encoder, labelsEncoder }: Sources,
-  { dtype, weights, device, onDeviceLost, build, wasm, keepSource }: CheckedOptions,
+  { dtype, weights, device, build, wasm, keepSource }: CheckedOptions,
   started: StartedHost,
   signal: AbortSignal,
   notice: (sentence: string) => void,
@@ -233,7 +225,6 @@ async function loadRequest(
     ...(labelsEncoder && { labelsEncoder: await send(labelsEncoder) }),
     choice,
     device,
-    onDeviceLost,
     probes: { ...kProbes },
     ...(engine && { wasm: engine }),
   };

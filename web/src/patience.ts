@@ -4,14 +4,23 @@
 export const patience = {
   /** Limit for the first or next byte from a server. */
   server: 60_000,
-  /** Limit for a cache to answer, or to read or write its next bytes. */
+  /** Limit for a server to answer whether a file that is stored here has changed. */
+  check: 10_000,
+  /** Limit for a cache to say whether it has a file. A cache that does not answer is not used for a minute. */
+  cacheAnswer: 2000,
+  /** Limit for a cache to read or write its next bytes. */
   cache: 10_000,
   /** Limit for another load of the same file to release its lock. */
   lock: 300_000,
-  /** Delays before repeated requests to a server that is too busy. */
+  /** Delays before repeated requests to a server that is too busy, or if the connection broke. */
   retries: [500, 2000, 8000],
   /** Longest accepted Retry-After of a server; a longer one fails. */
   retryAfter: 60_000,
+  /** Limit for a GPU device that the caller requires, and for one that `device: 'auto'` would compare with the CPU. */
+  gpu: 20_000,
+  gpuOfChoice: 2000,
+  /** Time between two looks whether a worker that does not answer still exists. */
+  signOfLife: 1000,
   /** Limit for a browser to start a worker's threads. */
   threads: 5000,
   /** Limit for a worker in a browser to end by itself. */

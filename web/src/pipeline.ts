@@ -1,10 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { describeIn, type ModelDescription } from './describe.js';
-import { env } from './env.js';
-import { asArgumentError, describeError, PeruseError, show, throwIfAborted } from './errors.js';
+import { asArgumentError, PeruseError, show, throwIfAborted } from './errors.js';
 import { type OpenedModel, openModel } from './opened_model.js';
-import { loadNotes, type ModelInfo } from './pipeline_info.js';
+import type { ModelInfo } from './pipeline_info.js';
 import { callsOf, createPipeline, type Pipeline, teachModel } from './pipeline_members.js';
 import {
   type AnyPipelineOptions,
@@ -63,7 +62,6 @@ export async function load(source: Source, settings: ModelOptions = {}): Promise
     checkNamed('load', source);
     return await openModel(source, options, async (model) => {
       const opened = await model.open(undefined, options, start);
-      tellDebug(loadNotes(opened.info));
       return createModel(model, opened);
     });
   } catch (error) {
@@ -115,7 +113,6 @@ async function openPipeline(
 ): Promise<Pipeline> {
   const opened = await model.open(task, options, start);
   try {
-    tellDebug(loadNotes(opened.info, task));
     return createPipeline(task, model, opened, { ...model.options, ...options }, onDispose);
   } catch (error) {
     opened.leave();
@@ -165,18 +162,6 @@ function createModel(model: OpenedModel, opened: Awaited<ReturnType<OpenedModel[
 /** The task for which a model is trained unless the caller names one: the model's own, if it can be taught. */
 function taskToTeach(own: string): Task {
   return kTaskNames.find((task) => task === own && definitionOf(task).teach !== undefined) ?? kClassification;
-}
-
-function tellDebug(notes: string[]): void {
-  if (!env.debug) return;
-  for (const note of notes) {
-    try {
-      const given: unknown = env.debug(note);
-      if (given instanceof Promise) given.catch(() => {});
-    } catch (error) {
-      throw new PeruseError('invalid_argument', `env.debug failed: ${describeError(error)}`, { cause: error });
-    }
-  }
 }
 
 function resolveTask(task: string): Task {

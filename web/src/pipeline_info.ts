@@ -1,4 +1,4 @@
-// Describes a loaded model: as data (`info`) and in sentences (`env.debug`).
+// Describes a loaded model: as data (`info`) and in sentences (`--debug` of the command line).
 import type { LoadReport } from './engine/load.js';
 import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';

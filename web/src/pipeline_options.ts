@@ -1,28 +1,59 @@
-// The options of pipeline(): types, and checks of names and values.
+// The options of pipeline(), each in one place.
 import type { DtypeWish } from './engine/load_request.js';
 import type { DeviceWish } from './engine/reports.js';
-import type { VariantWish } from './engine/variant.js';
+import type { Variant, VariantWish } from './engine/variant.js';
 import { PeruseError, show } from './errors.js';
-import { checkLoadOptions, type OptionKind, type OptionName } from './load_options.js';
-import { engineDtype, isDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
+import { checkOptions, type Given, kSourceOptions, type Option, option } from './options.js';
+import { engineDtype, kOnnxDtypes } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
 import type { RedactPipelineOptions } from './redact/types.js';
 import type { Source, SourceOptions } from './sources/source.js';
+import type { OwnLoadOption } from './tasks/definition.js';
 import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
 import type { WasmModule } from './web_types.js';
 
-/** How to load a model, and where to run it. */
-export interface PipelineOptions extends SourceOptions, VariantWish {
+const kLabels = {
+  /**
+   * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the
+   * number of labels; without this option they are LABEL_0, LABEL_1, ...
+   */
+  id2label: option<readonly string[] | Readonly<Record<number, string>>>({ kind: 'other' }),
+};
+
+export const kLabelReaders = {
+  /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
+  encoder: option<Source>({
+    kind: 'other',
+    flag: { value: 'source', help: "for an old GLiNER: the model with its encoder's configuration and tokenizer" },
+  }),
+  /** For a bi-encoder (GLiNER, GLiClass) without a tokenizer for labels: its label encoder's folder. */
+  labels_encoder: option<Source>({
+    kind: 'other',
+    flag: { value: 'id', help: 'for a bi-encoder: the model with the tokenizer of its label encoder' },
+  }),
+};
+
+const kMasks = {
+  /** With DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
+  enhanced_mask_decoder: option({ kind: 'boolean', default: false }),
+};
+
+/** The options of every load. */
+export const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */
-  progress_callback?: ProgressCallback;
+  progress_callback: option<ProgressCallback>({ kind: 'function' }),
   /** Cancels loading. */
-  signal?: AbortSignal;
+  signal: option({ kind: 'signal' }),
   /**
    * The device. 'cpu' (default) loads no GPU code; 'wasm' is transformers.js's name of it. 'auto' times a few layers of the model's size on
    * both devices, once per session and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or
    * throws 'no_gpu'; in Node it needs the npm package `webgpu`. `info.device` is the result.
    */
-  device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
+  device: option({
+    kind: ['auto', 'cpu', 'wasm', 'webgpu'],
+    default: 'cpu',
+    flag: { except: ['wasm'], value: 'device', help: 'cpu, webgpu or auto (cpu)' },
+  }),
   /**
    * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
    * on the CPU. 'q4' is the same with token embeddings of 4 bits (docs/precision.md has the accuracy of both). 'fp32' is exact. 'fp16' is
@@ -32,69 +63,73 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Layers of 4 bits are stored as 8 bits, so
    * `info.dtype` is then 'q8'.
    */
-  dtype?: 'auto' | OnnxDtype;
+  dtype: option({
+    kind: ['auto', ...kOnnxDtypes],
+    default: 'auto',
+    flag: { value: 'precision', help: 'precision: fp32, fp16, q8, q4; of ONNX files also int8, uint8, q4f16, bnb4 (auto)' },
+  }),
   /**
    * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
    * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
    * only the parameters of an ONNX file, and computes with its own engine.
    */
-  weights?: 'auto' | 'safetensors' | 'onnx';
+  weights: option({
+    kind: ['auto', 'safetensors', 'onnx'],
+    default: 'auto',
+    flag: { value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
+  }),
   /**
    * How a float checkpoint that is loaded as q8 or q4 is cached: 'auto', the default, stores the quantised weights, so that the next load
    * reads a quarter or less. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
    */
-  cache?: 'auto' | 'source';
+  cache: option({ kind: ['auto', 'source'], default: 'auto' }),
   /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
-  subfolder?: string;
+  subfolder: option({ kind: 'string', default: 'onnx', flag: { value: 'name', help: 'the folder of ONNX files (onnx)' } }),
   /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
-  model_file_name?: string;
+  model_file_name: option({ kind: 'string', default: 'model', flag: { value: 'name', help: 'the name of ONNX files (model)' } }),
   /** A LoRA adapter (a folder written by peft), merged into the weights. Its head replaces the model's; `id2label` names the labels. */
-  adapter?: Source;
-  /**
-   * What a call does if the GPU device was lost before it (driver reset, sleep). 'recover' (default) loads the model again; bytes given as
-   * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
-   */
-  on_device_lost?: 'recover' | 'refuse';
+  adapter: option<Source>({
+    kind: 'other',
+    flag: { value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
+  }),
+  /** The build of the engine. Default 'auto'. */
+  variant: option<Variant | 'auto'>({ kind: 'other', default: 'auto' }),
+  /** Number of threads, 1 to 16. Default 'auto'. */
+  threads: option<number | 'auto'>({ kind: 'other', default: 'auto', flag: { value: 'n', help: 'number of CPU threads' } }),
   /**
    * Whether to compute in a worker, or in the calling thread (false). Default 'auto': in a worker, unless none can be started (service workers,
    * policies), which `info.notices` then reports.
    */
-  worker?: boolean | 'auto';
-  /** The URL of a folder with the engine's builds (peruse-*.wasm). Default: `env.filesPath`, or the package's own. */
-  wasm_path?: string | URL;
+  worker: option<boolean | 'auto'>({ kind: 'other', default: 'auto' }),
   /**
    * The compiled build 'peruse-simd.wasm' or 'peruse-relaxed.wasm', for hosts that do not allow compilation at run time (Cloudflare's
    * workers). Set `variant` to the same name.
    */
-  wasm_module?: WasmModule;
-  /** The same as `wasm_path`, by its earlier name. */
-  wasmPath?: string | URL;
-  /** The same as `wasm_module`, by its earlier name. */
-  wasmModule?: WasmModule;
-}
+  wasm_module: option<WasmModule>({ kind: 'other' }),
+};
+
+/** Options that only some tasks have. The tasks' definitions name them (`loadOptions`); those of redact are documented there. */
+const kOwnOptions = {
+  ...kLabels,
+  ...kLabelReaders,
+  ...kMasks,
+  fail_closed: option({ kind: 'boolean' }),
+  finders: option({ kind: 'other' }),
+  labels: option({ kind: 'other' }),
+  patterns: option({ kind: 'other' }),
+} satisfies Record<OwnLoadOption, Option<unknown>>;
+
+/** How to load a model, and where to run it. */
+export interface PipelineOptions extends SourceOptions, Given<typeof kLoadOptions> {}
 
 /** For tasks whose results have the model's labels. */
-export interface LabelOptions {
-  /**
-   * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the
-   * number of labels; without this option they are LABEL_0, LABEL_1, ...
-   */
-  id2label?: readonly string[] | Readonly<Record<number, string>>;
-}
+export interface LabelOptions extends Given<typeof kLabels> {}
 
 /** For models that read labels with the text. */
-export interface LabelReaderOptions {
-  /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
-  encoder?: Source;
-  /** For a bi-encoder (GLiNER, GLiClass) without a tokenizer for labels: its label encoder's folder. */
-  labels_encoder?: Source;
-}
+export interface LabelReaderOptions extends Given<typeof kLabelReaders> {}
 
 /** For fill-mask. */
-export interface MaskOptions {
-  /** With DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
-  enhanced_mask_decoder?: boolean;
-}
+export interface MaskOptions extends Given<typeof kMasks> {}
 
 type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & RedactPipelineOptions;
 
@@ -114,35 +149,6 @@ export type TaskOptionsOf<T extends TaskOrAlias> = Pick<PipelineOptions, 'signal
 /** The options of all tasks. */
 export type AnyPipelineOptions = PipelineOptions & OwnOptions;
 
-const kOptionKinds: Record<OptionName<AnyPipelineOptions>, OptionKind> = {
-  adapter: 'other',
-  cache: 'other',
-  device: 'other',
-  dtype: 'other',
-  encoder: 'other',
-  enhanced_mask_decoder: 'boolean',
-  fail_closed: 'boolean',
-  finders: 'other',
-  id2label: 'other',
-  labels: 'other',
-  labels_encoder: 'other',
-  model_file_name: 'string',
-  offline: 'boolean',
-  on_device_lost: 'other',
-  patterns: 'other',
-  progress_callback: 'function',
-  revision: 'string',
-  signal: 'signal',
-  subfolder: 'string',
-  threads: 'other',
-  token: 'string',
-  variant: 'other',
-  wasm_module: 'other',
-  wasm_path: 'other',
-  weights: 'other',
-  worker: 'other',
-};
-
 /** The tasks that have each option that not all have. */
 function tasksByOption(): Map<string, Task[]> {
   const tasks = new Map<string, Task[]>();
@@ -152,13 +158,13 @@ function tasksByOption(): Map<string, Task[]> {
   return tasks;
 }
 
-const kModelsOfLabels: readonly string[] = ['encoder', 'labels_encoder'] satisfies (keyof LabelReaderOptions)[];
 const kOfEveryCall: readonly string[] = ['progress_callback', 'signal'];
 
 function checked(given: AnyPipelineOptions, whose: string, has: (name: string, tasks: Task[] | undefined) => boolean): AnyPipelineOptions {
   const tasks = tasksByOption();
-  const kinds = Object.entries(kOptionKinds).filter(([name]) => has(name, tasks.get(name)));
-  return checkLoadOptions(given, Object.fromEntries(kinds) as typeof kOptionKinds, whose, Object.fromEntries(tasks));
+  const all = Object.entries({ ...kLoadOptions, ...kSourceOptions, ...kOwnOptions });
+  const schema = Object.fromEntries(all.filter(([name]) => has(name, tasks.get(name))));
+  return checkOptions(given, schema, whose, Object.fromEntries(tasks));
 }
 
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
@@ -168,12 +174,12 @@ export function checkPipelineOptions(task: Task, given: AnyPipelineOptions): Any
 
 /** The same for load(). */
 export function checkModelOptions(given: ModelOptions): ModelOptions {
-  return checked(given, 'load()', (name, tasks) => tasks === undefined || kModelsOfLabels.includes(name));
+  return checked(given, 'load()', (name, tasks) => tasks === undefined || name in kLabelReaders);
 }
 
 /** The same for a model's pipeline(task). */
 export function checkTaskOptions(task: Task, given: AnyPipelineOptions): AnyPipelineOptions {
-  const isOwn = (name: string, tasks: Task[] | undefined) => tasks?.includes(task) === true && !kModelsOfLabels.includes(name);
+  const isOwn = (name: string, tasks: Task[] | undefined) => tasks?.includes(task) === true && !(name in kLabelReaders);
   return checked(given, `a model's pipeline('${task}')`, (name, tasks) => kOfEveryCall.includes(name) || isOwn(name, tasks));
 }
 
@@ -183,17 +189,9 @@ export function checkWorker({ worker }: PipelineOptions): boolean | undefined {
   throw new PeruseError('invalid_argument', `worker must be true, false or 'auto', not ${show(worker)}.`);
 }
 
-/** Checks device and precision. Returns the engine's name of the precision. */
-export function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
-  if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
-    throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
-  }
-  if (dtype === 'auto') return 'auto';
-  if (isDtype(dtype)) return engineDtype(dtype);
-  throw new PeruseError(
-    'invalid_argument',
-    `dtype must be 'auto', ${kOnnxDtypes.map((name) => `'${name}'`).join(', ')}, not ${show(dtype)}.`,
-  );
+/** Returns the engine's name of the precision. */
+export function engineDtypeOf({ dtype = 'auto' }: PipelineOptions): DtypeWish {
+  return dtype === 'auto' ? 'auto' : engineDtype(dtype);
 }
 
 export function labelNames(labels: NonNullable<LabelOptions['id2label']>): string[] {
@@ -202,18 +200,8 @@ export function labelNames(labels: NonNullable<LabelOptions['id2label']>): strin
   throw new PeruseError('invalid_argument', 'Option id2label must be a list of names, or an object with a name for each of 0, 1, ...');
 }
 
-export function keepsSource({ cache = 'auto' }: PipelineOptions): boolean {
-  if (cache === 'auto' || cache === 'source') return cache === 'source';
-  throw new PeruseError('invalid_argument', `cache must be 'auto' or 'source', not ${show(cache)}. Settings of the cache are in env.`);
-}
-
 export function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
   return device === 'wasm' ? 'cpu' : device;
-}
-
-export function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions): 'recover' | 'refuse' {
-  if (wish === 'recover' || wish === 'refuse') return wish;
-  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not ${show(wish)}.`);
 }
 
 /** Requests one thread: with a GPU, the CPU only records commands. */

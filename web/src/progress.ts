@@ -105,3 +105,24 @@ export class ByteReporter {
     this.report_({ status: 'progress', name, file, ...bytesOf(loaded, total), overall: this.totals_.with(file, loaded, total) });
   }
 }
+
+/** Returns a callback that passes reports on. If files are loaded again, it reports no less than before. */
+export function neverBack(report: ProgressCallback): ProgressCallback {
+  const known = new Map<string, { loaded: number; total: number; begun: Set<string> }>();
+  let overall: Bytes = bytesOf(0, 0);
+  return (info) => {
+    if (info.status === 'ready') return report(info);
+    const key = `${info.name}\n${info.file}`;
+    const file = known.get(key) ?? { loaded: 0, total: 0, begun: new Set() };
+    known.set(key, file);
+    if (info.status !== 'progress') {
+      if (info.status !== 'done' && file.begun.has(info.status)) return;
+      file.begun.add(info.status);
+      return report(info);
+    }
+    file.loaded = Math.max(file.loaded, info.loaded);
+    file.total = Math.max(file.loaded, info.total);
+    overall = info.overall.loaded >= overall.loaded ? info.overall : overall;
+    report({ ...info, ...bytesOf(file.loaded, info.total > 0 ? file.total : 0), overall });
+  };
+}

@@ -137,7 +137,7 @@ export class ResidentModel {
       const report = await host.call('load', request);
       report.notices.push(...notices);
       // the source will not be read again, so its files are released
-      if (report.deviceChoice.device === 'cpu' || request.onDeviceLost === 'refuse') stop.abort();
+      if (report.deviceChoice.device === 'cpu') stop.abort();
       return report;
     };
     const task: LoadedTask = { host, loading: load(), listeners, users: 0, stop };

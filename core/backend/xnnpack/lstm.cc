@@ -2,10 +2,40 @@
 
 #include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/runner.h"
+#include "core/backend/xnnpack/simd.h"
 
 namespace peruse::xnnpack {
+namespace {
 
-// Uses one thread, because each row depends on the previous one. Compilers vectorize the plain loops over columns.
+// Adds the sum of h[k] * row k to kVectors vectors of g from `column` on. The sums stay in registers.
+template <int kVectors>
+[[gnu::noinline]] void AddColumns(const Block& recurrent, int64_t column, const float* h, float* g) {
+  simd::Floats sums[kVectors];
+  for (int v = 0; v < kVectors; ++v) sums[v] = simd::Load(g + column + v * simd::kLanes);
+  for (int64_t k = 0; k < recurrent.rows; ++k) {
+    const float* const row = recurrent.row(k) + column;
+    const simd::Floats value = simd::Set(h[k]);
+    for (int v = 0; v < kVectors; ++v) sums[v] = simd::Madd(value, simd::Load(row + v * simd::kLanes), sums[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) simd::Store(sums[v], g + column + v * simd::kLanes);
+}
+
+void AddProduct(const Block& recurrent, const float* h, float* g) {
+  constexpr int kVectors = 8;
+  int64_t column = 0;
+  for (; column + kVectors * simd::kLanes <= recurrent.cols; column += kVectors * simd::kLanes) {
+    AddColumns<kVectors>(recurrent, column, h, g);
+  }
+  for (; column + simd::kLanes <= recurrent.cols; column += simd::kLanes) AddColumns<1>(recurrent, column, h, g);
+  for (; column < recurrent.cols;
+       ++column) {  // only with more lanes than four: the gates are a multiple of four columns
+    for (int64_t k = 0; k < recurrent.rows; ++k) g[column] += h[k] * recurrent.row(k)[column];
+  }
+}
+
+}  // namespace
+
+// Uses one thread, because each row depends on the previous one.
 template <>
 Status Run(Runner& r, const ops::Lstm& op) {
   const Block gates = r.View(op.gates);
@@ -23,12 +53,8 @@ Status Run(Runner& r, const ops::Lstm& op) {
   for (int64_t step = 0; step < out.rows; ++step) {
     const int64_t t = op.reverse ? out.rows - 1 - step : step;
     const float* const from = gates.row(t);
-    for (int64_t j = 0; j < 4 * width; ++j) g[j] = from[j] + bias[j];
-    for (int64_t k = 0; h != nullptr && k < width; ++k) {
-      const float value = h[k];
-      const float* const row = recurrent.row(k);
-      for (int64_t j = 0; j < 4 * width; ++j) g[j] += value * row[j];
-    }
+    simd::Map2(from, bias, g, 4 * width, [](simd::Floats x, simd::Floats y) { return simd::hn::Add(x, y); });
+    if (h != nullptr) AddProduct(recurrent, h, g);
     ActivateRow(g, 2 * width, Activation::kSigmoid, g);
     ActivateRow(g + 2 * width, width, Activation::kTanh, g + 2 * width);
     ActivateRow(g + 3 * width, width, Activation::kSigmoid, g + 3 * width);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <random>
@@ -107,11 +108,20 @@ TEST(Json, RoundsNumbersAsTheCLibrary) {
   }
 }
 
+TEST(Json, ReadsPythonsNumbersThatAreNotFinite) {
+  const auto document = JsonDocument::Parse(R"({"a":NaN,"b":Infinity,"c":[-Infinity,1.5]})");
+  ASSERT_TRUE(document.ok()) << document.status().message();
+  EXPECT_TRUE(std::isnan(*document->root().FindMember("a").GetDouble()));
+  EXPECT_EQ(document->root().FindMember("b").GetDouble(), HUGE_VAL);
+  EXPECT_EQ(document->root().FindMember("c")[0].GetDouble(), -HUGE_VAL);
+  EXPECT_EQ(document->root().FindMember("b").GetInt64(), std::nullopt);
+}
+
 TEST(Json, RefusesMalformedText) {
   for (const std::string& text :
        {std::string(""), std::string("{"), std::string("[1,]"), std::string("{\"a\":1"), std::string("\"\xFF\""),
-        std::string("\"\\ud800\""), std::string("[1] 2"), std::string("NaN"), std::string("1\0 2", 4),
-        std::string("[1e999]"), std::string("[\"a\nb\"]")}) {
+        std::string("\"\\ud800\""), std::string("[1] 2"), std::string("nan"), std::string("Infinite"),
+        std::string("1\0 2", 4), std::string("[1e999]"), std::string("[\"a\nb\"]")}) {
     auto document = JsonDocument::Parse(text, "config.json");
     ASSERT_FALSE(document.ok()) << text;
     EXPECT_EQ(document.status().code(), StatusCode::kMalformedFile);

@@ -20,6 +20,9 @@ TEST(Memory, SaysWhetherThereIsAny) {
   const Status status = EnsureMemory(SIZE_MAX / 2, "a whale");
   EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
   EXPECT_NE(status.message().find("a whale"), std::string::npos);
+  EXPECT_EQ(EnsureMemory(1, "a crumb").code(), StatusCode::kOutOfMemory)
+      << "an earlier failure counts until the next call";
+  EXPECT_TRUE(HoldReserve().ok());
   EXPECT_TRUE(EnsureMemory(1, "a crumb").ok());
 }
 

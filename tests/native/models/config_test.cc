@@ -239,6 +239,15 @@ TEST(ConfigTest, WhatIsNotSupportedIsNamed) {
   ExpectError(Of("deberta", R"("talking_head":true)"), StatusCode::kUnsupported, "talking_head");
 }
 
+// Python writes NaN and Infinity. In a field that is not read they change nothing.
+TEST(ConfigTest, NumbersThatAreNotFinite) {
+  Parse(Of("bert", R"("router_jitter":NaN,"limits":[-Infinity,Infinity])"));
+  for (const char* value : {"NaN", "Infinity", "-Infinity"}) {
+    ExpectError(Of("bert", "\"layer_norm_eps\":" + std::string(value)), StatusCode::kMalformedFile, "layer_norm_eps");
+    ExpectError(Of("bert", "\"hidden_size\":" + std::string(value)), StatusCode::kMalformedFile, "hidden_size");
+  }
+}
+
 TEST(ConfigTest, NumbersOutOfRangeAreRefused) {
   for (const char* field : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
                             "intermediate_size", "max_position_embeddings"}) {
@@ -279,7 +288,7 @@ TEST(ConfigTest, ModernBertsOptionsThatPeruseLacksAreRefused) {
            std::pair{R"("classifier_pooling":"max")", "classifier_pooling"},
            {R"("layer_types":["full_attention","chunked_attention"],"num_hidden_layers":2)", "layer_types"},
            {R"("rope_scaling":{"rope_type":"yarn"})", "rope_scaling"},
-           {R"("rope_theta":10000)", "rope_theta"},
+           {R"("rope_scaling":{"rope_type":"default","rope_theta":10})", "rope_scaling"},
            {R"("rope_parameters":{"full_attention":{"rope_type":"yarn","rope_theta":10000}})", "rope_type"},
            {R"("head_dim":32)", "head_dim"},
        }) {
@@ -335,6 +344,26 @@ TEST(ConfigTest, NomicBertsOptionsThatPeruseLacksAreRefused) {
               "rope_type");
 }
 
+// Compared with NomicBertModel and ModernBertModel of transformers 5.16.1.
+TEST(ConfigTest, OlderNamesOfRotaryPositions) {
+  const auto angles = [](const std::string& type, const std::string& fields) {
+    return All<ops::RotaryAngles>(EncoderOf(Of(type, fields))).at(0);
+  };
+  const ops::RotaryAngles linear = angles("nomic_bert", R"("rope_scaling":{"type":"linear","factor":2.0})");
+  EXPECT_EQ(linear.divisor, 2);
+  EXPECT_EQ(linear.theta, 1000);
+  const ops::RotaryAngles both = angles(
+      "nomic_bert",
+      R"("rope_scaling":{"rope_type":"linear","factor":4},"rope_parameters":{"rope_theta":5,"rope_type":"default"})");
+  EXPECT_EQ(both.divisor, 4);
+  EXPECT_EQ(both.theta, 1000);
+  ExpectError(Of("nomic_bert", R"("rope_scaling":{"rope_type":"yarn"})"), StatusCode::kUnsupported, "rope_type");
+  for (const char* fields : {R"("rope_theta":5)", R"("rope_scaling":{"rope_type":"default"})",
+                             R"("rope_scaling":{"type":"default"})", R"("rope_scaling":null)"}) {
+    EXPECT_EQ(angles("modernbert", fields).theta, 160000) << fields;
+  }
+}
+
 TEST(ConfigTest, GtesOptionsThatPeruseLacksAreRefused) {
   for (const char* type : {"new", "gte"}) {
     for (const auto& [fields, what] : {
@@ -380,7 +409,10 @@ TEST(ConfigTest, LinearBiasesAreJinas) {
   const std::string gated = alibi + R"(,"feed_forward_type":"geglu")";
   EXPECT_EQ(Parse(Of("bert", gated)).model_type, "jina_bert");
   EXPECT_EQ(Parse(Of("bert", gated + R"(,"max_position_embeddings":8192)")).max_tokens, 8192);
-  ExpectError(Of("bert", alibi), StatusCode::kUnsupported, "feed_forward_type \"\"");
+  const auto linears = [](const std::string& fields) { return EncoderOf(Of("bert", fields)).linears; };
+  EXPECT_TRUE(linears(alibi) ==
+              linears(alibi + R"(,"feed_forward_type":"original")"));  // the default of JinaBertConfig
+  EXPECT_FALSE(linears(alibi) == linears(gated));
   ExpectError(Of("bert", alibi + R"(,"feed_forward_type":"swiglu")"), StatusCode::kUnsupported,
               "feed_forward_type \"swiglu\"");
   ExpectError(Of("bert", gated + R"(,"max_position_embeddings":1000000,"num_attention_heads":64)"),

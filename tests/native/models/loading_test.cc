@@ -1,6 +1,7 @@
 // Broken or unsuitable files give one typed error each, and the library stays usable.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/weights/safetensors_writer.h"
+#include "tests/native/weights/tensor_recorder.h"
 
 namespace peruse::testing {
 namespace {
@@ -409,6 +411,63 @@ TEST_F(LoadingTest, AnErrorOfLoadingSticks) {
   EXPECT_EQ((*loader)->Feed(Bytes(kConvBert.Weights())).code(), StatusCode::kTruncatedFile);
   EXPECT_EQ((*loader)->EndShard().code(), StatusCode::kTruncatedFile);
   EXPECT_EQ((*loader)->Finish().status().code(), StatusCode::kTruncatedFile);
+}
+
+// Notices of a masked LM or a bare encoder whose file has one more tensor.
+std::vector<std::string> NoticesWith(Backend& backend, const GoldenCase& golden, const std::string& name,
+                                     const std::function<std::vector<float>(const std::vector<float>& words)>& values) {
+  const Checkpoint base(golden);
+  TensorRecorder recorder;
+  EXPECT_TRUE(ParseInChunks<WeightsParser>(base.File(), recorder).ok());
+  SafetensorsWriter writer;
+  std::vector<int64_t> shape;
+  std::vector<float> words;
+  for (size_t i = 0; i < recorder.tensors.size(); ++i) {
+    const TensorInfo& info = recorder.tensors[i];
+    std::vector<float> numbers(recorder.bytes[i].size() / static_cast<size_t>(DTypeSize(*info.dtype)));
+    ConvertToFloat(*info.dtype, Bytes(recorder.bytes[i]), numbers);
+    writer.Add(info.name, info.shape, numbers);
+    if (info.name.ends_with("word_embeddings.weight")) shape = info.shape, words = numbers;
+  }
+  EXPECT_FALSE(words.empty());
+  writer.Add(name, shape, values(words));
+  const auto loaded = LoadWeights(base.config, writer.File(), base.options, backend);
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  return loaded.ok() ? (*loaded)->report.notices : std::vector<std::string>();
+}
+
+TEST_F(LoadingTest, ADecoderOtherThanTheTiedEmbeddingsIsANotice) {
+  const GoldenCase tied = {"bert-masked-lm", "BertForMaskedLM", "of the class", 0};
+  const std::string decoder = "cls.predictions.decoder.weight";
+  const auto same = [](const std::vector<float>& words) { return words; };
+  const auto other = [](std::vector<float> words) {
+    words[5] += 1;
+    return words;
+  };
+  EXPECT_TRUE(NoticesWith(*backend_, tied, decoder, same).empty());
+  const std::vector<std::string> notices = NoticesWith(*backend_, tied, decoder, other);
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].find("tie_word_embeddings"), std::string::npos) << notices[0];
+}
+
+TEST_F(LoadingTest, WeightsThatAreNotReadAreANoticeUnlessAHeadHasThem) {
+  const GoldenCase bare = {"bert-sequence", "BertModel", "of the class", 0};
+  const auto same = [](const std::vector<float>& words) { return words; };
+  for (const char* known : {"cls.predictions.decoder.weight", "bert.embeddings.position_ids", "qa_outputs.weight",
+                            "cls.seq_relationship.weight"}) {
+    EXPECT_TRUE(NoticesWith(*backend_, bare, known, same).empty()) << known;
+  }
+  const std::vector<std::string> notices = NoticesWith(*backend_, bare, "bert.encoder.layer.0.adapter.weight", same);
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].find("bert.encoder.layer.0.adapter.weight"), std::string::npos) << notices[0];
+}
+
+// The layer after the encoder of Stanford's ColBERT.
+TEST_F(LoadingTest, ALayerAfterTheEncoderIsAnErrorForFeatures) {
+  Checkpoint checkpoint({"bert-sequence", "BertModel", "of the class", 0});
+  checkpoint.options.head = Head::kNone;
+  checkpoint.Find("classifier.weight").name = "linear.weight";
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "linear.");
 }
 
 }  // namespace

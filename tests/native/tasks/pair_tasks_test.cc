@@ -113,6 +113,18 @@ TEST(TextRanking, SortsDocumentsAndKeepsEqualOnesInOrder) {
             std::string::npos);
 }
 
+// Both scores are 1 in float32.
+TEST(TextRanking, SaturatedScoresKeepTheOrderOfTheirLogits) {
+  auto tokenizer = WordTokenizer("low high");
+  const std::string input = R"({"inputs":[{"query":"high","documents":["low","high"]}],"options":{)";
+  FakeModel one(LabelConfig({"score"}), false, ByLastToken({{20}, {25}}));
+  EXPECT_EQ(RunTask<TextRanking>(*tokenizer, one, input + "}}"),
+            R"([[{"corpus_id":1,"score":1},{"corpus_id":0,"score":1}]])");
+  FakeModel few(LabelConfig({"no", "yes"}), false, ByLastToken({{-20, 20}, {-25, 22}}));
+  EXPECT_TRUE(RunTask<TextRanking>(*tokenizer, few, input + R"("label":"yes","function_to_apply":"softmax"}})")
+                  .starts_with(R"([[{"corpus_id":1,"score":1,)"));
+}
+
 TEST(TextRanking, NoDocumentsGiveNoResults) {
   auto tokenizer = WordTokenizer("low high");
   FakeModel model(LabelConfig({"score"}), false, ByLastToken({{-1}, {2}}));

@@ -152,6 +152,76 @@ TEST(SentenceModulesTest, WhatIsNotSupportedIsNamed) {
   EXPECT_TRUE(Read(other).ok());
 }
 
+Files WithTransformerSettings(const std::string& settings) {
+  return {{"modules.json", kTwoModules}, {"1_Pooling/config.json", "{}"}, {"sentence_bert_config.json", settings}};
+}
+
+// Seen with sentence-transformers 6.2.0: the length of a long text's input_ids.
+TEST(SentenceModulesTest, TheLengthLimitOfTheReference) {
+  const std::pair<const char*, int> cases[] = {
+      {R"({"max_seq_length": 10, "processor_kwargs": {"model_max_length": 20}})", 20},
+      {R"({"max_seq_length": 20, "tokenizer_args": {"model_max_length": 10}})", 10},
+      {R"({"max_seq_length": 10, "processing_kwargs": {"text": {"max_length": 20}}})", 20},
+      {R"({"max_seq_length": 20, "processing_kwargs": {"common": {"max_length": 10}}})", 10},
+      {R"({"processing_kwargs": {"common": {"max_length": 10}, "text": {"max_length": 8}}})", 10},
+  };
+  for (const auto& [settings, limit] : cases) {
+    EXPECT_EQ(ReadGood(WithTransformerSettings(settings)).max_seq_length, limit) << settings;
+  }
+  ExpectError(WithTransformerSettings(R"({"processing_kwargs": {"text": {"max_length": 0}}})"),
+              StatusCode::kMalformedFile, "max_length 0");
+}
+
+TEST(SentenceModulesTest, SettingsThatChangeAResultAreRefusedByName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"processing_kwargs": {"text": {"add_special_tokens": false}}})",
+       "processing_kwargs.text.add_special_tokens"},
+      {R"({"processing_kwargs": {"text": {"truncation": false}}})", "processing_kwargs.text.truncation"},
+      {R"({"processing_kwargs": {"chat_template": {"x": 1}}})", "processing_kwargs.chat_template.x"},
+      {R"({"processor_kwargs": {"do_lower_case": true}})", "processor_kwargs.do_lower_case"},
+      {R"({"tokenizer_args": {"padding_side": "left"}})", "tokenizer_args.padding_side"},
+      {R"({"config_kwargs": {"num_hidden_layers": 1}})", "config_kwargs.num_hidden_layers"},
+      {R"({"config_args": {"rotary_scaling_factor": 2}})", "config_args.rotary_scaling_factor"},
+      {R"({"model_args": {"revision": "x"}})", "model_args.revision"},
+      {R"({"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}})",
+       "modality_config"},
+      {R"({"modality_config": {"text": {"method": "get_text_features", "method_output_name": "last_hidden_state"}}})",
+       "modality_config"},
+      {R"({"modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"},
+           "message": {"method": "forward", "method_output_name": "last_hidden_state"}}})",
+       "modality_config"},
+      {R"({"module_output_name": "scores"})", "module_output_name"},
+      {R"({"transformer_task": "fill-mask"})", "transformer_task"},
+      {R"({"query_length": 32})", "query_length"},
+      {R"({"something": 1})", "something"},
+  };
+  for (const auto& [settings, name] : cases) {
+    ExpectError(WithTransformerSettings(settings), StatusCode::kUnsupported, name);
+  }
+  ReadGood(WithTransformerSettings(R"({"unpad_inputs": false, "query_length": null, "processing_kwargs":
+      {"text": {"padding": true, "truncation": "longest_first", "add_special_tokens": true}, "image": {}},
+      "modality_config": {"text": {"method": "forward", "method_output_name": ["last_hidden_state"]}},
+      "model_args": {"trust_remote_code": true, "torch_dtype": "float16"}, "config_args": {"trust_remote_code": true}})"));
+}
+
+TEST(SentenceModulesTest, ARankersOwnSettings) {
+  const auto read = [](const std::string& settings) {
+    return ReadRankingSettings([&settings](const std::string& path) -> std::optional<std::string_view> {
+      if (path == "sentence_bert_config.json") return settings;
+      if (path != "modules.json") return std::nullopt;
+      return R"([{"path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}])";
+    });
+  };
+  const Result<SentenceModules> good = read(R"({"transformer_task": "sequence-classification", "max_seq_length": 12,
+      "module_output_name": "scores", "modality_config": {"text": {"method": "forward", "method_output_name": "logits"}}})");
+  ASSERT_TRUE(good.ok()) << good.status().message();
+  EXPECT_EQ(good->max_seq_length, 12);
+  for (const char* settings : {R"({"transformer_task": "feature-extraction"})", R"({"do_lower_case": true})",
+                               R"({"processing_kwargs": {"text": {"truncation": false}}})"}) {
+    EXPECT_EQ(read(settings).status().code(), StatusCode::kUnsupported) << settings;
+  }
+}
+
 TEST(SentenceModulesTest, ARankersSettingsCountOnlyBesideModules) {
   const std::string config = R"({"activation_fn": "torch.nn.modules.linear.Identity", "truncate_dim": 4,
                                  "prompts": {"query": "find: "}, "default_prompt_name": "query"})";

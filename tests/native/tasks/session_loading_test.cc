@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/backend/reference/reference_backend.h"
@@ -174,9 +175,105 @@ TEST(SessionLoading, AnAdapterHasItsOwnNumberOfLabels) {
   EXPECT_EQ(digits(named), digits(wanted));
 }
 
+// The numbers in a result, in order.
+std::vector<double> Numbers(const std::string& json) {
+  std::vector<double> numbers;
+  for (const char* at = json.c_str(); *at != '\0';) {
+    char* end = nullptr;
+    const double number = *at == '-' || (*at >= '0' && *at <= '9') ? std::strtod(at, &end) : 0;
+    if (end == nullptr || end == at) {
+      ++at;
+      continue;
+    }
+    numbers.push_back(number);
+    at = end;
+  }
+  return numbers;
+}
+
+// The base model has embeddings for three tokens fewer than the adapter was trained with (resize_token_embeddings).
+TEST(SessionLoading, AnAdapterThatWasTrainedAfterTokensWereAdded) {
+  struct Form {
+    const char* adapter;
+    const char* base;
+    const char* task;
+    int tokens;  // of the base
+  };
+  constexpr char kTokens[] = R"({"task":"token-classification"})", kFill[] = R"({"task":"fill-mask"})";
+  const Form forms[] = {
+      {"resized", "bert-token", kTokens, 48},
+      {"resized-module", "bert-token", kTokens, 48},
+      {"resized-factors", "electra-sequence", R"({"task":"text-classification"})", 48},
+      {"resized-tied", "bert-masked-lm", kFill, 48},
+      {"resized-untied", "bert-masked-lm-untied", kFill, 24},
+  };
+  for (const Form& form : forms) {
+    SCOPED_TRACE(form.adapter);
+    const std::string base = "tiny/" + std::string(form.base) + "/",
+                      folder = "adapters/" + std::string(form.adapter) + "/";
+    const auto open = [&](const std::string& config, bool adapted) {
+      std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+      for (int i = 5; i < form.tokens + 3; ++i) vocab += "a" + std::to_string(i) + "\n";
+      auto session = std::make_unique<Session>(CreateReferenceBackend());
+      EXPECT_TRUE(session->AddFile("config.json", config).ok());
+      EXPECT_TRUE(session->AddFile("vocab.txt", vocab).ok());
+      EXPECT_TRUE(session->AddFile("tokenizer_config.json", "{}").ok());
+      if (adapted) {
+        EXPECT_TRUE(session->AddFile("adapter_config.json", ReadFixture(folder + "adapter_config.json")).ok());
+      }
+      const Status opened = session->Open(form.task);
+      EXPECT_TRUE(opened.ok()) << opened.message();
+      return session;
+    };
+    const auto run = [&](Session& session) {
+      const std::string all = std::string(form.task) == kFill     ? R"("options":{"top_k":50})"
+                              : std::string(form.task) == kTokens ? R"("options":{"ignore_labels":[]})"
+                                                                  : R"("options":{"top_k":null})";
+      const Result<std::string> report = session.FinishWeights();
+      const std::string last = "a" + std::to_string(form.tokens + 2);
+      return report.ok() ? RunToEnd(session, R"({"inputs":[{"text":"a5 )" + last + " [MASK] a7\"}]," + all + "}")
+                         : Describe(report.status());
+    };
+    const std::string config = ReadFixture(base + "config.json");
+    auto session = open(config, true);
+    ASSERT_TRUE(session->FeedAdapter(Bytes(ReadFixture(folder + "adapter_model.safetensors"))).ok());
+    const Status finished = session->FinishAdapter();
+    ASSERT_TRUE(finished.ok()) << finished.message();
+    const Status fed = session->FeedWeights(Bytes(ReadFixture(base + "model.safetensors")));
+    ASSERT_TRUE(fed.ok()) << fed.message();
+    const std::string found = run(*session);
+
+    std::string resized = config;
+    const size_t at = resized.find("\"vocab_size\": ") + 14;
+    resized.replace(at, 2, std::to_string(form.tokens + 3));
+    auto merged = open(resized, false);
+    const Status whole = merged->FeedWeights(Bytes(ReadFixture(folder + "merged.safetensors")));
+    ASSERT_TRUE(whole.ok()) << whole.message();
+    const std::string wanted = run(*merged);
+    const std::vector<double> numbers = Numbers(found), expected = Numbers(wanted);
+    ASSERT_GT(expected.size(), 3u) << wanted;
+    ASSERT_EQ(numbers.size(), expected.size()) << found << wanted;
+    for (size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(numbers[i], expected[i], 1e-4) << found << wanted;
+  }
+}
+
+TEST(SessionLoading, AnAdapterWithoutTheEmbeddingsOfItsTokensIsRefused) {
+  auto session = std::make_unique<Session>(CreateReferenceBackend());
+  ASSERT_TRUE(session->AddFile("config.json", ReadFixture("tiny/bert-token/config.json")).ok());
+  std::string vocab = Vocabulary() + "one\ntwo\n";
+  ASSERT_TRUE(session->AddFile("vocab.txt", vocab).ok());
+  ASSERT_TRUE(session->AddFile("tokenizer_config.json", "{}").ok());
+  ASSERT_TRUE(session->AddFile("adapter_config.json", ReadFixture("adapters/patterns/adapter_config.json")).ok());
+  ASSERT_TRUE(session->Open(R"({"task":"token-classification"})").ok());
+  ASSERT_TRUE(session->FeedAdapter(Bytes(ReadFixture("adapters/patterns/adapter_model.safetensors"))).ok());
+  const Status refused = session->FinishAdapter();
+  EXPECT_EQ(refused.code(), StatusCode::kShapeMismatch);
+  EXPECT_NE(refused.message().find("the tokenizer gives ids up to 49"), std::string::npos) << refused.message();
+}
+
 TEST(SessionLoading, AnAdapterThatPartsTiedEmbeddingsIsRefused) {
-  for (const char* name :
-       {"base_model.model.bert.embeddings.word_embeddings.weight", "base_model.model.cls.predictions.decoder.weight"}) {
+  for (const char* name : {"base_model.model.bert.embeddings.word_embeddings.modules_to_save.weight",
+                           "base_model.model.cls.predictions.decoder.weight"}) {
     testing::SafetensorsWriter writer;
     writer.Add(name, {48, 32}, std::vector<float>(48 * 32, 1));
     auto session = Open(ReadFixture("tiny/bert-masked-lm/config.json"), R"({"peft_type":"LORA","lora_alpha":1,"r":1})",

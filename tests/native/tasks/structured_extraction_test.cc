@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/backend/reference/reference_backend.h"
 #include "core/tasks/schema.h"
@@ -204,11 +205,37 @@ TEST(Gliner2, RefusesSchemasThatItCannotRead) {
   for (const BadSchema& it : cases) EXPECT_EQ(RunSchema(session, "A text.", it.schema), it.message) << it.schema;
   EXPECT_EQ(RunSchema(session, " \n", R"({"entities":["a"]})"),
             "empty_text: input 0 has no text: it is empty or only white space");
-  std::string words;
-  for (int i = 0; i < 5000; ++i) words += "a ";
-  EXPECT_EQ(
-      RunSchema(session, words, R"({"entities":["a"]})"),
-      "text_too_long: input 0 has 5001 words, and with spans of up to 4 words at most 4096 are read at once: split it");
+  EXPECT_EQ(RunSchema(session, std::string(20000, 'a'), R"({"entities":["a"]})"),
+            "text_too_long: the schema and the words of input 0 leave no room: 4096 tokens are read at once");
+}
+
+// Spans of 64 words leave windows of 256 words.
+TEST(Gliner2, LongTextsAreReadInWindows) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "lstm", Replaced(ConfigOf("lstm"), "\"max_width\": 4", "\"max_width\": 64")), "ok");
+  const std::vector<std::string> some = {"Anna", "wrote", "to", "the", "bank", "in", "Berlin", "on", "Monday", "and"};
+  std::string text;
+  for (size_t i = 0; i < 600; ++i) text += some[(i * i + i / 7) % some.size()] + (i == 599 ? "." : " ");
+  const std::string schema =
+      R"({"entities":["person","city"],"classifications":[{"task":"kind","labels":["letter","note"]}]})";
+  const std::string result = LastParts(RunSchema(session, text, schema));
+  const auto document = JsonDocument::Parse(result);
+  ASSERT_TRUE(document.ok()) << result.substr(0, 500);
+  const JsonValue parts = document->root()[0].FindMember("value");
+  size_t last_start = 0, found = 0;
+  const std::function<void(JsonValue)> visit = [&](JsonValue value) {
+    for (size_t i = 0; i < value.size(); ++i) visit(value.IsArray() ? value[i] : value.MemberValue(i));
+    const std::optional<int64_t> start = value.FindMember("start").GetInt64(), end = value.FindMember("end").GetInt64();
+    if (!start || !end) return;
+    EXPECT_EQ(value.FindMember("text").GetString(),
+              text.substr(static_cast<size_t>(*start), static_cast<size_t>(*end - *start)));
+    last_start = std::max(last_start, static_cast<size_t>(*start));
+    ++found;
+  };
+  visit(parts);
+  EXPECT_GT(found, 10u) << result.substr(0, 500);
+  EXPECT_GT(last_start, text.size() * 9 / 10) << "nothing was found in the last window";
+  EXPECT_NE(result.find("kind"), std::string::npos);
 }
 
 // Files with wrong shapes, other architectures and missing parts.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 
 #include "tests/native/tasks/fake_model.h"
@@ -53,6 +54,62 @@ TEST(TokenClassification, ANewBeginningIsANewGroup) {
   const std::string result = RunTask<TokenClassification>(
       *tokenizer, model, R"({"inputs":[{"text":"anna anna"}],"options":{"aggregation_strategy":"simple"}})");
   EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 2) << result;
+}
+
+// The groups are those of transformers.js 4.3.2 (groupEntities): begin and end, in tokens.
+TEST(TokenClassification, LabelsThatMarkEndsAreGroupedByThem) {
+  using Groups = std::vector<std::pair<int, int>>;
+  const std::pair<const char*, Groups> cases[] = {
+      {"SSS", {{0, 1}, {1, 2}, {2, 3}}},
+      {"BIE", {{0, 3}}},
+      {"BES", {{0, 2}, {2, 3}}},
+      {"EII", {{0, 3}}},
+      {"EE", {{0, 2}}},
+      {"SIE", {{0, 1}, {1, 3}}},
+      {"BBE", {{0, 1}, {1, 3}}},
+      {"IEI", {{0, 2}, {2, 3}}},
+      {"EIESI", {{0, 3}, {3, 4}, {4, 5}}},
+      {"BII", {{0, 3}}},
+  };
+  auto tokenizer = WordTokenizer("b i e s");
+  for (const bool bilou : {false, true}) {
+    const std::string letters = bilou ? "BILU" : "BIES";
+    std::vector<std::string> labels = {"O"};
+    for (const char letter : letters) labels.push_back(std::string(1, letter) + "-PER");
+    FakeModel model(LabelConfig(labels), true, [](const ModelInput& input) {
+      std::vector<float> logits(5 * input.ids.size());
+      for (size_t t = 0; t < input.ids.size(); ++t) {
+        logits[5 * t + static_cast<size_t>(std::max(input.ids[t] - 4, 0))] = 9;
+      }
+      return logits;
+    });
+    for (const auto& [sequence, groups] : cases) {
+      std::string text;
+      for (const char letter : std::string(sequence))
+        text += std::string(text.empty() ? "" : " ") + static_cast<char>(std::tolower(letter));
+      for (const char* strategy : {"simple", "first", "average", "max"}) {
+        const std::string result = RunTask<TokenClassification>(
+            *tokenizer, model,
+            R"({"inputs":[{"text":")" + text + R"("}],"options":{"aggregation_strategy":")" + strategy + "\"}}");
+        EXPECT_EQ(std::count(result.begin(), result.end(), '{'), static_cast<ptrdiff_t>(groups.size())) << result;
+        for (const auto& [begin, end] : groups) {
+          const std::string range =
+              "\"start\":" + std::to_string(2 * begin) + ",\"end\":" + std::to_string(2 * end - 1) + "}";
+          EXPECT_NE(result.find(range), std::string::npos) << sequence << " " << range << " " << result;
+        }
+        EXPECT_EQ(result.find("-PER"), std::string::npos) << result;
+      }
+    }
+  }
+}
+
+// "E-MAIL" and "U-TURN" are names beside "PER": transformers' groups.
+TEST(TokenClassification, ALetterBeforeAHyphenAloneMarksNoEnd) {
+  auto tokenizer = WordTokenizer(kWords);
+  FakeModel model(LabelConfig({"O", "E-MAIL", "B-PER", "PER"}), true, ByToken({1, 1, 1, 0, 0, 0, 0}));
+  const std::string result = RunTask<TokenClassification>(
+      *tokenizer, model, R"({"inputs":[{"text":"anna sewell wrote"}],"options":{"aggregation_strategy":"simple"}})");
+  EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 1) << result;
 }
 
 TEST(TokenClassification, FirstLabelsTheWholeWord) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
+
 #include "tests/native/tasks/session_testing.h"
 
 namespace peruse {
@@ -95,6 +98,21 @@ TEST(TokenizerSession, CutsOnlyWhenItIsAsked) {
   TokenizerSession unbounded;
   Open(unbounded);
   EXPECT_EQ(unbounded.Encode(std::string(kText) + R"(,"truncation":true})").value(), "[7]") << "nothing bounds it";
+}
+
+// Offsets in UTF-16 of a long text that is not ASCII.
+TEST(TokenizerSession, WindowsTakeLinearTime) {
+  TokenizerSession session;
+  Open(session, R"({"model_max_length":16})");
+  const auto seconds = [&session](size_t words) {
+    std::string text;
+    for (size_t i = 0; i < words; ++i) text += "a1 é ";
+    const std::clock_t start = std::clock();
+    EXPECT_TRUE(session.Encode(R"({"text":")" + text + R"(","truncation":true})").ok());
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double once = std::max(seconds(10000), 1e-3);
+  EXPECT_LT(seconds(80000), 20 * once);
 }
 
 TEST(TokenizerSession, TokensIdsAndText) {

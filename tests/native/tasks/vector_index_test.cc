@@ -105,6 +105,16 @@ TEST(VectorIndexTest, FindsToTheBitWhatReadingAllRowsInFullFinds) {
   }
 }
 
+// rows * width is 0 modulo the size of memory.
+TEST(VectorIndexTest, SizesThatOverflowAreTooLarge) {
+  VectorIndex index(4);
+  const size_t rows = SIZE_MAX / 4 + 1;
+  EXPECT_EQ(index.Resize(rows).code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(index.ResizeCodes(rows).code(), StatusCode::kOutOfMemory);
+  EXPECT_TRUE(index.Search(1).empty());
+  EXPECT_TRUE(index.Resize(1).ok());
+}
+
 // Rows that are stored as 8-bit integers are found by the product with their decoded values.
 TEST(VectorIndexTest, RowsOfCodes) {
   std::mt19937 random(11);

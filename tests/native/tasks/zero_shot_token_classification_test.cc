@@ -309,7 +309,19 @@ TEST(Gliner, ATextNeedsRoomBesideTheLabels) {
   ASSERT_EQ(Load(session, "bert", ConfigOf("bert")), "ok");
   std::string word(4000, 'x');
   EXPECT_EQ(Found(session, word + " " + word + " " + word, "{}"),
-            "text_too_long: the labels and words of input 0 leave no room: the model takes 160 tokens");
+            "text_too_long: the labels and words of input 0 leave no room: 160 tokens are read at once");
+}
+
+// The encoder of this model takes any number of tokens.
+TEST(Gliner, ALongWordOrLabelIsRefusedInsteadOfRead) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "markerV0-old", ConfigOf("markerV0-old")), "ok");
+  const std::string letters(20000, 'x');
+  const std::string refused =
+      "text_too_long: the labels and words of input 0 leave no room: 4096 tokens are read at once";
+  EXPECT_EQ(Found(session, letters, "{}"), refused);
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"Anna lives."}],"options":{"labels":["a )" + letters + "\"]}}"),
+            refused);
 }
 
 TEST(Gliner, NeedsTheConfigurationOfItsEncoder) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 
 #include "tests/native/text/fixture_files.h"
@@ -228,6 +229,31 @@ TEST(HostileFiles, PiecesThatTakeLongAreRefused) {
   const std::string pattern =
       R"(,"normalizer":{"type":"Replace","pattern":{"String":")" + piece + R"("},"content":"x"})";
   EXPECT_EQ(CodeOf(WithModel(kWordPiece, pattern)), StatusCode::kUnsupported);
+}
+
+// The space belongs to every match before it.
+TEST(HostileFiles, WhiteSpaceOfAddedTokensCountsAsSteps) {
+  const std::string text(40000, ' ');
+  for (const char* strip : {"lstrip", "rstrip"}) {
+    const std::string file =
+        WithModel(kWordPiece, R"(,"added_tokens":[{"id":9,"content":" ","special":true,"normalized":false,")" +
+                                  std::string(strip) + "\":true}]");
+    const std::clock_t start = std::clock();
+    const Status status = EncodeWith(file, text);
+    EXPECT_EQ(status.code(), std::string(strip) == "rstrip" ? StatusCode::kUnsupported : StatusCode::kOk) << strip;
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 2) << strip;
+    EXPECT_TRUE(EncodeWith(file, "    a    ").ok()) << strip;
+  }
+}
+
+TEST(HostileFiles, ATemplateOfManySequencesIsRefused) {
+  std::string parts;
+  for (int i = 0; i < 5000; ++i) parts += R"({"Sequence":{"id":"A","type_id":0}},)";
+  parts.pop_back();
+  EXPECT_EQ(
+      CodeOf(WithModel(kWordPiece, R"(,"post_processor":{"type":"TemplateProcessing","special_tokens":{},"single":[)" +
+                                       parts + R"(],"pair":[]})")),
+      StatusCode::kUnsupported);
 }
 
 TEST(HostileFiles, TextsOfMoreThan16MBAreRefused) {

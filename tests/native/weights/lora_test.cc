@@ -78,7 +78,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, LoraTest,
                                            Case{"embeddings", "electra-sequence"}, Case{"keys", "bert-token"},
                                            Case{"dora", "deberta-v2-sequence"}, Case{"lora-bias", "electra-sequence"},
                                            Case{"labels", "deberta-v2-bare"}, Case{"second", "bert-token"},
-                                           Case{"modernbert", "modernbert-sequence"}),
+                                           Case{"modernbert", "modernbert-sequence"}, Case{"resized", "bert-token"},
+                                           Case{"resized-factors", "electra-sequence"},
+                                           Case{"resized-module", "bert-token"}),
                          [](const ::testing::TestParamInfo<Case>& info) {
                            std::string name = info.param.adapter;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -120,6 +122,24 @@ TEST(LoraMergerTest, NamesMeetWithAndWithoutPrefixes) {
     EXPECT_EQ(merged.bytes[0], FloatBytes(std::vector<float>{3, 21, 5, 41, 7, 61}));
     EXPECT_EQ(merged.bytes[1], FloatBytes(std::vector<float>{7}));
   }
+}
+
+// peft cannot merge it either.
+TEST(LoraMergerTest, ABiasForALayerWithoutOneIsRefusedByName) {
+  SafetensorsWriter writer;
+  writer.Add("encoder.query.lora_A.weight", {1, 2}, std::vector<float>{1, 10});
+  writer.Add("encoder.query.lora_B.weight", {3, 1}, std::vector<float>{1, 2, 3});
+  writer.Add("encoder.query.lora_B.bias", {3}, std::vector<float>{1, 2, 3});
+  LoraAdapter adapter;
+  ASSERT_TRUE(Read(adapter, R"({"peft_type":"LORA","lora_alpha":2,"r":1,"lora_bias":true})", writer.File()).ok());
+  SafetensorsWriter base;
+  base.Add("bert.encoder.query.weight", {3, 2}, std::vector<float>(6, 1));
+  TensorRecorder merged;
+  LoraMerger merger(adapter, kPrefixes, merged);
+  WeightsParser parser(merger);
+  const Status status = parser.Feed(Bytes(base.File()));
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_NE(status.message().find("lora_bias of a layer without a bias"), std::string::npos) << status.message();
 }
 
 TEST(LoraMergerTest, ShardsGetWhatIsTheirs) {

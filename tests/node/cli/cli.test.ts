@@ -199,7 +199,6 @@ describe('models', () => {
 
   test('--debug says on standard error what loading decided', async () => {
     const { err, lines } = await peruse(['classify', kSentiment, 'A gem.', '--debug']);
-    env.debug = undefined; // a real process would end here
     expect(err).toMatch(
       /computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nAll tensors of the checkpoint are used\./,
     );

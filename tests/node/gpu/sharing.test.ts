@@ -91,7 +91,6 @@ test('a lost device: the first call brings the engine back, and both use it', as
       source: await resolveSource(kReader, {}, { baseUrl: () => undefined, findFolder: async (path) => path }),
       choice: { variant: 'simd', threads: 1, reason: '' },
       device: 'webgpu',
-      onDeviceLost: 'recover',
       share: true,
       probes: {},
     });

@@ -14,8 +14,13 @@ export async function loadFake(
   source: string,
   { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: Partial<Runtime> } = {},
 ): Promise<FakeLoad> {
-  const { engine, record } = fakeEngine();
-  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine, ...parts });
+  let record: FakeRecord | undefined;
+  const startEngine = async () => {
+    const fake = fakeEngine(); // a load that is repeated starts an engine of its own
+    record = fake.record;
+    return fake.engine;
+  };
+  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine, ...parts });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {
@@ -25,7 +30,7 @@ export async function loadFake(
       source: spec,
       choice: { variant: 'simd', threads: 1, reason: '' },
     });
-    return { record, report };
+    return { record: record!, report };
   } catch (error) {
     host.dispose();
     throw error;

@@ -26,7 +26,7 @@ export async function startModelServer(files: Record<string, Content>, headers: 
   const served = new Map(Object.entries(files));
   const requests: string[] = [];
   const calls: ModelServer['calls'] = [];
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname.slice(1));
     requests.push(path);
     calls.push({ method: request.method ?? '', path, headers: request.headers });
@@ -38,15 +38,18 @@ export async function startModelServer(files: Record<string, Content>, headers: 
     const body = Buffer.from(content as string);
     response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
   });
+  return { ...server, files: served, requests, calls };
+}
+
+/** Starts a server on a free port. */
+export async function startServer(handler: Handler): Promise<Pick<ModelServer, 'url' | 'close'>> {
+  const server = createServer(handler);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    files: served,
-    requests,
-    calls,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

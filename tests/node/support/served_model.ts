@@ -46,8 +46,13 @@ export async function load(
   options: { revision?: string; token?: string; offline?: boolean } = {},
   signal?: AbortSignal,
 ): Promise<FakeRecord> {
-  const { engine, record } = fakeEngine();
-  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
+  let record: FakeRecord | undefined;
+  const startEngine = async () => {
+    const fake = fakeEngine(); // a load that is repeated starts an engine of its own
+    record = fake.record;
+    return fake.engine;
+  };
+  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {
@@ -56,7 +61,7 @@ export async function load(
     host.dispose();
     throw error;
   }
-  return record;
+  return record!;
 }
 
 export function expectWhole(record: FakeRecord): void {

@@ -38,6 +38,16 @@ export class BlockStream {
     if (!this.left_) this.controller_.close();
   }
 
+  /** Ends after the last whole block. Returns the number of bytes up to there; 0 means that nothing was whole, and the stream goes on. */
+  async cut(): Promise<number> {
+    const { bytes, last } = await this.sealer_.cut();
+    if (bytes === 0 || this.left_) return 0;
+    this.controller_.enqueue(last);
+    this.controller_.close();
+    this.left_ = true;
+    return bytes;
+  }
+
   fail(error: unknown): void {
     if (!this.left_) this.controller_.error(error);
     this.left_ = true;

@@ -43,6 +43,13 @@ export class Sealer {
     return this.seal(this.block_, this.filled_);
   }
 
+  /** Drops the block that is not whole. Returns the number of bytes before it, and the seal that ends them. */
+  async cut(): Promise<{ bytes: number; last: Uint8Array }> {
+    this.filled_ = 0;
+    const bytes = this.sealed_ * kBlockBytes;
+    return { bytes, last: await this.seal(this.block_, 0) };
+  }
+
   private async seal(block: Uint8Array, length: number): Promise<Uint8Array> {
     block.set(await sealOf(block.subarray(0, length), this.file_, this.sealed_++), length);
     return block.subarray(0, length + kDigestBytes);

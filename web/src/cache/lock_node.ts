@@ -1,5 +1,6 @@
 // A lock file for processes and threads that share a folder. Its holder touches it regularly, so that an abandoned lock is recognised. If
 // two processes hold it nevertheless, both download the file, and the stored file is still valid.
+import { rmSync } from 'node:fs';
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -35,9 +36,10 @@ export async function lockFile(path: string, signal: AbortSignal): Promise<() =>
     if (!held) return;
     held = false;
     clearInterval(touching);
-    void rm(path, { force: true })
-      .catch(() => {})
-      .finally(releaseHere);
+    try {
+      rmSync(path, { force: true }); // at once, because the program may exit as soon as the model is loaded
+    } catch {}
+    releaseHere();
   };
 }
 

@@ -4,10 +4,7 @@ import { kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 import { taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('question-answering', {
-  top_k: { short: 'k', help: 'number of answers, best first (1)' },
-  handle_impossible_answer: { name: 'impossible', help: 'allow an empty answer for "no answer"' },
-});
+const kFlags = taskFlags('question-answering');
 
 export const answer: Command = {
   summary: 'Answer a question from a text, one JSON line for each answer',

@@ -3,14 +3,8 @@ import { type Command, list, needed, text } from './command.js';
 import { kModelOptions } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('text-classification', {
-  top_k: { short: 'k', help: 'number of labels, best first; 0 means all (1)' },
-  function_to_apply: { name: 'function', help: 'converts logits to scores (by the model)' },
-  stride: { help: 'read long texts in windows that share n tokens' },
-  window_label: { help: 'with --stride: print the scores of the window where this label scores highest' },
-  truncation: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
-});
-const kLabelFlags = taskFlags('zero-shot-classification', { multi_label: { help: 'with --labels: score each label independently' } });
+const kFlags = taskFlags('text-classification');
+const kLabelFlags = taskFlags('zero-shot-classification');
 
 export const classify: Command = {
   summary: 'Label texts, one JSON line each',

@@ -3,14 +3,7 @@ import { type Command, needed, text } from './command.js';
 import { kModelOptions } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('feature-extraction', {
-  pooling: { except: ['none', 'first_token', 'eos'], help: 'how token vectors become one (mean)' },
-  prompt_name: { help: "a prompt by its name in the model's files, for example query; implies pooling sentence" },
-  prompt: { help: 'a text to put before each text; implies pooling sentence' },
-  dimensions: { help: 'keep the first n numbers of each vector' },
-  normalize: { help: 'scale each vector to length 1' },
-  truncation: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
-});
+const kFlags = taskFlags('feature-extraction');
 
 export const embed: Command = {
   summary: 'Turn texts into vectors, one JSON line each',
@@ -22,7 +15,7 @@ export const embed: Command = {
     const hasPrompt = values.prompt !== undefined || values['prompt-name'] !== undefined;
     const options = { pooling: hasPrompt ? ('sentence' as const) : ('mean' as const), ...kFlags.from(values) };
     // 9 digits suffice to restore every float32 value
-    const numbers = (data: Float32Array) => Array.from(data, (value) => Number(value.toPrecision(9)));
+    const numbers = (data: ArrayLike<number>) => Array.from(data, (value) => Number(value.toPrecision(9)));
     return runTexts(
       {
         name: 'embed',

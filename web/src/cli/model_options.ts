@@ -1,56 +1,37 @@
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
+import { pick, kSourceOptions as sourceSchema } from '../options.js';
 import { type Pipeline, pipelineOf } from '../pipeline.js';
-import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
-import { kOnnxDtypes } from '../precisions.js';
+import { loadNotes } from '../pipeline_info.js';
+import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions, type PipelineOptionsOf } from '../pipeline_options.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
-import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
+import { flag, type Options, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
+import { optionFlags } from './task_flags.js';
 
-export const kSourceOptions: Options = {
-  revision: { type: 'string', value: 'name', help: 'branch, tag or commit of a hub id (main)' },
-  token: { type: 'string', value: 'token', help: 'an access token of the hub, for gated models ($HF_TOKEN)' },
-  offline: { type: 'boolean', help: 'do not send requests: use cached files only' },
-};
+export const kSourceOptions: Options = optionFlags(sourceSchema).options;
 
 /** Folders of encoders that a GLiNER or GLiClass model only names. */
-export const kEncoderOptions: Options = {
-  encoder: { type: 'string', value: 'source', help: "for an old GLiNER: the model with its encoder's configuration and tokenizer" },
-  'labels-encoder': { type: 'string', value: 'id', help: 'for a bi-encoder: the model with the tokenizer of its label encoder' },
-};
+export const kEncoderOptions: Options = optionFlags(kLabelReaders).options;
 
-export const kWeightsOptions: Options = {
-  weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
-  dtype: { type: 'string', value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
-  subfolder: { type: 'string', value: 'name', help: 'the folder of ONNX files (onnx)' },
-  'model-file-name': { type: 'string', value: 'name', help: 'the name of ONNX files (model)' },
-};
+const kWeights = optionFlags<Pick<PipelineOptions, 'weights' | 'dtype' | 'subfolder' | 'model_file_name'>>(
+  pick(kLoadOptions, 'weights', 'dtype', 'subfolder', 'model_file_name'),
+  { dtype: { value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' } },
+);
+export const kWeightsOptions: Options = kWeights.options;
 
-export function weightsOptions(values: Values): Pick<PipelineOptions, 'weights' | 'dtype' | 'subfolder' | 'model_file_name'> {
-  return given({
-    weights: choice(values, 'weights', ['auto', 'safetensors', 'onnx'] as const),
-    dtype: choice(values, 'dtype', ['auto', ...kOnnxDtypes] as const),
-    subfolder: text(values, 'subfolder'),
-    model_file_name: text(values, 'model-file-name'),
-  });
+export function weightsOptions(values: Values) {
+  return kWeights.from(values);
 }
 
+const kLoadFlags = optionFlags<PipelineOptions & LabelReaderOptions>({ ...kLoadOptions, ...kLabelReaders, ...sourceSchema });
+
 export const kModelOptions: Options = {
-  ...kWeightsOptions,
-  dtype: {
-    type: 'string',
-    value: 'precision',
-    help: 'precision: fp32, fp16, q8, q4; of ONNX files also int8, uint8, q4f16, bnb4 (auto)',
-  },
-  adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
-  device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
-  threads: { type: 'string', value: 'n', help: 'number of CPU threads' },
+  ...kLoadFlags.options,
   debug: { type: 'boolean', help: 'print the chosen build, the head and unused tensors to standard error' },
   'no-cache': { type: 'boolean', help: 'do not read or write the cache' },
-  ...kEncoderOptions,
-  ...kSourceOptions,
 };
 
 /** Loads the model, with progress on a terminal. `settings` are further options of the pipeline; `instance` is that of pipelineOf(). */
@@ -63,25 +44,17 @@ export async function loadModel<T extends TaskOrAlias>(
   instance = 0,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   if (flag(values, 'no-cache')) env.cache = false;
-  if (flag(values, 'debug'))
-    env.debug = (message) => {
-      io.err(`${printable(message)}\n`);
-    };
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
-    revision: text(values, 'revision'),
-    ...weightsOptions(values),
-    ...given({ adapter: text(values, 'adapter'), encoder: text(values, 'encoder'), labels_encoder: text(values, 'labels-encoder') }),
-    device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
-    threads: number(values, 'threads'),
-    token: text(values, 'token') ?? io.environment.HF_TOKEN,
-    offline: flag(values, 'offline'),
+    token: io.environment.HF_TOKEN,
+    ...kLoadFlags.from(values),
     progress_callback: (progress) => bar?.show(progress),
     ...settings,
   };
   try {
     const loaded = (await pipelineOf(task, model, options as PipelineOptionsOf<T>, instance)) as Pipeline<ResolvedTask<T>>;
-    if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
+    const notes = flag(values, 'debug') ? loadNotes(loaded.info, task) : loaded.info.notices;
+    for (const note of notes) io.err(`${printable(note)}\n`);
     return loaded;
   } finally {
     bar?.clear();
@@ -129,8 +102,4 @@ export async function allTexts(given: readonly string[], io: Io): Promise<string
   for await (const batch of textBatches(given, io)) texts.push(...batch);
   if (texts.length === 0) throw new PeruseError('empty_text', 'Standard input has no text.');
   return texts;
-}
-
-export function given<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 }

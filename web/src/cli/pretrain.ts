@@ -1,13 +1,12 @@
 import { type PretrainOptions, pretrain as pretrainModel } from '../teach/index_node.js';
-import { kPretrainKinds } from '../teach/pretrain_options.js';
+import { kPretrainOptions } from '../teach/pretrain_options.js';
 import { type Command, needed, text, UsageError } from './command.js';
-import { given } from './model_options.js';
-import { optionFlags } from './task_flags.js';
+import { given, optionFlags } from './task_flags.js';
 import { trainingFlags, trainToFolder } from './training.js';
 
 const kObjectives = ['mlm', 'rtd'] as const;
 
-const kFlags = optionFlags<Pick<PretrainOptions, 'detection_weight' | 'mask_share' | 'max_length'>>(kPretrainKinds, {
+const kFlags = optionFlags<Pick<PretrainOptions, 'detection_weight' | 'mask_share' | 'max_length'>>(kPretrainOptions, {
   detection_weight: { help: "rtd: weight of the model's loss relative to the generator's (50; DeBERTa 10)" },
   mask_share: { help: "share of a text's words to mask (0.15)" },
   max_length: { help: "maximum number of tokens of a text (the model's limit, at most 512)" },

@@ -1,14 +1,10 @@
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, needed, text } from './command.js';
-import { allTexts, given, kModelOptions, withModel } from './model_options.js';
+import { allTexts, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
-import { taskFlags } from './task_flags.js';
+import { given, taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('text-ranking', {
-  top_k: { short: 'k', help: 'number of documents to print, best first (all)' },
-  label: { help: 'for a model with several labels: the label to rank by' },
-  max_length: { help: "tokens that query and document are cut to (the model's, at most 512)" },
-});
+const kFlags = taskFlags('text-ranking');
 
 export const rank: Command = {
   summary: 'Sort documents by their relevance to a query, one JSON line each',

@@ -7,9 +7,9 @@ import { createRedactor } from '../redactor.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, flag, list, needed, text, UsageError } from './command.js';
 import type { Io } from './io.js';
-import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+import { kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
-import { taskFlags } from './task_flags.js';
+import { given, taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('redact', {
   threshold: { help: 'do not replace entities with a lower score (0; with --labels 0.5)' },

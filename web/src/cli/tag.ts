@@ -3,15 +3,8 @@ import { type Command, flag, list, needed, text } from './command.js';
 import { kModelOptions } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('token-classification', {
-  aggregation_strategy: { name: 'aggregation', help: 'how tokens become entities (simple)' },
-  stride: { help: 'read long texts in windows that share n tokens' },
-  max_length: { help: "with --stride: number of tokens in a window (the model's limit)" },
-});
-const kLabelFlags = taskFlags('zero-shot-token-classification', {
-  threshold: { help: 'with --labels: minimum score (0.5)' },
-  multi_label: { help: 'with --labels: the same words may have several labels' },
-});
+const kFlags = taskFlags('token-classification');
+const kLabelFlags = taskFlags('zero-shot-token-classification');
 
 export const tag: Command = {
   summary: 'Find entities in texts, one JSON line for each text',

@@ -1,20 +1,10 @@
-// The flags of a command for options of a task, or of training. Kinds and words of the options are those of their definition.
+// The flags of a command for options of a task, of a load, or of training. An option's schema says which flag it has.
+import type { Given, OptionFlag, OptionKind } from '../options.js';
 import { kTasks, type Task } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, type Values } from './command.js';
-import { given } from './model_options.js';
 
 type TaskWithOptions = { [T in Task]: (typeof kTasks)[T] extends { options: unknown } ? T : never }[Task];
-type Kinds<T extends TaskWithOptions> = (typeof kTasks)[T]['options'];
-type ValueOf<K> = K extends 'boolean' ? boolean : K extends 'number' ? number : K extends readonly (infer Word)[] ? Word : string;
-
-interface Flag {
-  help: string;
-  /** Default: the option's name, with hyphens. */
-  name?: string;
-  short?: string;
-  /** Words of the option that the command does not take. */
-  except?: readonly string[];
-}
+type FlagSchema = Readonly<Record<string, { kind: OptionKind; flag?: OptionFlag }>>;
 
 interface Flags<Given> {
   options: Options;
@@ -22,35 +12,39 @@ interface Flags<Given> {
   from(values: Values): Given;
 }
 
-export function taskFlags<T extends TaskWithOptions, O extends keyof Kinds<T>>(
-  task: T,
-  flags: Record<O, Flag>,
-): Flags<{ [K in O]?: ValueOf<Kinds<T>[K]> }> {
-  return optionFlags(kTasks[task].options, flags);
-}
-
-/** Flags for options of these kinds. `Given` is their type. */
-export function optionFlags<Given extends object>(
-  kinds: Readonly<Record<string, string | readonly string[]>>,
-  flags: Readonly<Record<keyof Given, Flag>>,
-): Flags<Given> {
-  const all = Object.entries<Flag>(flags).map(([option, { name = option.replaceAll('_', '-'), except = [], help, short }]) => {
-    const kind = kinds[option]!;
-    const words = typeof kind === 'string' ? undefined : kind.filter((word) => !except.includes(word));
-    return { option, name, kind, words, short, help };
+/** Flags for the options of a schema that have one. `flags` replaces or adds some. `G` is the type of the options. */
+export function optionFlags<G extends object>(schema: FlagSchema, flags: { readonly [O in keyof G]?: OptionFlag } = {}): Flags<G> {
+  const all = Object.entries(schema).flatMap(([option, { kind, flag: own }]) => {
+    const flag = (flags as Record<string, OptionFlag | undefined>)[option] ?? own;
+    if (flag === undefined) return [];
+    const words = typeof kind === 'string' ? undefined : kind.filter((word) => !flag.except?.includes(word));
+    return [{ ...flag, option, name: flag.name ?? option.replaceAll('_', '-'), kind, words }];
   });
-  const options = all.map(({ name, kind, words, short, help }): [string, Options[string]] => {
+  const options = all.map(({ name, kind, words, short, value, help }): [string, Options[string]] => {
     if (kind === 'boolean') return [name, { type: 'boolean', help }];
-    const listed = words ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}: ${help}` : help;
-    return [name, { type: 'string', ...(short && { short }), value: kind === 'number' ? 'n' : words ? 'name' : 'text', help: listed }];
+    const usual = kind === 'number' ? 'n' : words ? 'name' : 'text';
+    const listed = words && value === undefined ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}: ${help}` : help;
+    return [name, { type: 'string', ...(short && { short }), value: value ?? usual, help: listed }];
   });
-  const read = (values: Values, { name, kind, words }: (typeof all)[number]) => {
+  const read = (values: Values, { name, kind, words, value }: (typeof all)[number]) => {
     if (kind === 'boolean') return flag(values, name) || undefined;
     if (words) return choice(values, name, words);
-    return kind === 'number' ? number(values, name) : text(values, name);
+    return kind === 'number' || value === 'n' ? number(values, name) : text(values, name);
   };
   return {
     options: Object.fromEntries(options),
-    from: (values) => given(Object.fromEntries(all.map((one) => [one.option, read(values, one)])) as Given),
+    from: (values) => given(Object.fromEntries(all.map((one) => [one.option, read(values, one)])) as G),
   };
+}
+
+export function taskFlags<T extends TaskWithOptions>(
+  task: T,
+  flags: { readonly [O in keyof (typeof kTasks)[T]['options']]?: OptionFlag } = {},
+): Flags<Given<(typeof kTasks)[T]['options']>> {
+  const made = optionFlags(kTasks[task].options as FlagSchema, flags as Record<string, OptionFlag>);
+  return made as Flags<Given<(typeof kTasks)[T]['options']>>;
+}
+
+export function given<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 }

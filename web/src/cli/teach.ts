@@ -2,7 +2,7 @@ import { PeruseError } from '../errors.js';
 import { kTeachTasks, type TeachTask } from '../tasks/training.js';
 import { type TeachExample, type TeachMethod, teach as teachModel } from '../teach/index_node.js';
 import { type Command, choice, flag, list, needed, number, UsageError, type Values } from './command.js';
-import { given } from './model_options.js';
+import { given } from './task_flags.js';
 import { trainingFlags, trainToFolder } from './training.js';
 
 const kMethods = ['head', 'contrast', 'layers', 'lora', 'full'] as const;

@@ -4,19 +4,19 @@ import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { refuseOccupied } from '../sources/staged_folder_node.js';
 import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index_node.js';
-import { teachOptionKinds } from '../teach/options.js';
+import { teachSchema } from '../teach/options.js';
 import { refuseSources } from '../teach/save_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
-import { given, kModelOptions, kSourceOptions } from './model_options.js';
+import { kModelOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
-import { optionFlags } from './task_flags.js';
+import { given, optionFlags } from './task_flags.js';
 
 type Numbers = Pick<PretrainOptions, 'epochs' | 'learning_rate' | 'batch_size' | 'patience' | 'seed'>;
 
 const numberFlags = (examples: string) =>
-  optionFlags<Numbers>(teachOptionKinds(), {
+  optionFlags<Numbers>(teachSchema(), {
     epochs: { help: `passes over the ${examples} (enough for 150 updates, at least 3)` },
     learning_rate: { help: "highest learning rate (by the kind of training and the model's size)" },
     batch_size: { help: `number of ${examples} in an update (16)` },

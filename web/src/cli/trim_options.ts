@@ -10,14 +10,14 @@ export const kTrimOptions: Options = {
   'held-out': { type: 'string', value: 'file', help: 'texts to compare the tokenizers with, instead of every tenth' },
 };
 
-export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'texts' | 'keepScripts' | 'heldOut'>> {
+export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'texts' | 'keep_scripts' | 'held_out'>> {
   const texts = await textsOf(text(values, 'texts'));
   const heldOut = await textsOf(text(values, 'held-out'));
   const scripts = text(values, 'keep-scripts');
   return {
     ...(texts && { texts }),
-    ...(heldOut && { heldOut }),
-    ...(scripts !== undefined && { keepScripts: scripts.split(',').map((name) => name.trim()) }),
+    ...(heldOut && { held_out: heldOut }),
+    ...(scripts !== undefined && { keep_scripts: scripts.split(',').map((name) => name.trim()) }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { PeruseError, throwIfAborted } from '../errors.js';
 import {
   type Dtype,
+  type EngineDtype,
   engineDtype,
   engineDtypeOfOnnx,
   kDtypes,
@@ -26,7 +27,7 @@ import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
 import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
 import { refusedType } from '../sources/onnx_families.js';
-import { onnxName } from '../sources/onnx_files.js';
+import { floatsFor, onnxName } from '../sources/onnx_files.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
@@ -214,19 +215,18 @@ class Description {
       if (why) refused[task.name] = why;
       else runs.push(task);
     }
-    const of = async (dtype: OnnxDtype, weights: ModelDownload['weights'], file: string, files: Files): Promise<ModelDownload> => ({
+    const of = async (
+      dtype: OnnxDtype,
+      weights: ModelDownload['weights'],
+      file: string,
+      files: Files,
+      engine: EngineDtype,
+    ): Promise<ModelDownload> => ({
       dtype,
       weights,
       file,
       bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
-      memory:
-        runs.length === 0
-          ? 0
-          : await this.memory(
-              weights === 'onnx' ? engineDtypeOfOnnx(dtype) : engineDtype(dtype),
-              runs[0]!,
-              weights === 'onnx' ? undefined : checkpoint,
-            ),
+      memory: runs.length === 0 ? 0 : await this.memory(engine, runs[0]!, weights === 'onnx' ? undefined : checkpoint),
       cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
       tasks: runs.map(({ name }) => name),
     });
@@ -235,9 +235,15 @@ class Description {
       const { found, files, copies } = checkpoint!;
       const copy = files.cached && !checkpoint!.only ? undefined : copies.get(dtype as QuantizedForm);
       const loaded = copy ? new Files().add({ found: true, size: copy.size, cached: true }) : files;
-      downloads.push(await of(dtype, 'safetensors', found.name, loaded));
+      downloads.push(await of(dtype, 'safetensors', found.name, loaded, engineDtype(dtype)));
     }
-    for (const { dtype, file, files } of isRead ? onnx : []) downloads.push(await of(dtype, 'onnx', file, files));
+    const read = isRead ? onnx : [];
+    for (const { dtype, file, files } of read) downloads.push(await of(dtype, 'onnx', file, files, engineDtypeOfOnnx(dtype)));
+    for (const dtype of checkpoint ? [] : kDtypes) {
+      if (read.some((one) => one.dtype === dtype)) continue;
+      const floats = floatsFor(dtype).flatMap((other) => read.filter((one) => one.dtype === other))[0];
+      if (floats) downloads.push(await of(dtype, 'onnx', floats.file, floats.files, engineDtype(dtype)));
+    }
     return { config: this.parsed_, downloads, refused };
   }
 

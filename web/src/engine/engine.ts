@@ -100,6 +100,8 @@ export interface WeightReport {
   headTensors: string[];
   /** Tensors in the file that the task does not use. */
   extraTensors: string[];
+  /** Warnings about the weights. */
+  notices?: string[];
   weightBytes: number;
 }
 

@@ -67,7 +67,7 @@ export function explainOnnx(name: string, error: unknown, conflicts: readonly st
   const what = error.code !== 'shape_mismatch' ? 'parameters that the model needs have no name in this file' : 'parameters do not fit';
   return new PeruseError(
     'unsupported',
-    `${name}: ${what}: ${error.message.replace(/\.$/, '')}${why}${folded}; use model.safetensors of the original model.`,
+    `${name}: ${what}: ${error.message.replace(/\.$/, '')}${why}${folded}; use model.safetensors of the original model, or export it by torch.onnx.export(dynamo=False) before other tools change the file.`,
     { cause: error },
   );
 }

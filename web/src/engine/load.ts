@@ -5,7 +5,7 @@
 
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { QuantizedForm } from '../precisions.js';
-import type { ProgressCallback } from '../progress.js';
+import { neverBack, type ProgressCallback } from '../progress.js';
 import {
   type Job,
   locateForTask,
@@ -17,6 +17,7 @@ import {
 } from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
+import { healing } from '../sources/healing.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { taskOfLabelModel } from '../sources/label_models.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
@@ -70,8 +71,7 @@ export interface Loaded {
 }
 
 /** If `device: 'auto'` chose a GPU that cannot take the model, loads it on the CPU. */
-export async function loadModel(given: LoadRequest, context: LoadContext): Promise<Loaded> {
-  const request = await withTask(given, context);
+export async function loadModel(request: LoadRequest, context: LoadContext): Promise<Loaded> {
   let chosen: DeviceChoice | undefined;
   const startEngine: LoadContext['startEngine'] = async (engineRequest) => {
     const engine = await context.startEngine(engineRequest);
@@ -79,20 +79,28 @@ export async function loadModel(given: LoadRequest, context: LoadContext): Promi
     return engine;
   };
   try {
-    return await loadInTurn(request, { ...context, startEngine });
+    return await loadHealing(request, { ...context, report: neverBack(context.report), startEngine });
   } catch (error) {
     if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
     // loaded separately, because another task's engine is on the GPU
-    const loaded = await loadInTurn({ ...request, device: 'cpu', share: false }, context);
+    const loaded = await loadHealing({ ...request, device: 'cpu', share: false }, context);
     const reason = `the CPU, because the GPU could not take the model: ${describeError(error)}`;
     return { ...loaded, report: { ...loaded.report, deviceChoice: { ...loaded.report.deviceChoice, reason } } };
   }
 }
 
+async function loadHealing(request: LoadRequest, context: LoadContext): Promise<Loaded> {
+  const notices = new Set<string>();
+  return healing(async (opened) => {
+    const files = { ...context.files, opened, notice: (sentence: string) => void notices.add(sentence) };
+    return loadInTurn(await withTask(request, { ...context, files }), { ...context, files }, notices);
+  });
+}
+
 /** Whether a load would read the configuration and the weights of a loaded engine. */
 export async function isCurrent(given: LoadRequest, context: LoadContext): Promise<boolean> {
   const request = await withTask(given, context);
-  const { small } = await openFolders(request, context, () => {});
+  const { small } = await openFolders(request, context);
   const located = locateForTask(small);
   const { version } = await chooseEarly(request, located, true);
   return context.group.has({ config: (await located).config.content, weights: version });
@@ -121,13 +129,13 @@ function isGpuFailure(error: unknown): boolean {
 }
 
 /** A failure stops everything that the load has begun. */
-async function loadInTurn(request: TaskRequest, context: LoadContext): Promise<Loaded> {
+async function loadInTurn(request: TaskRequest, context: LoadContext, notices: Set<string>): Promise<Loaded> {
   const load = async (findLoaded: FindLoaded | undefined) => {
     throwIfAborted(context.signal);
     const stop = new AbortController();
     const unfollow = onAbort(context.signal, () => stop.abort(context.signal.reason));
     try {
-      return await loadWeights(request, { ...context, signal: stop.signal }, findLoaded);
+      return await loadWeights(request, { ...context, signal: stop.signal }, notices, findLoaded);
     } catch (error) {
       stop.abort();
       throw error;
@@ -146,11 +154,11 @@ interface Folders {
   adapter: Job | undefined;
 }
 
-async function openFolders(request: TaskRequest, context: LoadContext, notice: (sentence: string) => void): Promise<Folders> {
+async function openFolders(request: TaskRequest, context: LoadContext): Promise<Folders> {
   const { source, task } = request;
-  const access = { ...context.files, notice };
-  const open = async (other: SourceSpec) => openCheckpoint(other, access, context.signal);
-  const opened = await (task.readsStatic ? openWithStatic(source, access, context.signal) : open(source));
+  const { files, signal } = context;
+  const open = async (other: SourceSpec) => openCheckpoint(other, files, signal);
+  const opened = await (task.readsStatic ? openWithStatic(source, files, signal) : open(source));
   const job: Job = { ...opened, task, report: context.report };
   const adapter = request.adapter && { ...job, name: request.adapter.name, folder: (await open(request.adapter)).folder };
   const encoder = request.encoder && (await open(request.encoder));
@@ -159,10 +167,14 @@ async function openFolders(request: TaskRequest, context: LoadContext, notice: (
   return { job, small: { ...job, labels: labels?.folder, folder: encoder ? firstOf(leading, encoder.folder) : leading }, adapter };
 }
 
-async function loadWeights(request: TaskRequest, context: LoadContext, findLoaded: FindLoaded | undefined): Promise<Loaded> {
+async function loadWeights(
+  request: TaskRequest,
+  context: LoadContext,
+  notices: Set<string>,
+  findLoaded: FindLoaded | undefined,
+): Promise<Loaded> {
   const start = performance.now();
-  const notices = new Set<string>();
-  const folders = await openFolders(request, context, (sentence) => notices.add(sentence));
+  const folders = await openFolders(request, context);
   const { job, small, adapter } = folders;
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
@@ -208,6 +220,7 @@ async function loadWeights(request: TaskRequest, context: LoadContext, findLoade
     }
     const weights = await engine.finishWeights();
     if (hasOwnCode(config)) notices.add(kOwnCode);
+    for (const notice of weights.notices ?? []) notices.add(notice);
     const report = {
       task: request.task.name,
       bytes,

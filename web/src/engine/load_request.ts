@@ -31,7 +31,6 @@ export interface LoadRequest {
   id2label?: string[];
   enhancedMaskDecoder?: boolean;
   device?: DeviceWish;
-  onDeviceLost?: 'recover' | 'refuse';
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */
   wasm?: string | WasmModule;

@@ -12,6 +12,8 @@ export interface Features {
   relaxedSimd: boolean;
   /** Why relaxed SIMD is not used, although the machine seems to support it. */
   whyPlain?: string;
+  /** Why threads can't be started, although the machine supports them. */
+  whyNoThreads?: string;
   /** WebAssembly supports shared memory and atomics. */
   threads: boolean;
   /** Memory can be shared with workers: a cross-origin isolated page, or Node. */
@@ -113,6 +115,7 @@ function whyPlain(features: Features): string {
 
 function whyNoThreads(features: Features): string | undefined {
   if (!features.threads) return 'this engine has no WebAssembly threads';
+  if (features.whyNoThreads !== undefined) return features.whyNoThreads;
   if (!features.sharedMemory) {
     return (
       'the page is not cross-origin isolated (serve it with "Cross-Origin-Opener-Policy: same-origin" and ' +

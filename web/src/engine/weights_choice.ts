@@ -4,7 +4,7 @@ import { hasIntegers, isQuantizedForm, kSmallestForm, kUsualForm, type Quantized
 import type { Job, Located } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
-import { chooseOnnx, findOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
+import { chooseOnnx, findOnly, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
 import type { ModelFile } from '../sources/source.js';
 import type { LoadRequest } from './load_request.js';
 
@@ -31,7 +31,7 @@ export async function chooseEarly(request: LoadRequest, located: Promise<Located
   const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
   if (chosen) return ofOnnx(chosen);
   const found = await findWeights(folder, signal);
-  if (!found.found) return wish.weights === 'auto' ? ofOnnx(await findOnnx(folder, wish, signal)) : {};
+  if (!found.found) return wish.weights === 'auto' ? ofOnnx(await findOnly(folder, wish, signal)) : {};
   await found.file.close();
   return { file: found.name, version: versionOf(found) };
 }
@@ -46,7 +46,7 @@ export async function weightsToRead(
   const { folder, signal } = job;
   const found = await findWeights(folder, signal);
   if (found.found) return { found, file: found.name, version: versionOf(found) };
-  const onnx = wish.weights === 'auto' ? await findOnnx(folder, wish, signal) : undefined;
+  const onnx = wish.weights === 'auto' ? await findOnly(folder, wish, signal) : undefined;
   if (!onnx) throw await explainMissing(folder, found.missing, signal);
   return ofOnnx(onnx);
 }

@@ -5,23 +5,22 @@ import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, start
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
 import { describeError, PeruseError } from '../errors.js';
-import { resultWithin } from '../patience.js';
+import { patience, resultWithin } from '../patience.js';
+import { parseObject } from '../sources/json.js';
 import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed } from './probe.js';
 
-const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU device
-
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
-  if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu()));
+  if (request.device === 'webgpu') return startOnGpu(request, await openInTime(findGpu, patience.gpu));
   // A second probe would compile the same shaders again, and delay all other work.
   if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
   let gpu: OpenedGpu;
   try {
-    gpu = await openInTime(findGpu().then((found) => openGpu(found)));
+    gpu = await openInTime(findGpu, patience.gpuOfChoice);
   } catch (error) {
     return onCpu(`the GPU can't be used: ${describeError(error)}`);
   }
@@ -47,8 +46,10 @@ function startGpuBuild(request: EngineRequest): Promise<StartedBuild> {
   return startBuild(createGpu, 'webgpu', 1, request);
 }
 
-async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
-  const gpu = await resultWithin(kOpenLimit, opening);
+/** Opens a device. A driver may never answer. */
+async function openInTime(findGpu: () => Promise<GPU | undefined>, limit: number): Promise<OpenedGpu> {
+  const opening = findGpu().then((found) => openGpu(found));
+  const gpu = await resultWithin(limit, opening);
   if (gpu !== undefined) return gpu;
   opening.then(
     ({ device }) => {
@@ -56,7 +57,7 @@ async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
     },
     () => undefined,
   );
-  throw new PeruseError('no_gpu', `WebGPU returned no device within ${kOpenLimit / 1000} s.`);
+  throw new PeruseError('no_gpu', `WebGPU returned no device within ${limit / 1000} s.`);
 }
 
 async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
@@ -130,7 +131,7 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {
-    const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
+    const json = parseObject('config.json', config);
     sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
   } catch {
     // the engine reports the invalid config.json

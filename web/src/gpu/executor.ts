@@ -233,7 +233,7 @@ export class GpuExecutor {
   }
 
   private makeBuffer(bytes: number, usage: number): GPUBuffer {
-    const buffer = this.device_.createBuffer({ size: bytes, usage });
+    const buffer = createBuffer(this.device_, { size: bytes, usage });
     this.counts.buffers++;
     this.counts.bufferBytes += bytes;
     return buffer;
@@ -265,6 +265,16 @@ export class GpuExecutor {
     if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
     return new PeruseError('gpu_failed', `The GPU's driver rejected a shader or a command: ${describeError(error)}.`, { cause: error });
+  }
+}
+
+/** Some drivers throw where others report an error to the error scope. */
+function createBuffer(device: GPUDevice, wanted: GPUBufferDescriptor): GPUBuffer {
+  try {
+    return device.createBuffer(wanted);
+  } catch (error) {
+    const message = `The GPU has no memory for a buffer of ${wanted.size} bytes: ${describeError(error)}`;
+    throw new PeruseError('out_of_memory', message, { cause: error });
   }
 }
 

@@ -221,12 +221,11 @@ class Claiming {
 
   private claimConvolution(node: Node, named: (part: string) => string | undefined): void {
     const weight = node.op === 'ConvInteger' ? this.integerOperand(node) : this.constants_.find(node.inputs[1]);
-    if (weight && !weight.transposed) this.claim(named('weight') ?? ownName(weight.tensor.name), weight);
+    const own = named('weight') ?? (weight && ownName(weight.tensor.name));
+    if (weight && !weight.transposed) this.claim(own, weight);
     const bias = node.op === 'Conv' ? this.constants_.find(node.inputs[2]) : undefined;
     if (bias?.shape.length !== 1) return;
-    // onnxslim merges an addition into the convolution before it, and names the bias after the addition.
-    const [, adder] = /^\/(.+)\/Add(?:_\d+)?_output_0_bias$/.exec(bias.tensor.name) ?? [];
-    this.claim(adder === undefined ? (named('bias') ?? ownName(bias.tensor.name)) : `${adder.replaceAll('/', '.')}.bias`, bias);
+    this.claim(addedBias(bias.tensor.name) ?? named('bias') ?? ownName(bias.tensor.name) ?? own?.replace(/weight$/, 'bias'), bias);
   }
 
   private claimTable(stored: Stored | undefined, node: Node, name: string | undefined): void {
@@ -341,9 +340,12 @@ class Claiming {
 
   private claimAliases(): void {
     for (const [name, claim] of [...this.claims_.parameters]) {
-      const other = name.replace(/(predictions|lm_head)\.decoder\.bias$/, '$1.bias');
+      // Tools merge the bias of ConvBERT's separable convolution into its pointwise one, which has no bias of its own.
+      const other = name
+        .replace(/(predictions|lm_head)\.decoder\.bias$/, '$1.bias')
+        .replace(/(key_conv_attn_layer)\.pointwise\.bias$/, '$1.bias');
       if (other !== name && !this.claims_.parameters.has(other)) this.claim(other, claim);
-      if (/key_conv_attn_layer\.bias$/.test(name) && claim.shape.length === 1) claim.asColumn = true;
+      if (/key_conv_attn_layer\.bias$/.test(other) && claim.shape.length === 1) claim.asColumn = true;
     }
   }
 
@@ -357,24 +359,26 @@ class Claiming {
   }
 
   /**
-   * Drops weights of a second call of a module, whose names contain <module>_1. They must be those of the first call; next to integers of
-   * 8 bits they may be floats. Integers of 4 bits are too far from those floats.
+   * Drops weights of a second call of a module (ALBERT's layers), whose names contain <module>_1. They must be those of the first call; next to integers of
+   * 8 bits they may be floats, unless whole layers are called again. Integers of 4 bits are too far from those floats.
    */
   private dropSecondCalls(): void {
-    for (const [name, { tensor, coding }] of [...this.claims_.parameters]) {
-      const [, module, part] = /^(.*\.\w+_proj)_\d+\.(weight|bias)$/.exec(name) ?? [];
-      const own = `${module}.${part}`;
-      const first = this.claims_.parameters.get(own);
-      if (module === undefined || first === undefined) continue;
+    const { repeatsLayers } = familyOf(this.modelType_) ?? {};
+    const call = repeatsLayers ? /(?<=[a-z])_\d+(?=\.)/g : /(?<=\.\w+_proj)_\d+(?=\.(weight|bias)$)/g;
+    for (const [name, { tensor, coding, columns }] of [...this.claims_.parameters]) {
+      const own = name.replace(call, '');
+      const first = own === name ? undefined : this.claims_.parameters.get(own);
+      if (first === undefined) continue;
       this.claims_.parameters.delete(name);
       this.linears_.delete(name.slice(0, name.lastIndexOf('.')));
       if (first.tensor === tensor) continue;
       if (coding.kind === first.coding.kind && tensor.type === first.tensor.type) {
+        if (columns || first.columns) continue; // onnxruntime's optimiser has joined equal matrices with others
         this.claims_.copies.push({ name: own, first: first.tensor, second: tensor, turned: false });
         if ('scale' in coding && 'scale' in first.coding && coding.scale !== first.coding.scale) {
           this.claims_.copies.push({ name: own, first: first.coding.scale, second: coding.scale, turned: false });
         }
-      } else if (first.coding.kind !== 'integers') {
+      } else if (first.coding.kind !== 'integers' || repeatsLayers) {
         this.claims_.parameters.delete(own);
         this.claims_.conflicts.push(`two tensors claim ${own}: ${first.tensor.name} and ${tensor.name}`);
       }
@@ -426,6 +430,12 @@ function ownName(name: string): string | undefined {
   const own = name.replace(/_(quantized|Q4|Bnb4|transposed|Transposed)$/, '');
   if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // these are parts of quantised tensors, not parameters
   return own.includes('.') && !own.includes('::') && !own.startsWith('/') ? own : undefined;
+}
+
+/** Returns the name of a bias that onnxslim has merged from an addition into the convolution before, and named after the addition. */
+function addedBias(name: string): string | undefined {
+  const [, adder] = /^\/(.+)\/Add(?:_\d+)?_output_0_bias$/.exec(name) ?? [];
+  return adder && `${adder.replaceAll('/', '.')}.bias`;
 }
 
 function refused(node: Node, why: string): PeruseError {

@@ -1,13 +1,14 @@
 import { PeruseError, show } from '../errors.js';
 
-export interface EngineFiles {
-  wasm_path?: string | URL | undefined;
+interface EngineFiles {
+  /** `env.filesPath`, or what a bundler has chosen. */
+  filesFolder?: string | URL | undefined;
   wasm_module?: WebAssembly.Module | undefined;
 }
 
-/** The options wasm_path and wasm_module: a compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
-export function engineFiles({ wasm_path, wasm_module }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
-  if (wasm_module === undefined) return engineFolder(wasm_path, base);
+/** A compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
+export function engineFiles({ filesFolder, wasm_module }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
+  if (wasm_module === undefined) return engineFolder(filesFolder, base);
   if (wasm_module instanceof WebAssembly.Module) return wasm_module;
   throw new PeruseError('invalid_argument', 'wasm_module must be a WebAssembly.Module.');
 }
@@ -17,6 +18,6 @@ export function engineFolder(path: string | URL | undefined, base: string | unde
   try {
     return new URL(path, base).href;
   } catch (error) {
-    throw new PeruseError('invalid_argument', `wasm_path ${show(path)} is not a URL.`, { cause: error });
+    throw new PeruseError('invalid_argument', `env.filesPath ${show(path)} is not a URL.`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import { compileRead } from '../engine/read_wasm_node.js';
 import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
+import { PeruseError } from '../errors.js';
 import { explain, streamOf } from '../extras.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -25,6 +26,7 @@ export const nodePlatform: Platform = {
   startsWorkers: () => true,
   features,
   startWorker: async () => {
+    if (!mayStartWorkers()) throw new PeruseError('unsupported', kForbidden);
     await useEmbeddedWorker();
     return takeNodeWorker(kNodeWorker, Object.values(kNodeBuilds));
   },
@@ -44,8 +46,16 @@ export const nodePlatform: Platform = {
   files: nodeFileAccess,
 };
 
+const kForbidden = "Node's permission model forbids workers (run node with --allow-worker).";
+
+function mayStartWorkers(): boolean {
+  // absent without the permission model
+  return (process.permission as typeof process.permission | undefined)?.has('worker') ?? true;
+}
+
 function features(): Features {
-  const found = detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true });
+  const threads = mayStartWorkers() ? {} : { whyNoThreads: kForbidden.slice(0, -1) };
+  const found = { ...detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }), ...threads };
   return hasFiles() ? found : { ...found, relaxedSimd: false, whyPlain: "the package's files are not next to the program" };
 }
 

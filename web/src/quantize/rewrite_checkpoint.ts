@@ -114,7 +114,7 @@ class Job {
     const source = parseObject(file.where, file.content);
     const { dtype, wish } = this.how_;
     let config = await this.storedConfig(file.where, dtype);
-    const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal));
+    const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal, /*exact=*/ true));
     if (!onnx) await this.rewriteFound(encoder, prefix);
     else {
       const quantized = await this.rewriteOnnx(onnx, encoder, prefix, source);

@@ -1,4 +1,4 @@
-// peruse/shrink: trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
+// shrinkCheckpoint(): trims, quantises and converts a checkpoint in one pass in Node, and compares the results.
 import { createReadStream, type Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
@@ -17,9 +17,7 @@ import { cos_sim } from '../tasks/vectors.js';
 import { rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { planTrim, type TrimOptions, type TrimReport } from './trim.js';
 
-export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
-
-/** Without `texts` and `keepScripts` the vocabulary stays as it is. */
+/** Without `texts` and `keep_scripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
   /** Precision of the result. Default 'q8'; 'q4' has token embeddings of 4 bits; 'keep' does not change the numbers. */
   dtype?: QuantizedForm | 'keep';
@@ -57,7 +55,7 @@ const kCard = 'README.md';
 
 /**
  * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with weights of 8 bits (or 4) and the part of
- * the vocabulary that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
+ * the vocabulary that `texts` or `keep_scripts` need. Other files of a source folder on disk are copied. README.md gets a section about the changes.
  *
  * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
  */
@@ -69,10 +67,10 @@ export async function shrinkCheckpoint(source: Source, folder: string, options: 
   const texts = [...(options.texts ?? [])];
   const asked = options.compare && [...options.compare];
   if (asked?.length === 0) throw new PeruseError('invalid_argument', 'compare has no texts.');
-  const heldOut = options.heldOut ? [...options.heldOut] : texts.filter((_, i) => i % 10 === 9);
+  const heldOut = options.held_out ? [...options.held_out] : texts.filter((_, i) => i % 10 === 9);
   const compared = asked ?? heldOut.slice(0, kMostCompared);
   const stored = dtype === 'keep' ? undefined : dtype;
-  const given = { ...options, ...(options.texts && { texts }), ...(options.heldOut && { heldOut }) };
+  const given = { ...options, ...(options.texts && { texts }), ...(options.held_out && { held_out: heldOut }) };
   return writeModel(source, folder, options, (staged) => shrinkTo(staged, source, given, { stored, wish, compared }));
 }
 
@@ -88,7 +86,7 @@ async function shrinkTo(
   options: ShrinkOptions,
   { stored, wish, compared }: Shrinking,
 ): Promise<ShrinkReport> {
-  const trims = options.texts !== undefined || options.keepScripts !== undefined;
+  const trims = options.texts !== undefined || options.keep_scripts !== undefined;
   const plan = trims ? await planTrim(source, options) : undefined;
   const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);
   const trimmed = await plan?.compare(staged);
@@ -197,7 +195,7 @@ function section(
   options: ShrinkOptions,
 ): string {
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-  const scripts = options.keepScripts ?? [];
+  const scripts = options.keep_scripts ?? [];
   const lines = [
     `Made of ${publicName(spec)}${options.revision === undefined ? '' : ` (revision ${options.revision})`}, file ${file}, by \`peruse shrink\`.`,
     `Weights: ${megabytes(bytesAfter)} (before: ${megabytes(bytesBefore)}).`,

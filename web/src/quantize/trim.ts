@@ -10,14 +10,14 @@ import { resolveSource, type Source } from '../sources/source.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
-/** Which pieces of the vocabulary to keep. `texts` or `keepScripts` is required. */
+/** Which pieces of the vocabulary to keep. `texts` or `keep_scripts` is required. */
 export interface TrimOptions extends RewriteOptions {
   /** Texts whose pieces are kept. */
   texts?: Iterable<string>;
   /** Unicode scripts whose pieces are all kept: 'Latin', 'Cyrillic', 'Han', ... */
-  keepScripts?: readonly string[];
+  keep_scripts?: readonly string[];
   /** Texts to compare the tokenizers with; their pieces are not kept. Default: every tenth of `texts`. */
-  heldOut?: Iterable<string>;
+  held_out?: Iterable<string>;
 }
 
 /** Report of trimCheckpoint(). */
@@ -74,9 +74,9 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
     if (id >= rows) throw new PeruseError('unsupported', `tokenizer.json: ${show(piece)} has the id ${id}, and vocab_size is ${rows}.`);
   }
   const { texts, heldOut } = divided(options);
-  const scripts = options.keepScripts ?? [];
+  const scripts = options.keep_scripts ?? [];
   if (texts.length === 0 && scripts.length === 0) {
-    throw new PeruseError('invalid_argument', 'Trimming needs texts or keepScripts, which determine what to keep.');
+    throw new PeruseError('invalid_argument', 'Trimming needs texts or keep_scripts, which determine what to keep.');
   }
   const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
   const used = new Set(texts.flatMap((text) => [...before.encode(text).ids]));
@@ -119,7 +119,7 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
   };
 }
 
-function divided({ texts = [], heldOut }: TrimOptions): { texts: string[]; heldOut: string[] } {
+function divided({ texts = [], held_out: heldOut }: TrimOptions): { texts: string[]; heldOut: string[] } {
   const all = [...texts];
   if (!all.every((text) => typeof text === 'string')) throw new PeruseError('invalid_argument', 'texts must be strings.');
   if (heldOut) return { texts: all, heldOut: [...heldOut] };

@@ -11,11 +11,12 @@ const kFewestCardDigits = 12;
 const kMostCardDigits = 19;
 
 function luhn(written: string): Verdict {
+  if (written.length < kFewestCardDigits || written.length > kMostCardDigits) return 'formless';
   const code = cardDigits(written);
-  if (code === undefined || code.length < kFewestCardDigits || code.length > kMostCardDigits) return 'formless';
+  if (code === undefined) return 'formless';
   let sum = 0;
   for (let i = 0; i < code.length; ++i) {
-    const digit = Number(code[code.length - 1 - i]);
+    const digit = code.charCodeAt(code.length - 1 - i) - 48;
     sum += i % 2 === 0 ? digit : digit < 5 ? 2 * digit : 2 * digit - 9;
   }
   return sum % 10 === 0 ? 'right' : 'wrong';
@@ -23,9 +24,9 @@ function luhn(written: string): Verdict {
 
 /** Letters that are read as digits, for example O as 0, must be fewer than half of the characters. */
 export function cardDigits(code: string): string | undefined {
-  if (!/^[\dOIL]*$/i.test(code)) return undefined;
-  const digits = code.replaceAll(/o/gi, '0').replaceAll(/[il]/gi, '1');
-  return digits === code || 2 * code.replaceAll(/\D/g, '').length > code.length ? digits : undefined;
+  if (/^\d*$/.test(code)) return code;
+  if (!/^[\dOIL]*$/i.test(code) || 2 * code.replaceAll(/\D/g, '').length <= code.length) return undefined;
+  return code.replaceAll(/o/gi, '0').replaceAll(/[il]/gi, '1');
 }
 
 function iban(written: string): Verdict {
@@ -66,36 +67,48 @@ export interface GroupedNumber extends TextRange {
 }
 
 function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
-  return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
-    start: from + index,
-    end: from + index + group.length,
-  }));
+  const groups: TextRange[] = [];
+  for (const { 0: group, index } of text.slice(from, to).matchAll(kGroup)) {
+    groups.push({ start: from + index, end: from + index + group.length });
+  }
+  return groups;
 }
 
-function* numbersFrom(rule: ChecksumName, text: string, parts: readonly TextRange[], first: number): Generator<GroupedNumber> {
+/** Returns the numbers that begin with a group, the shortest first. */
+function numbersFrom(rule: ChecksumName, text: string, parts: readonly TextRange[], first: number): GroupedNumber[] {
   const { check, begins, shortest, longest }: Rule = kRules[rule];
+  const found: GroupedNumber[] = [];
   const { start } = parts[first]!;
-  const groups: string[] = [];
   let code = '';
   for (let last = first; last < parts.length; ++last) {
     const part = parts[last]!;
-    if (last > first && !kSeparators.test(text.slice(parts[last - 1]!.end, part.start))) return;
-    if (part.end - part.start > longest - code.length) return;
-    const group = text.slice(part.start, part.end);
-    groups.push(group);
-    code += group;
-    if (!begins(code)) return;
-    if (code.length >= shortest && check(code) === 'right') yield { start, end: part.end, groups: [...groups] };
+    if (last > first && !isSeparator(text, parts[last - 1]!.end, part.start)) break;
+    if (part.end - part.start > longest - code.length) break;
+    code += text.slice(part.start, part.end);
+    if (!begins(code)) break;
+    if (code.length < shortest || check(code) !== 'right') continue;
+    found.push({ start, end: part.end, groups: parts.slice(first, last + 1).map((group) => text.slice(group.start, group.end)) });
   }
+  return found;
+}
+
+function isSeparator(text: string, start: number, end: number): boolean {
+  if (end - start === 1 && /[ \n.-]/.test(text[start]!)) return true;
+  return end - start <= 6 && kSeparators.test(text.slice(start, end));
 }
 
 /** Finds numbers with right check digits in a normalised text. At each position the longest acceptable one wins. */
-export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (found: GroupedNumber) => boolean = () => true): TextRange[] {
+export function numbersIn(
+  rule: ChecksumName,
+  text: string,
+  isAcceptable: (found: GroupedNumber) => boolean = () => true,
+  firstCharacter = /./,
+): TextRange[] {
   const parts = groupsOf(text);
   const found: TextRange[] = [];
   for (const [first, { start }] of parts.entries()) {
-    if (start < (found.at(-1)?.end ?? 0)) continue;
-    const longest = [...numbersFrom(rule, text, parts, first)].filter(isAcceptable).at(-1);
+    if (start < (found.at(-1)?.end ?? 0) || !firstCharacter.test(text[start]!)) continue;
+    const longest = numbersFrom(rule, text, parts, first).filter(isAcceptable).at(-1);
     if (longest !== undefined) found.push({ start: longest.start, end: longest.end });
   }
   return found;
@@ -108,7 +121,7 @@ const kReach = 48;
 export function numberAround(rule: ChecksumName, text: string, part: TextRange): TextRange | undefined {
   const parts = groupsOf(text, Math.max(0, part.start - kReach), part.end + kReach);
   const found = parts
-    .flatMap((_, first) => [...numbersFrom(rule, text, parts, first)])
+    .flatMap((_, first) => numbersFrom(rule, text, parts, first))
     .filter(({ start, end }) => start < part.end && end > part.start);
   if (found.length === 0) return undefined;
   const ranges: readonly TextRange[] = found;

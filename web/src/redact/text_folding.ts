@@ -58,10 +58,14 @@ class Folding implements FoldedText {
   }
 }
 
+/** Ligatures of whole sentences, such as U+FDFA with 18 letters, stay. */
+const kMostAdded = 6;
+
 function foldCharacter(character: string): string {
   if (/^[\n\r -~]$/.test(character)) return character;
   const visible = character.replaceAll(kInvisible, '');
-  const compatible = visible.normalize('NFKC');
+  const normalized = visible.normalize('NFKC');
+  const compatible = normalized.length > visible.length + kMostAdded ? visible : normalized;
   // NFKC would convert a spacing accent to a space and a combining mark
   const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible);
   return (isAccent ? visible : compatible)

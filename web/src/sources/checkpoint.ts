@@ -185,7 +185,8 @@ export async function lookAtTokenizer(
 
 export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
   const { sentenceFiles: files } = job.task;
-  const forTask = () => (files === 'all' ? readModules(job) : files === 'prompts' ? readThoseThere(job, [kModules, kPrompts]) : []);
+  const forTask = () =>
+    files === 'all' ? readModules(job) : files === 'prompts' ? readThoseThere(job, [kModules, kPrompts, kSentenceConfigs[0]!]) : [];
   const texts = Promise.all([readTokenizer(job), forTask()]);
   texts.catch(() => {}); // awaited later; errors in config.json have priority
   const { job: encoder, config } = await located;

@@ -16,7 +16,7 @@ export interface WeightsReceiver {
 /** Feeds the weights, which are one file or the shards of an index. Returns the number of bytes. */
 export async function feedWeights(job: Reading, engine: WeightsReceiver, weights: FoundWeights): Promise<number> {
   if (weights.sharded) return feedShards(job, engine, weights);
-  return feedFile(job, weights.name, weights.file, (chunk) => engine.feedWeights(chunk));
+  return naming(weights.name, () => feedFile(job, weights.name, weights.file, (chunk) => engine.feedWeights(chunk)));
 }
 
 async function feedShards(job: Reading, engine: WeightsReceiver, { form, name, file: indexFile }: FoundWeights): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Hasher } from '../cache/sha256.js';
 import type { CustomCache } from '../env.js';
 import type { FetchFile } from './fetching.js';
+import type { OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec } from './source.js';
 import type { StoredModels } from './stored_models.js';
@@ -23,4 +24,6 @@ export interface FileAccess {
   /** Loads what a page's own thread needs to read files. Workers have it already. */
   kit?: () => Promise<FolderKit>;
   notice?: (sentence: string) => void;
+  /** The folders that the load has opened (healing.ts). */
+  opened?: OpenedFolders;
 }

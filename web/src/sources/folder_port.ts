@@ -1,18 +1,26 @@
 // A folder that another thread reads: PortFolder sends requests, serveFolder replies. For sources that cannot be sent to a worker, such as
 // a caller's own cache.
-import { fromSentError, PeruseError, type SentError, throwIfAborted, toSentError } from '../errors.js';
+import { fromSentError, PeruseError, type PlainError, type SentError, throwIfAborted, toSentError } from '../errors.js';
+import type { Recovery } from './healing.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-type Question = { id: number } & ({ open: string } | { next: number } | { close: number });
+type Asked = { open: string } | { next: number } | { close: number } | { recover: keyof Recovery; error: PlainError | null };
+type Question = { id: number } & Asked;
 type Answer = { id: number } & (
   | { missing: MissingFile }
   | { where: string; size: number; version: string | undefined }
   | { chunk: Uint8Array }
   | { done: true }
+  | { recovered: boolean | string | undefined }
   | { error: SentError }
 );
 
 export class PortFolder implements ModelFolder {
+  readonly recovery: Recovery = {
+    doubt: async (error) => (await this.recover('doubt', error)) === true,
+    giveUp: async (error) => (await this.recover('giveUp', error)) as string | undefined,
+    settle: async () => void (await this.recover('settle', null)),
+  };
   private nextId_ = 1;
   private readonly waiting_ = new Map<number, (answer: Answer) => void>();
 
@@ -57,7 +65,12 @@ export class PortFolder implements ModelFolder {
     }
   }
 
-  private async ask(question: { open: string } | { next: number } | { close: number }): Promise<Answer> {
+  private async recover(step: keyof Recovery, error: PlainError | null): Promise<unknown> {
+    const answer = await this.ask({ recover: step, error });
+    return 'recovered' in answer ? answer.recovered : undefined;
+  }
+
+  private async ask(question: Asked): Promise<Answer> {
     const id = this.nextId_++;
     const answer = await new Promise<Answer>((resolve) => {
       this.waiting_.set(id, resolve);
@@ -68,7 +81,7 @@ export class PortFolder implements ModelFolder {
   }
 }
 
-export function serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void {
+export function serveFolder(folder: ModelFolder & { recovery?: Recovery }, port: MessagePort, signal: AbortSignal): void {
   const open = new Map<number, { file: ModelFile; chunks?: AsyncIterator<Uint8Array> }>();
   const answer = async (question: Question): Promise<Omit<Answer, 'id'>> => {
     if ('open' in question) {
@@ -77,6 +90,7 @@ export function serveFolder(folder: ModelFolder, port: MessagePort, signal: Abor
       open.set(question.id, { file });
       return { where: file.where, size: file.size, version: file.version };
     }
+    if ('recover' in question) return { recovered: (await folder.recovery?.[question.recover](question.error!)) ?? undefined };
     const id = 'next' in question ? question.next : question.close;
     const one = open.get(id);
     if (one === undefined) return { done: true };

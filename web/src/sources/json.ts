@@ -5,7 +5,7 @@ import { describeError, PeruseError } from '../errors.js';
 export function parseObject(where: string, content: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));
+    value = JSON.parse(withoutNaN(new TextDecoder('utf-8', { fatal: true }).decode(content)));
   } catch (error) {
     const why = endsEarly(content)
       ? `ends within its JSON, after ${content.length} bytes: fetch it again`
@@ -14,6 +14,12 @@ export function parseObject(where: string, content: Uint8Array): Record<string, 
   }
   if (!isObject(value)) throw new PeruseError('malformed_file', `${where} must hold a JSON object, such as {"key": "value"}.`);
   return value;
+}
+
+/** Replaces NaN and Infinity, which Python writes as numbers, by null. */
+function withoutNaN(json: string): string {
+  if (!/NaN|Infinity/.test(json)) return json;
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/gs, (part) => (part.startsWith('"') ? part : 'null'));
 }
 
 /** Whether a file is empty, or begins like an object but does not end like one. */

@@ -5,6 +5,8 @@ interface OnnxFamily {
   prefix?: string;
   /** Names of the layers that onnxruntime's optimiser joins to one. Default: query, key, value. */
   projections?: readonly [string, string, string];
+  /** All layers are calls of the same modules. */
+  repeatsLayers?: true;
   /** Tools fold the relative embeddings into tables of position keys and queries. */
   foldsPositions?: true;
   /** Linear layers never have biases. In other families a missing bias is one of zeros that a tool removed. */
@@ -13,6 +15,7 @@ interface OnnxFamily {
 
 /** By `model_type`: the families whose ONNX files are read. */
 const kFamilies: Readonly<Record<string, OnnxFamily>> = {
+  albert: { prefix: 'albert', repeatsLayers: true },
   bert: { prefix: 'bert' },
   camembert: { prefix: 'roberta' },
   convbert: { prefix: 'convbert' },

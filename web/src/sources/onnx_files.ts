@@ -12,6 +12,8 @@ export interface WeightsWish {
   modelFileName: string;
 }
 
+const kFloats: readonly OnnxDtype[] = ['fp32', 'fp16'];
+
 export const kUsualWeights: WeightsWish = { weights: 'auto', dtype: 'auto', subfolder: 'onnx', modelFileName: 'model' };
 
 /** Options that choose a weights file, by the names of transformers.js. */
@@ -59,23 +61,27 @@ export function mayPreferOnnx({ weights, dtype }: WeightsWish): boolean {
   return weights === 'onnx' || (weights === 'auto' && dtype !== 'auto' && isSmaller(dtype));
 }
 
-/** Returns the .onnx file to load, or undefined if other weights are to be loaded or nothing exists. */
+/**
+ * Returns the .onnx file to load, or undefined if other weights are to be loaded or nothing exists. Unless it must have the requested precision
+ * (`exact`), it may be one of floats, which the engine converts.
+ */
 export async function chooseOnnx(
   folder: Folder,
   wish: WeightsWish,
   config: Record<string, unknown>,
   signal: AbortSignal,
+  exact = false,
 ): Promise<OnnxChoice | undefined> {
   const { weights, dtype } = wish;
   if (weights === 'safetensors') return undefined;
   if (weights === 'onnx' || (dtype !== 'auto' && isOnlyOnnx(dtype))) {
     const missing: MissingFile[] = [];
-    const found = await findOnnx(folder, wish, signal, missing);
+    const found = (await findOnnx(folder, wish, signal, missing)) ?? (exact ? undefined : await findFloats(folder, wish, signal));
     if (found) return found;
     throw notFound(missing);
   }
   const others = await findWeights(folder, signal);
-  if (!others.found) return findOnnx(folder, wish, signal);
+  if (!others.found) return exact ? findOnnx(folder, wish, signal) : findOnly(folder, wish, signal);
   await others.file.close();
   const { size } = others.file;
   if (!mayPreferOnnx(wish) || (config.quantization_config ?? null) !== null || others.sharded) return undefined;
@@ -96,6 +102,24 @@ export async function findOnnx(
     const file = await lookAt(folder, name, signal); // a request for the file would transfer its beginning for nothing
     if (file.found) return { name, dtype: one, version: file.version, size: file.size };
     missing.push(file);
+  }
+  return undefined;
+}
+
+/** Returns the .onnx file to load if there are no other weights. */
+export async function findOnly(folder: Folder, wish: WeightsWish, signal: AbortSignal): Promise<OnnxChoice | undefined> {
+  return (await findOnnx(folder, wish, signal)) ?? findFloats(folder, wish, signal);
+}
+
+/** Files of floats that the engine converts to this precision while it loads them, in the order of choice. */
+export function floatsFor(dtype: 'auto' | OnnxDtype): readonly OnnxDtype[] {
+  return dtype === 'auto' || dtype === 'fp32' || isOnlyOnnx(dtype) ? [] : kFloats.filter((one) => one !== dtype);
+}
+
+async function findFloats(folder: Folder, wish: WeightsWish, signal: AbortSignal): Promise<OnnxChoice | undefined> {
+  for (const dtype of floatsFor(wish.dtype)) {
+    const found = await findOnnx(folder, { ...wish, dtype }, signal);
+    if (found) return found;
   }
   return undefined;
 }

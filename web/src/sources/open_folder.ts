@@ -16,9 +16,12 @@ export async function openFolder(source: SourceSpec, access: FileAccess): Promis
     case 'bytes':
       return new BytesFolder(source.files, source.versions);
     case 'port':
-      return new PortFolder(source.port);
-    case 'url':
-      return openUrl(source, access);
+    case 'url': {
+      // a load that is repeated goes on with what its folders know
+      const opened = access.opened?.get(source) ?? (source.kind === 'port' ? new PortFolder(source.port) : await openUrl(source, access));
+      access.opened?.set(source, opened);
+      return opened;
+    }
     case 'either':
       return new EitherFolder(await openFolder(source.first, access), await openFolder(source.second, access));
     case 'folder':
@@ -27,7 +30,7 @@ export async function openFolder(source: SourceSpec, access: FileAccess): Promis
   }
 }
 
-async function openUrl(source: UrlSpec, access: FileAccess): Promise<ModelFolder> {
+async function openUrl(source: UrlSpec, access: FileAccess): Promise<CachedFolder | UrlFolder> {
   const { keep, name, offline = false } = source;
   const notice = access.notice ?? (() => {});
   const onFault = (why: string) => notice(`The cached files of ${name} can't be read: ${why}.`);
@@ -38,7 +41,7 @@ async function openUrl(source: UrlSpec, access: FileAccess): Promise<ModelFolder
       return undefined;
     }));
   const remote = new UrlFolder(source, access, cache !== undefined);
-  if (cache) return new CachedFolder(remote, new FileStore(cache, onFault), { immutable: keep!.immutable, offline, notice });
+  if (cache) return new CachedFolder(remote, new FileStore(cache, onFault), { immutable: keep!.immutable, offline, name, notice });
   if (!offline) return remote;
   throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline, and no cache is in use.`);
 }
@@ -48,7 +51,7 @@ export async function openCache(
   access: FileAccess,
 ): Promise<CustomCache | undefined> {
   if (custom) return custom;
-  return within(patience.cache, (access.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
+  return within(patience.cacheAnswer, (access.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
     throw error instanceof Late ? new PeruseError('internal', 'the cache does not answer') : error;
   });
 }

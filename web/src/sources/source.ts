@@ -1,5 +1,6 @@
 import { type CustomCache, env } from '../env.js';
 import { PeruseError, show } from '../errors.js';
+import type { Given, kSourceOptions } from '../options.js';
 import type { Port } from '../web_types.js';
 import { type FilesSource, type FilesSpec, readFiles } from './source_files.js';
 
@@ -136,16 +137,7 @@ export function folderWithin(folder: ModelFolder, prefix: string): ModelFolder {
 }
 
 /** How to look up a source. */
-export interface SourceOptions {
-  /** Branch, tag or commit of a hub id. Default 'main'. */
-  revision?: string;
-  /** An access token for the hub. Default: `env.token`. */
-  token?: string;
-  /** Send no request, even if `env.offline` is false. */
-  offline?: boolean;
-  /** transformers.js's name of `offline`. */
-  local_files_only?: boolean;
-}
+export interface SourceOptions extends Given<typeof kSourceOptions> {}
 
 /** Interprets strings that are not hub ids. */
 export interface PathResolver {

@@ -40,7 +40,7 @@ const kPooling = '1_Pooling';
 const kLongest = 1 << 20;
 const kModel2VecLength = 512;
 const kBlockBytes = 1 << 20;
-const kWidths: Record<string, number> = { F32: 4, F16: 2, BF16: 2, I8: 1 };
+const kWidths: Record<string, number> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1 };
 
 /** Opens a folder of static embeddings. `config` is config.json of model2vec, `modules` are those of sentence-transformers. */
 export async function openStatic(folder: ModelFolder, { config, modules }: StaticKind, signal: AbortSignal): Promise<ModelFolder> {

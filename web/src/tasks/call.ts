@@ -1,18 +1,21 @@
 // Requests to the engine and checks of arguments, shared by all tasks.
 import { asList, checkString, checkStrings, nameOf } from '../checks.js';
 import { PeruseError, show } from '../errors.js';
+import { type Given, type Option, type OptionKind, option, type Schema } from '../options.js';
 
 export { asList, checkString, checkStrings, nameOf };
 
-/** Options of every call. */
-export interface CallOptions {
+const kCallOptions = {
   /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
-  signal?: AbortSignal;
+  signal: option({ kind: 'signal' }),
   /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
-  priority?: 'high';
+  priority: option({ kind: ['high'] }),
   /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
-  head_mask?: readonly (readonly number[])[];
-}
+  head_mask: option<readonly (readonly number[])[]>({ kind: 'other' }),
+};
+
+/** Options of every call. */
+export interface CallOptions extends Given<typeof kCallOptions> {}
 
 /** The type of options if the caller passes none. */
 export type NoOptions = Record<never, never>;
@@ -22,28 +25,22 @@ export type EngineInput = Record<string, string | readonly string[]>;
 /** Runs inputs through the engine, with options for it and those of the call. Returns one result for each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, call: CallOptions) => Promise<unknown[]>;
 
-type KindOf<V> = [V] extends [boolean]
-  ? 'boolean'
-  : [V] extends [number]
-    ? 'number'
-    : [V] extends [string]
-      ? string extends V
-        ? 'string'
-        : readonly V[]
-      : 'other';
-
-/** A task's own options with the kinds of their values; a list means one of these words. The type requires every name. */
-export type OptionKinds<O extends CallOptions> = { readonly [K in Exclude<keyof O, keyof CallOptions>]-?: KindOf<NonNullable<O[K]>> };
-
-export type AnyOptionKinds = Readonly<Record<string, 'boolean' | 'number' | 'string' | 'other' | readonly string[]>>;
-
 /** The options of each task that has some. */
-export const kOptionsByTask = new Map<string, AnyOptionKinds>();
+export const kOptionsByTask = new Map<string, Schema>();
 
-/** Declares a task's own options, of which messages to other tasks' callers tell. */
-export function taskOptions<O extends CallOptions>(task: string, kinds: OptionKinds<O>): OptionKinds<O> {
-  kOptionsByTask.set(task, kinds as AnyOptionKinds);
-  return kinds;
+/** Declares a task's own options, which messages of other tasks name. */
+export function callOptions<S extends Schema>(task: string, schema: S): S {
+  kOptionsByTask.set(task, schema);
+  return schema;
+}
+
+/** The same for options whose types stand elsewhere. */
+export function taskOptions<O extends CallOptions>(
+  task: string,
+  kinds: Readonly<Record<Exclude<keyof O, keyof CallOptions>, OptionKind>>,
+): { readonly [N in Exclude<keyof O, keyof CallOptions>]: Option<NonNullable<O[N]>> } {
+  const schema = Object.fromEntries(Object.entries<OptionKind>(kinds).map(([name, kind]) => [name, { kind }]));
+  return callOptions(task, schema) as ReturnType<typeof taskOptions<O>>;
 }
 
 /** Returns the options for the engine. Checks their names; the engine checks their values. */

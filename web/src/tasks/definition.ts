@@ -1,7 +1,7 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
 
+import type { Schema } from '../options.js';
 import type { LoadRedactKit } from '../redact/redactor.js';
-import type { AnyOptionKinds } from './call.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 
 /** The part of a task that loads and describes models need: plain data, which is sent to workers. */
@@ -54,7 +54,7 @@ export interface TaskDefinition {
   /** Creates the call of a pipeline, which sends requests to its engine. */
   readonly call: (...given: never[]) => unknown;
   /** The options of a call, from which the flags of the command line follow. */
-  readonly options?: AnyOptionKinds;
+  readonly options?: Schema;
   /** An example model, for the error message if the caller named no model. It is never loaded. */
   readonly example?: string;
   readonly loadOptions?: readonly OwnLoadOption[];

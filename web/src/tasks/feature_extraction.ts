@@ -1,35 +1,55 @@
 import { PeruseError, show } from '../errors.js';
-import { asList, type CallOptions, checkString, engineOptions, type Run, taskOptions } from './call.js';
+import { type Given, option } from '../options.js';
+import { asList, type CallOptions, callOptions, checkString, engineOptions, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 import type { NumberArray } from './results.js';
 import { asRows, type BinaryPrecision, packBits, type Rows } from './vectors.js';
 
-/** Options of feature extraction. */
-export interface FeatureExtractionOptions extends CallOptions {
+const kTask = 'feature-extraction';
+const kOptions = callOptions(kTask, {
   /**
    * 'none' returns a vector for each token, special tokens included. The others return one vector for each text: the first token's ('cls' or
    * 'first_token'), the last token's ('last_token' or 'eos'), the mean, the maximum, or 'sentence': whatever the model's sentence-transformers
    * files say about prompts, length limit, pooling, dense layers and normalisation, or else the mean. Default: 'sentence' if a prompt is
    * given, otherwise 'none'.
    */
-  pooling?: 'none' | 'cls' | 'first_token' | 'last_token' | 'eos' | 'mean' | 'max' | 'sentence';
+  pooling: option({
+    kind: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence'],
+    default: "`'none'`; with a prompt `'sentence'`",
+    flag: { except: ['none', 'first_token', 'eos'], help: 'how token vectors become one (mean)' },
+  }),
   /** For 'sentence': a text to put before each text. Default: the model's default prompt; '' means no prompt. */
-  prompt?: string;
+  prompt: option({ kind: 'string', flag: { help: 'a text to put before each text; implies pooling sentence' } }),
   /** The prompt by its name in the model's files, for example 'query'. */
-  prompt_name?: string;
+  prompt_name: option({
+    kind: 'string',
+    default: "the folder's default",
+    flag: { help: "a prompt by its name in the model's files, for example query; implies pooling sentence" },
+  }),
   /** Keep only this many first numbers of each vector, before `normalize`, for models trained for that (Matryoshka embeddings). */
-  dimensions?: number;
+  dimensions: option({
+    kind: 'number',
+    default: "the folder's `truncate_dim`, else all",
+    flag: { help: 'keep the first n numbers of each vector' },
+  }),
   /** The hidden state to return: 0 means the embeddings, 1 the first layer's output, -1 (default) the last layer's. */
-  layer?: number;
+  layer: option({ kind: 'number', default: -1 }),
   /** Scale each vector to length 1. Default false. */
-  normalize?: boolean;
+  normalize: option({ kind: 'boolean', default: false, flag: { help: 'scale each vector to length 1' } }),
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
-  truncation?: boolean;
+  truncation: option({
+    kind: 'boolean',
+    default: false,
+    flag: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
+  }),
   /** Store one bit for each number of a pooled vector: 32 times smaller. Default false. */
-  quantize?: boolean;
+  quantize: option({ kind: 'boolean', default: false }),
   /** Type of the bytes with `quantize`: 'binary' (default) is signed, 'ubinary' unsigned. */
-  precision?: BinaryPrecision;
-}
+  precision: option({ kind: ['binary', 'ubinary'], default: 'binary' }),
+});
+
+/** Options of feature extraction. */
+export interface FeatureExtractionOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** Vectors of a text: dims are [tokens, hidden size], or [1, hidden size] with pooling. */
 export type Features = Rows;
@@ -56,19 +76,6 @@ export interface FeatureExtractionCall {
     options?: O,
   ): Promise<Result<I, FeaturesOf<O>>>;
 }
-
-const kTask = 'feature-extraction';
-const kOptions = taskOptions<FeatureExtractionOptions>(kTask, {
-  pooling: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence'],
-  prompt: 'string',
-  prompt_name: 'string',
-  dimensions: 'number',
-  layer: 'number',
-  normalize: 'boolean',
-  truncation: 'boolean',
-  quantize: 'boolean',
-  precision: ['binary', 'ubinary'],
-});
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 

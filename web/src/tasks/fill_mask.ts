@@ -1,7 +1,9 @@
 import { PeruseError } from '../errors.js';
+import { type Given, option } from '../options.js';
 import {
   asList,
   type CallOptions,
+  callOptions,
   checkString,
   checkStrings,
   engineOptions,
@@ -9,19 +11,21 @@ import {
   nameOf,
   type OneOrMany,
   type Run,
-  taskOptions,
 } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of fill-mask. */
-export interface FillMaskOptions extends CallOptions {
+const kTask = 'fill-mask';
+const kOptions = callOptions(kTask, {
   /** Number of proposals for each mask, best first. Default 5. */
-  top_k?: number;
+  top_k: option({ kind: 'number', default: 5 }),
   /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
-  targets?: string | readonly string[];
+  targets: option<string | readonly string[]>({ kind: 'other', default: 'the whole vocabulary' }),
   /** Return a list of proposals for each mask of a text. By default a text has exactly one mask. */
-  all_masks?: boolean;
-}
+  all_masks: option({ kind: 'boolean', default: false }),
+});
+
+/** Options of fill-mask. */
+export interface FillMaskOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A token that fits at the mask. */
 export interface MaskProposal {
@@ -52,9 +56,6 @@ export interface FillMaskCall {
     options?: O,
   ): Promise<OneOrMany<I, FillMaskOutput<O>>>;
 }
-
-const kTask = 'fill-mask';
-const kOptions = taskOptions<FillMaskOptions>(kTask, { top_k: 'number', targets: 'other', all_masks: 'boolean' });
 
 function createCall(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {

@@ -1,27 +1,30 @@
 import { PeruseError } from '../errors.js';
-import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionKinds } from './call.js';
+import { type Given, option } from '../options.js';
+import { type CallOptions, type EngineInput, engineOptions, nameOf } from './call.js';
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
-/** What inspect() returns in addition to the tokens. */
-export interface InspectOptions extends CallOptions {
+const kOptions = {
   /** Return attention probabilities of every layer and head, and their diagonal concentration. */
-  output_attentions?: boolean;
+  output_attentions: option({ kind: 'boolean' }),
   /** Return DeBERTa's attention scores before the softmax, split into their three terms. 'unsupported' for other models. */
-  output_attention_terms?: boolean;
+  output_attention_terms: option({ kind: 'boolean' }),
   /** Only these layers, counted from 0, in this order. For hidden states: the inputs of these layers. Default: all. */
-  layers?: readonly number[];
+  layers: option<readonly number[]>({ kind: 'other' }),
   /** Return the convolution kernels of ConvBERT and DynamicConv. 'unsupported' for other models. */
-  output_span_kernels?: boolean;
+  output_span_kernels: option({ kind: 'boolean' }),
   /** Return the head's output before any activation. GLiNER and GLiClass need `labels`. 'unsupported' for feature-extraction and GLiNER2. */
-  output_logits?: boolean;
+  output_logits: option({ kind: 'boolean' }),
   /** GLiNER and GLiClass: labels that the model reads with the text. 'unsupported' for other models. */
-  labels?: readonly string[];
+  labels: option<readonly string[]>({ kind: 'other' }),
   /** Return the embedding output and the output of every layer. */
-  output_hidden_states?: boolean;
+  output_hidden_states: option({ kind: 'boolean' }),
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
-  truncation?: boolean;
-}
+  truncation: option({ kind: 'boolean' }),
+};
+
+/** What inspect() returns in addition to the tokens. */
+export interface InspectOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A token as the model sees it. */
 export interface InspectedToken {
@@ -88,17 +91,6 @@ export interface InspectCall {
   /** Returns tokens, attention maps and hidden states of one text, `inspect(text, options)`, or pair, `inspect({ text, text_pair }, options)`. */
   (input: string | TextPair, options?: InspectOptions): Promise<Inspection>;
 }
-
-const kOptions: OptionKinds<InspectOptions> = {
-  output_attentions: 'boolean',
-  output_logits: 'boolean',
-  output_span_kernels: 'boolean',
-  output_hidden_states: 'boolean',
-  output_attention_terms: 'boolean',
-  layers: 'other',
-  labels: 'other',
-  truncation: 'boolean',
-};
 
 export interface InspectRequest {
   input: EngineInput;

@@ -1,22 +1,30 @@
 import { PeruseError } from '../errors.js';
-import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type Run, taskOptions } from './call.js';
+import { type Given, option } from '../options.js';
+import { asList, type CallOptions, callOptions, checkString, engineOptions, type NoOptions, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of question answering. */
-export interface QuestionAnsweringOptions extends CallOptions {
+const kTask = 'question-answering';
+const kOptions = callOptions(kTask, {
   /** Number of answers, best first. Default 1, which returns an object; other numbers return a list. */
-  top_k?: number;
+  top_k: option({ kind: 'number', default: 1, flag: { short: 'k', help: 'number of answers, best first (1)' } }),
   /** Number of tokens that neighbouring windows of a long context share. Default min(max_length / 2, 128). */
-  stride?: number;
+  stride: option({ kind: 'number', default: '128, or half a window' }),
   /** Maximum length of an answer, in tokens. Default 15. */
-  max_answer_len?: number;
+  max_answer_len: option({ kind: 'number', default: 15 }),
   /** Number of tokens in a window, with the question. Default: the model's limit, at most 384. */
-  max_length?: number;
+  max_length: option({ kind: 'number', default: '384, or what the model takes' }),
   /** Whether "no answer" (an empty string) competes with the answers. Default false. */
-  handle_impossible_answer?: boolean;
+  handle_impossible_answer: option({
+    kind: 'boolean',
+    default: false,
+    flag: { name: 'impossible', help: 'allow an empty answer for "no answer"' },
+  }),
   /** Extend answers to whole words. Default true. */
-  align_to_words?: boolean;
-}
+  align_to_words: option({ kind: 'boolean', default: true }),
+});
+
+/** Options of question answering. */
+export interface QuestionAnsweringOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A part of the context that answers the question. */
 export interface Answer {
@@ -53,16 +61,6 @@ export interface QuestionAnsweringCall {
     options?: O,
   ): Promise<QuestionAnsweringOutput<string[], O>>;
 }
-
-const kTask = 'question-answering';
-const kOptions = taskOptions<QuestionAnsweringOptions>(kTask, {
-  top_k: 'number',
-  stride: 'number',
-  max_answer_len: 'number',
-  max_length: 'number',
-  handle_impossible_answer: 'boolean',
-  align_to_words: 'boolean',
-});
 
 function createCall(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {

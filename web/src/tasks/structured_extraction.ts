@@ -1,12 +1,17 @@
 // structured-extraction: fills in a schema from a text, with a GLiNER2 model.
-import { asList, type CallOptions, checkString, engineOptions, type OneOrMany, plain, type Run, taskOptions } from './call.js';
+
+import { type Given, option } from '../options.js';
+import { asList, type CallOptions, callOptions, checkString, engineOptions, type OneOrMany, plain, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of structured extraction. */
-export interface StructuredExtractionOptions extends CallOptions {
+const kTask = 'structured-extraction';
+const kOptions = callOptions(kTask, {
   /** Minimum confidence of values, inclusive; a field's own threshold wins. Default 0.5. */
-  threshold?: number;
-}
+  threshold: option({ kind: 'number', default: 0.5 }),
+});
+
+/** Options of structured extraction. */
+export interface StructuredExtractionOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** What to look for about an entity type or a relation: a description that the model reads, or settings. */
 interface Named {
@@ -105,8 +110,6 @@ export interface StructuredExtractionCall {
   ): Promise<OneOrMany<I, ExtractionResult>>;
 }
 
-const kTask = 'structured-extraction';
-const kOptions = taskOptions<StructuredExtractionOptions>(kTask, { threshold: 'number' });
 /** Levels of objects and lists in a schema, down to the choices of a field. */
 const kLevels = 6;
 

@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
-import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type Run, taskOptions } from './call.js';
+import { type Given, option } from '../options.js';
+import { asList, type CallOptions, callOptions, engineOptions, type NoOptions, nameOf, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
 /** A pair of texts, for models trained on pairs. */
@@ -8,25 +9,40 @@ export interface TextPair {
   text_pair: string;
 }
 
-/** Options of text classification. */
-export interface TextClassificationOptions extends CallOptions {
+const kTask = 'text-classification';
+const kOptions = callOptions(kTask, {
   /** Number of labels, best first; null means all. Default 1. */
-  top_k?: number | null;
+  top_k: option<number | null>({ kind: 'number', default: 1, flag: { short: 'k', help: 'number of labels, best first; 0 means all (1)' } }),
   /** How to convert logits to scores. By default the model's configuration decides. */
-  function_to_apply?: 'sigmoid' | 'softmax' | 'none';
+  function_to_apply: option({
+    kind: ['sigmoid', 'softmax', 'none'],
+    default: 'by the model',
+    flag: { name: 'function', help: 'converts logits to scores (by the model)' },
+  }),
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
-  truncation?: boolean;
+  truncation: option({
+    kind: 'boolean',
+    default: false,
+    flag: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
+  }),
   /** Divisor of the logits. Default 1. */
-  temperature?: number;
+  temperature: option({ kind: 'number', default: 1 }),
   /** Read a long text in windows that share this many tokens, and combine their scores by `windows` or `window_label`. */
-  stride?: number;
+  stride: option({ kind: 'number', default: 'none', flag: { help: 'read long texts in windows that share n tokens' } }),
   /** Number of tokens after cutting (with `truncation`) or in a window. Default: the model's limit; for windows usually at most 512. */
-  max_length?: number;
+  max_length: option({ kind: 'number', default: "the model's" }),
   /** How to combine a label's scores of all windows: the highest, or the mean. Default 'max'. */
-  windows?: 'max' | 'mean';
+  windows: option({ kind: ['max', 'mean'], default: 'max' }),
   /** Return the scores of the window in which this label's score is highest. */
-  window_label?: string;
-}
+  window_label: option({
+    kind: 'string',
+    default: 'none',
+    flag: { help: 'with --stride: print the scores of the window where this label scores highest' },
+  }),
+});
+
+/** Options of text classification. */
+export interface TextClassificationOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A label and its score. */
 export interface LabelScore {
@@ -58,18 +74,6 @@ export interface TextClassificationCall {
     options?: O,
   ): Promise<TextClassificationOutput<I, O>>;
 }
-
-const kTask = 'text-classification';
-const kOptions = taskOptions<TextClassificationOptions>(kTask, {
-  top_k: 'number',
-  function_to_apply: ['sigmoid', 'softmax', 'none'],
-  truncation: 'boolean',
-  temperature: 'number',
-  stride: 'number',
-  max_length: 'number',
-  windows: ['max', 'mean'],
-  window_label: 'string',
-});
 
 function createCall(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {

@@ -1,20 +1,28 @@
 import { PeruseError } from '../errors.js';
-import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type Run, taskOptions } from './call.js';
+import { type Given, option } from '../options.js';
+import { type CallOptions, callOptions, checkString, checkStrings, engineOptions, nameOf, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of ranking. */
-export interface TextRankingOptions extends CallOptions {
+const kTask = 'text-ranking';
+const kOptions = callOptions(kTask, {
   /** Maximum number of documents to return. Default: all. */
-  top_k?: number;
+  top_k: option({ kind: 'number', default: 'all', flag: { short: 'k', help: 'number of documents to print, best first (all)' } }),
   /** Also return the documents' texts. Default false. */
-  return_documents?: boolean;
+  return_documents: option({ kind: 'boolean', default: false }),
   /** How to convert the logit to a score. Default: as the model's sentence-transformers files say; otherwise 'sigmoid' for a single label. */
-  function_to_apply?: 'sigmoid' | 'softmax' | 'none';
+  function_to_apply: option({ kind: ['sigmoid', 'softmax', 'none'], default: 'by the model' }),
   /** The label to rank by, for a model with several labels. */
-  label?: string;
+  label: option({ kind: 'string', flag: { help: 'for a model with several labels: the label to rank by' } }),
   /** Maximum number of tokens of query and document; longer documents are cut. Default: the model's limit. */
-  max_length?: number;
-}
+  max_length: option({
+    kind: 'number',
+    default: "the model's",
+    flag: { help: "tokens that query and document are cut to (the model's, at most 512)" },
+  }),
+});
+
+/** Options of ranking. */
+export interface TextRankingOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A document and its score. */
 export interface RankedDocument {
@@ -31,15 +39,6 @@ export interface TextRankingCall {
   /** Returns the documents, best first: `rank(query, documents)`. A document that is too long is cut. */
   (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedDocument[]>;
 }
-
-const kTask = 'text-ranking';
-const kOptions = taskOptions<TextRankingOptions>(kTask, {
-  top_k: 'number',
-  return_documents: 'boolean',
-  function_to_apply: ['sigmoid', 'softmax', 'none'],
-  label: 'string',
-  max_length: 'number',
-});
 
 function createCall(run: Run): TextRankingCall {
   return async (query, documents, options = {}) => {

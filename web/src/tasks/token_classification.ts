@@ -1,20 +1,32 @@
-import { type CallOptions, type NoOptions, type OneOrMany, type Run, taskOptions, textsCall } from './call.js';
+import { type Given, option } from '../options.js';
+import { type CallOptions, callOptions, type NoOptions, type OneOrMany, type Run, textsCall } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of token classification. */
-export interface TokenClassificationOptions extends CallOptions {
+const kTask = 'token-classification';
+const kOptions = callOptions(kTask, {
   /**
    * 'none' (default) returns an item for each token. 'simple' joins neighbouring tokens with the same label. 'first', 'max' and 'average'
    * label whole words, by the word's first token, by its highest score, or by the mean of its scores.
    */
-  aggregation_strategy?: 'none' | 'simple' | 'first' | 'max' | 'average';
+  aggregation_strategy: option({
+    kind: ['none', 'simple', 'first', 'max', 'average'],
+    default: 'none',
+    flag: { name: 'aggregation', help: 'how tokens become entities (simple)' },
+  }),
   /** Labels to omit. Default ['O']. */
-  ignore_labels?: readonly string[];
+  ignore_labels: option<readonly string[]>({ kind: 'other', default: "`['O']`" }),
   /** Reads long texts in windows that share this many tokens (with an aggregation strategy); otherwise they throw 'text_too_long'. */
-  stride?: number;
+  stride: option({ kind: 'number', default: 'none', flag: { help: 'read long texts in windows that share n tokens' } }),
   /** With `stride`: number of tokens in a window. Default: the model's limit. */
-  max_length?: number;
-}
+  max_length: option({
+    kind: 'number',
+    default: "the model's",
+    flag: { help: "with --stride: number of tokens in a window (the model's limit)" },
+  }),
+});
+
+/** Options of token classification. */
+export interface TokenClassificationOptions extends CallOptions, Given<typeof kOptions> {}
 
 interface Labelled {
   score: number;
@@ -49,14 +61,6 @@ export interface TokenClassificationCall {
     options?: O,
   ): Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
 }
-
-const kTask = 'token-classification';
-const kOptions = taskOptions<TokenClassificationOptions>(kTask, {
-  aggregation_strategy: ['none', 'simple', 'first', 'max', 'average'],
-  ignore_labels: 'other',
-  stride: 'number',
-  max_length: 'number',
-});
 
 function createCall(run: Run): TokenClassificationCall {
   return textsCall(kTask, kOptions, run) as TokenClassificationCall;

@@ -1,14 +1,18 @@
-import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type Run, taskOptions } from './call.js';
+import { type Given, option } from '../options.js';
+import { asList, type CallOptions, callOptions, checkString, engineOptions, labelList, type OneOrMany, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 import { kHypothesisTemplate } from './hypothesis.js';
 
-/** Options of zero-shot classification. */
-export interface ZeroShotClassificationOptions extends CallOptions {
+const kTask = 'zero-shot-classification';
+const kOptions = callOptions(kTask, {
   /** The sentence into which a label is inserted, at {}. Default 'This example is {}.' */
-  hypothesis_template?: string;
+  hypothesis_template: option({ kind: 'string', default: '`This example is {}.`' }),
   /** Score each label independently. By default the scores of all labels sum to 1. */
-  multi_label?: boolean;
-}
+  multi_label: option({ kind: 'boolean', default: false, flag: { help: 'with --labels: score each label independently' } }),
+});
+
+/** Options of zero-shot classification. */
+export interface ZeroShotClassificationOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** The labels of a text, with their scores. */
 export interface ZeroShotClassificationOutput {
@@ -30,9 +34,6 @@ export interface ZeroShotClassificationCall {
     options?: ZeroShotClassificationOptions,
   ): Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
 }
-
-const kTask = 'zero-shot-classification';
-const kOptions = taskOptions<ZeroShotClassificationOptions>(kTask, { hypothesis_template: 'string', multi_label: 'boolean' });
 
 function createCall(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {

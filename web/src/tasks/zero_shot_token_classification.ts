@@ -1,25 +1,29 @@
+import { type Given, option } from '../options.js';
 import {
   asList,
   type CallOptions,
+  callOptions,
   checkString,
   type EngineInput,
   engineOptions,
   labelList,
   type OneOrMany,
   type Run,
-  taskOptions,
 } from './call.js';
 import type { TaskDefinition } from './definition.js';
 
-/** Options of zero-shot token classification. */
-export interface ZeroShotTokenClassificationOptions extends CallOptions {
+const kTask = 'zero-shot-token-classification';
+const kOptions = callOptions(kTask, {
   /** Minimum score, exclusive. Default 0.5. */
-  threshold?: number;
+  threshold: option({ kind: 'number', default: 0.5, flag: { help: 'with --labels: minimum score (0.5)' } }),
   /** Return no overlapping entities. Default true; with false, an entity may contain another. */
-  flat_ner?: boolean;
+  flat_ner: option({ kind: 'boolean', default: true }),
   /** The same words may have several labels. Default false. */
-  multi_label?: boolean;
-}
+  multi_label: option({ kind: 'boolean', default: false, flag: { help: 'with --labels: the same words may have several labels' } }),
+});
+
+/** Options of zero-shot token classification. */
+export interface ZeroShotTokenClassificationOptions extends CallOptions, Given<typeof kOptions> {}
 
 /** A labelled part of a text. */
 export interface LabelledSpan {
@@ -43,13 +47,6 @@ export interface ZeroShotTokenClassificationCall {
     options?: ZeroShotTokenClassificationOptions,
   ): Promise<OneOrMany<I, LabelledSpan[]>>;
 }
-
-const kTask = 'zero-shot-token-classification';
-const kOptions = taskOptions<ZeroShotTokenClassificationOptions>(kTask, {
-  threshold: 'number',
-  flat_ner: 'boolean',
-  multi_label: 'boolean',
-});
 
 function createCall(run: Run): ZeroShotTokenClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {

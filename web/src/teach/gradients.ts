@@ -1,6 +1,6 @@
 // What peruse/teach adds to models and pipelines: model.teach(), and gradients for explain(), which read the model again in a training worker.
 import { chooseThreads } from '../engine/variant.js';
-import { mostThreads } from '../env.js';
+import { env, mostThreads } from '../env.js';
 import { PeruseError, toPeruseError, unlessAborted } from '../errors.js';
 import type { Gradients, LoadedFrom, Training } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
@@ -70,7 +70,7 @@ async function openWorker({ startWorker }: TeachRuntime, { task, spec, options }
     }
   }
   const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
-  const wasm = engineFolder(options.wasm_path, platform().paths.baseUrl());
+  const wasm = engineFolder(env.filesPath, platform().paths.baseUrl());
   const port = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
   const worker = new TeachWorker(port);
   signal.addEventListener('abort', () => worker.dispose());

@@ -3,6 +3,7 @@
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { letEventsIn } from '../events.js';
 import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
+import { parseObject } from '../sources/json.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
@@ -181,7 +182,7 @@ class Lesson {
 function modelLabels(texts: readonly NamedFile[]): string[] {
   const config = texts.find(({ name }) => name === 'config.json');
   try {
-    const { id2label } = JSON.parse(new TextDecoder().decode(config?.content)) as { id2label?: Record<string, string> };
+    const { id2label } = parseObject('config.json', config?.content ?? new Uint8Array()) as { id2label?: Record<string, string> };
     return Object.entries(id2label ?? {})
       .sort(([a], [b]) => Number(a) - Number(b))
       .map(([, label]) => String(label));

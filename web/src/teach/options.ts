@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
+import { checkOptions, type OptionKind } from '../options.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { TeachTask } from '../tasks/training.js';
@@ -110,10 +110,6 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   max_length?: number;
   /** Number of threads, 1 to 16. Default 'auto', at most `env.threads`. It does not change the result. */
   threads?: number | 'auto';
-  /** The URL of a folder with peruse-teach.wasm and peruse-teach-threads.wasm. Default: `env.filesPath`, or the package's own. */
-  wasm_path?: string | URL;
-  /** The same as `wasm_path`, by its earlier name. */
-  wasmPath?: string | URL;
 }
 
 interface TeachOption {
@@ -144,6 +140,7 @@ const kTeachOptions = {
   lora_targets: { kind: 'other', of: 'lora', onlyTeach: true },
   max_length: { kind: 'number', passedOn: true },
   method: { kind: 'other', onlyTeach: true },
+  local_files_only: { kind: 'boolean' },
   offline: { kind: 'boolean' },
   patience: { kind: 'number', passedOn: true, of: 'epochs' },
   problem_type: { kind: 'other', onlyTeach: true },
@@ -156,9 +153,8 @@ const kTeachOptions = {
   token: { kind: 'string' },
   validation: { kind: 'other' },
   warmup: { kind: 'number', passedOn: true, of: 'steps' },
-  wasm_path: { kind: 'other' },
   weight_decay: { kind: 'number', passedOn: true, of: 'steps' },
-} as const satisfies Record<OptionName<TeachOptions>, TeachOption>;
+} as const satisfies Record<keyof TeachOptions, TeachOption>;
 
 type Table = typeof kTeachOptions;
 const kEntries = Object.entries(kTeachOptions) as [keyof Table, TeachOption][];
@@ -166,10 +162,9 @@ const kEntries = Object.entries(kTeachOptions) as [keyof Table, TeachOption][];
 /** The options that pretrain() does not have. */
 export type OnlyTeachOption = { [O in keyof Table]: Table[O] extends { onlyTeach: true } ? O : never }[keyof Table];
 
-/** The kinds of the options of teach(), or of those that pretrain() has, too. */
-export function teachOptionKinds(isPretraining = false): Record<keyof Table, OptionKind> {
-  const entries = kEntries.filter(([, { onlyTeach }]) => !(isPretraining && onlyTeach));
-  return Object.fromEntries(entries.map(([name, { kind }]) => [name, kind])) as Record<keyof Table, OptionKind>;
+/** The options of teach(), or of those that pretrain() has, too. */
+export function teachSchema(isPretraining = false): Readonly<Record<string, { kind: OptionKind }>> {
+  return Object.fromEntries(kEntries.filter(([, { onlyTeach }]) => !(isPretraining && onlyTeach)));
 }
 
 /** The options that only have an effect on training in steps, in epochs, or on LoRA. */
@@ -183,7 +178,7 @@ const kSift = 4;
 const kProblems: readonly ProblemType[] = ['single_label_classification', 'multi_label_classification', 'regression'];
 
 export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): TeachOptions<T> {
-  const options = checkLoadOptions(given, teachOptionKinds() as Record<OptionName<TeachOptions<T>>, OptionKind>, 'teaching');
+  const options = checkOptions(given, teachSchema(), 'teaching');
   const { labels, lora_targets: targets, problem_type: problem, class_weights: weights } = options;
   for (const [name, list] of [
     ['labels', labels],

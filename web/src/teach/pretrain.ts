@@ -1,5 +1,6 @@
+import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
-import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
+import { checkOptions } from '../options.js';
 import { platform } from '../platform/current.js';
 import { engineFolder } from '../platform/engine_folder.js';
 import type { Source } from '../sources/source.js';
@@ -9,7 +10,7 @@ import { definitionOf } from '../tasks/tasks.js';
 import { type PretrainedTask, type PretrainObjective, pretrainedTask } from '../tasks/training.js';
 import type { PlainExample } from './examples.js';
 import { engineSettings, type TeachOptions } from './options.js';
-import { kPretrainKinds, type PretrainOptions } from './pretrain_options.js';
+import { kPretrainOptions, type PretrainOptions } from './pretrain_options.js';
 import { assembleTaught, type Taught } from './taught.js';
 import { runLesson, type TeachRuntime } from './teach.js';
 import type { LessonRequest } from './teach_calls.js';
@@ -28,7 +29,7 @@ export async function pretrainWith<O extends PretrainObjective>(
     if (task === undefined) {
       throw new PeruseError('invalid_argument', `The objective must be 'mlm' or 'rtd', not ${show(objective)}.`);
     }
-    options = checkLoadOptions(settings, kPretrainKinds as Record<OptionName<PretrainOptions>, OptionKind>, 'pre-training');
+    options = checkOptions(settings, kPretrainOptions, 'pre-training');
     for (const name of ['generator', 'detection_weight'] as const) {
       if (objective === 'mlm' && options[name] !== undefined) throw new PeruseError('invalid_argument', `${name} is for 'rtd'.`);
     }
@@ -53,7 +54,7 @@ function prepare(task: TrainingTask, lines: readonly string[], options: Pretrain
   }
   return {
     task,
-    wasm: engineFolder(options.wasm_path, platform().paths.baseUrl()),
+    wasm: engineFolder(env.filesPath, platform().paths.baseUrl()),
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },

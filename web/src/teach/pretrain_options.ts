@@ -1,6 +1,6 @@
-import type { OptionKind } from '../load_options.js';
+import type { OptionKind } from '../options.js';
 import type { Source } from '../sources/source.js';
-import { type OnlyTeachOption, type TeachOptions, teachOptionKinds } from './options.js';
+import { type OnlyTeachOption, type TeachOptions, teachSchema } from './options.js';
 
 /** Pre-training options. Defaults are those of teach() unless stated otherwise. */
 export interface PretrainOptions extends Omit<TeachOptions, OnlyTeachOption | 'validation'> {
@@ -14,9 +14,9 @@ export interface PretrainOptions extends Omit<TeachOptions, OnlyTeachOption | 'v
   generator?: Source;
 }
 
-export const kPretrainKinds: Record<string, OptionKind> = {
-  ...teachOptionKinds(/*isPretraining=*/ true),
-  detection_weight: 'number',
-  generator: 'other',
-  mask_share: 'number',
+export const kPretrainOptions: Readonly<Record<string, { kind: OptionKind }>> = {
+  ...teachSchema(/*isPretraining=*/ true),
+  detection_weight: { kind: 'number' },
+  generator: { kind: 'other' },
+  mask_share: { kind: 'number' },
 };

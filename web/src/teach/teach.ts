@@ -1,5 +1,5 @@
 import { chooseThreads } from '../engine/variant.js';
-import { envNotices, mostThreads } from '../env.js';
+import { env, envNotices, mostThreads } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { platform } from '../platform/current.js';
@@ -71,7 +71,7 @@ function prepare<T extends TeachTask>(
   if (Array.isArray(validation) && validation.length === 0) notices.push('validation is an empty list: nothing is held out.');
   return {
     task,
-    wasm: engineFolder(options.wasm_path, platform().paths.baseUrl()),
+    wasm: engineFolder(env.filesPath, platform().paths.baseUrl()),
     examples: plain,
     validation: held,
     method: method === undefined ? undefined : engineMethod(method),

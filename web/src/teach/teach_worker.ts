@@ -4,9 +4,8 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { startHelper } from '../engine/helper_browser.js';
 import { importOnnx } from '../worker/import_onnx_browser.js';
-import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
+import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
-import { serveMembers } from '../worker/serve.js';
 import { TeachHost } from './lesson.js';
 import type { TeachBuild, TrainerRuntime } from './open_trainer.js';
 
@@ -24,9 +23,4 @@ const kRuntime: TrainerRuntime = {
 
 declare const self: WorkerScope<WorkerRequest>;
 
-serveMembers(
-  (message, transfer = []) => self.postMessage(message, transfer),
-  (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
-  (report) => new TeachHost(report, kRuntime),
-  () => closeLater(self),
-);
+serveInBrowser(self, createThreaded as ModuleFactory<never>, (report) => new TeachHost(report, kRuntime));

@@ -5,7 +5,7 @@ import { startModule } from '../engine/start_module.js';
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
-import { checkLoadOptions, type OptionKind, type OptionName } from '../load_options.js';
+import { checkOptions, type Given, kSourceOptions, option } from '../options.js';
 import { engineFiles } from '../platform/engine_folder.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
 import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
@@ -24,33 +24,19 @@ import {
 import type { WasmModule } from '../web_types.js';
 import { tokenizerRuntime } from './runtime.js';
 
-/** How to load a tokenizer. */
-export interface TokenizerOptions extends SourceOptions {
+const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */
-  progress_callback?: ProgressCallback;
+  progress_callback: option<ProgressCallback>({ kind: 'function' }),
   /** Cancels loading. */
-  signal?: AbortSignal;
-  /** The URL of a folder with peruse-tokenizer.wasm, instead of the package's own. Default: `env.filesPath`. */
-  wasm_path?: string | URL;
+  signal: option({ kind: 'signal' }),
   /** The compiled peruse-tokenizer.wasm, for hosts that do not allow compilation at run time (Cloudflare's workers). */
-  wasm_module?: WasmModule;
-  /** The same as `wasm_path`, by its earlier name. */
-  wasmPath?: string | URL;
-  /** The same as `wasm_module`, by its earlier name. */
-  wasmModule?: WasmModule;
-}
+  wasm_module: option<WasmModule>({ kind: 'other' }),
+};
+
+/** How to load a tokenizer. */
+export interface TokenizerOptions extends SourceOptions, Given<typeof kLoadOptions> {}
 
 const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // the loaders' types are declared as those of the engine's build
-
-const kLoadOptions: Record<OptionName<TokenizerOptions>, OptionKind> = {
-  offline: 'boolean',
-  progress_callback: 'function',
-  revision: 'string',
-  signal: 'signal',
-  token: 'string',
-  wasm_module: 'other',
-  wasm_path: 'other',
-};
 
 /** A model's tokenizer, without the model. Its calls are synchronous. */
 export class Tokenizer {
@@ -77,7 +63,7 @@ export class Tokenizer {
    */
   static async from_pretrained(source: Source, options: TokenizerOptions = {}): Promise<Tokenizer> {
     try {
-      const { engine, report } = await load(source, checkLoadOptions(options, kLoadOptions));
+      const { engine, report } = await load(source, checkOptions(options, { ...kLoadOptions, ...kSourceOptions }));
       return new Tokenizer(engine, report);
     } catch (error) {
       throw asArgumentError(error);
@@ -130,7 +116,7 @@ export class Tokenizer {
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
   const runtime = tokenizerRuntime();
   const { paths } = runtime;
-  const wasm = engineFiles({ ...options, wasm_path: options.wasm_path ?? env.filesPath }, paths.baseUrl());
+  const wasm = engineFiles({ ...options, filesFolder: env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);

@@ -101,7 +101,7 @@ export class LocalHost implements Host {
 
   async #load(request: LoadRequest): Promise<LoadReport> {
     const report = await this.#use(request);
-    if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
+    if (report.deviceChoice.device === 'webgpu') {
       this.#recovery = { ...request, device: 'webgpu', dtype: report.dtype };
     }
     return report;

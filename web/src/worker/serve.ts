@@ -23,8 +23,14 @@ export function serve(
   runtime: Runtime,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
-  const makeHost = (report: ProgressCallback, other?: LocalHost) => other?.another(report) ?? new LocalHost(report, runtime);
-  serveMembers(post, onRequest, makeHost, close);
+  serveMembers(post, onRequest, hostsWith(runtime), close);
+}
+
+/** Makes the host of a member; `other` is that of another member, if there is one. */
+export type MakeHost<H> = (report: (progress: unknown) => void, other: H | undefined) => H;
+
+export function hostsWith(runtime: Runtime): MakeHost<LocalHost> {
+  return (report: ProgressCallback, other) => other?.another(report) ?? new LocalHost(report, runtime);
 }
 
 /**
@@ -35,7 +41,7 @@ export function serve(
 export function serveMembers<H extends Served>(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
-  makeHost: (report: (progress: unknown) => void, other: H | undefined) => H,
+  makeHost: MakeHost<H>,
   close: (isClean: boolean) => void | Promise<void> = () => {},
 ): void {
   const hosts = new Map<number, H>();

@@ -4,6 +4,7 @@ import { describeError, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
 import type { Preparation } from './listen_browser.js';
 import type { WorkerMessage, WorkerPort, WorkerRequest } from './messages.js';
+import { LifeWatch, lockName } from './sign_of_life.js';
 
 const kAttempts = 3;
 
@@ -24,10 +25,13 @@ export function workerScript(name: string, folder: string | undefined, bundled: 
 /** `threads` is the number of threads for its work, including the worker itself. Throws 'worker_died'. */
 export async function startBrowserWorker(script: WorkerScript, threads: number): Promise<WorkerPort> {
   for (let attempt = 1; ; ++attempt) {
+    const refused = watchPolicy();
     const worker = await startWorker(script);
-    const reasonOf = (event: ErrorEvent) => event.message || notLoaded(script);
+    const reasonOf = (event: ErrorEvent) => event.message || (refused() ?? notLoaded(script));
+    const lock = lockName();
+    if (lock !== undefined) worker.postMessage({ lock } satisfies Preparation);
     try {
-      return portOf(worker, reasonOf, threads > 1 ? await prepare(worker, threads - 1, reasonOf) : undefined);
+      return portOf(worker, lock, reasonOf, threads > 1 ? await prepare(worker, threads - 1, reasonOf) : undefined);
     } catch (error) {
       endWorker(worker);
       if (attempt === kAttempts)
@@ -41,9 +45,44 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
   try {
     return make();
   } catch (error) {
+    if (error instanceof TypeError && 'trustedTypes' in globalThis) return startTrusted(address, error);
     if (!(error instanceof DOMException && error.name === 'SecurityError')) throw notStarted(describeError(error), error);
     return startForeign(address);
   }
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL(url: string): URL };
+}
+
+/** Starts a worker on a page that requires trusted types, by a policy that the page must allow. */
+function startTrusted(address: string, cause: unknown): Worker {
+  try {
+    const types = (globalThis as unknown as { trustedTypes: TrustedTypes }).trustedTypes;
+    policy ??= types.createPolicy('peruse', { createScriptURL: (url) => url });
+    return new Worker(policy.createScriptURL(address), { type: 'module', name: 'peruse' });
+  } catch {
+    throw new PeruseError(
+      'unsupported',
+      "The page's policy (require-trusted-types-for) forbids workers. Allow the policy 'peruse' (trusted-types peruse), or use worker: false.",
+      { cause },
+    );
+  }
+}
+
+let policy: ReturnType<TrustedTypes['createPolicy']> | undefined; // a page may create it only once
+
+/** Returns a function that says whether the page's policy has refused a worker since. */
+function watchPolicy(): () => string | undefined {
+  let refused: string | undefined;
+  const listener = ({ effectiveDirective: directive }: SecurityPolicyViolationEvent) => {
+    if (/^(worker|child|script|default)-src/.test(directive)) refused = directive;
+  };
+  globalThis.addEventListener?.('securitypolicyviolation', listener as EventListener);
+  setTimeout(() => globalThis.removeEventListener?.('securitypolicyviolation', listener as EventListener), patience.threads);
+  return () =>
+    refused &&
+    `the page's Content-Security-Policy forbids it (${refused}). Allow worker-src for the package's files, or use worker: false.`;
 }
 
 /** Starts another origin's script by a blob that imports it, because workers need the page's origin. The page's policy must allow blobs. */
@@ -93,18 +132,29 @@ function notStarted(reason: string, cause?: unknown): PeruseError {
   return new PeruseError('worker_died', `The worker can't be started: ${reason}`, { cause });
 }
 
-function portOf(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort {
+function portOf(worker: Worker, lock: string | undefined, reasonOf: ReasonOf, trouble?: string): WorkerPort {
+  let watch: LifeWatch | undefined;
   return {
-    post: (message, transfer = []) => worker.postMessage(message, transfer),
+    post: (message, transfer = []) => {
+      worker.postMessage(message, transfer);
+      if (message.kind === 'call') watch?.begin();
+    },
     onMessage: (listener) => {
-      worker.onmessage = (event: MessageEvent<WorkerMessage>) => listener(event.data);
+      worker.onmessage = ({ data }: MessageEvent<WorkerMessage>) => {
+        watch?.heard(data.kind === 'reply' || data.kind === 'error');
+        listener(data);
+      };
     },
     onDeath: (listener) => {
+      if (lock !== undefined) watch = new LifeWatch(lock, () => listener('it was ended from outside.'));
       if (trouble !== undefined) listener(trouble);
       worker.onerror = (event) => listener(reasonOf(event));
       worker.onmessageerror = () => listener('a message could not be read.');
     },
-    terminate: () => endWorker(worker),
+    terminate: () => {
+      watch?.stop();
+      endWorker(worker);
+    },
   };
 }
 

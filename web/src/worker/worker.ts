@@ -1,10 +1,10 @@
 // The module worker in browsers: a host, or a thread of an engine. A page without workers imports this file into its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-import { closeLater, listen, type WorkerScope } from './listen_browser.js';
+import { serveInBrowser, type WorkerScope } from './listen_browser.js';
 import type { WorkerRequest } from './messages.js';
 import { browserRuntime } from './runtime_browser.js';
-import { serve } from './serve.js';
+import { hostsWith } from './serve.js';
 
 export { LocalHost } from './local_host.js';
 export { browserRuntime };
@@ -12,10 +12,5 @@ export { browserRuntime };
 declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };
 
 if (self.name === 'peruse' && self.document === undefined) {
-  serve(
-    (message, transfer = []) => self.postMessage(message, transfer),
-    (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
-    browserRuntime,
-    () => closeLater(self),
-  );
+  serveInBrowser(self, createThreaded as ModuleFactory<never>, hostsWith(browserRuntime));
 }

@@ -1,18 +1,17 @@
 import { env, PeruseError, type Pipeline, type PipelineOptions, pipeline, SemanticIndex } from 'peruse';
 import { embeddingModel } from 'peruse/ai-sdk';
 import { PeruseEmbeddingFunction } from 'peruse/chroma';
-import { convertCheckpoint } from 'peruse/convert';
 import { pipeline as inlinePipeline } from 'peruse/inline';
 import { isolate } from 'peruse/isolate';
 import { PeruseEmbeddings } from 'peruse/langchain';
+import { convert, quantize, shrink, trim } from 'peruse/models';
 import { peruseEmbeddings } from 'peruse/orama';
-import { quantizeCheckpoint } from 'peruse/quantize';
 import { usePipeline } from 'peruse/react';
 import { pipeline as serviceWorkerPipeline } from 'peruse/service-worker';
 import { teach } from 'peruse/teach';
 import { Tokenizer } from 'peruse/tokenizer';
 
-export const unused = [env, SemanticIndex, inlinePipeline, convertCheckpoint, isolate, quantizeCheckpoint, serviceWorkerPipeline, teach];
+export const unused = [env, SemanticIndex, inlinePipeline, convert, isolate, quantize, shrink, trim, serviceWorkerPipeline, teach];
 export const adapters = [embeddingModel, PeruseEmbeddingFunction, PeruseEmbeddings, peruseEmbeddings, usePipeline];
 
 export async function label(text: string, options: PipelineOptions): Promise<string> {

@@ -1,10 +1,9 @@
-import { convertCheckpoint } from 'peruse/convert';
-import { quantizeCheckpoint } from 'peruse/quantize';
+import { convert, quantize, shrink, trim } from 'peruse/models';
 import { teach } from 'peruse/teach';
 import { Tokenizer } from 'peruse/tokenizer';
 import { PeruseError, pipeline, type PipelineOptions, SemanticIndex } from 'peruse';
 
-export const unused = [SemanticIndex, convertCheckpoint, quantizeCheckpoint, teach];
+export const unused = [SemanticIndex, convert, quantize, shrink, trim, teach];
 
 export async function label(text: string, options: PipelineOptions): Promise<string> {
   const classify = await pipeline('text-classification', 'user/model', options);

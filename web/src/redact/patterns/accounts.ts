@@ -18,13 +18,18 @@ const kCardCue = wordsOf('(?:credit|debit)? ?cards?', 'visa', 'master ?card', 'a
 const kCueReach = 40;
 
 export function findCards(text: string): TextRange[] {
-  return numbersIn('luhn', text, (found) => {
-    const digits = cardDigits(found.groups.join(''))!;
-    if (!kNetworks.some(([first, ...lengths]) => first.test(digits) && lengths.includes(digits.length))) return false;
-    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, found.start - 5), found.start)); // the digits continue a longer number
-    if (isRest && digits.length !== 16) return false;
-    return isPrinted(found) || isCuedBefore(text, found, kCardCue, kCueReach);
-  });
+  return numbersIn(
+    'luhn',
+    text,
+    (found) => {
+      const digits = cardDigits(found.groups.join(''))!;
+      if (!kNetworks.some(([first, ...lengths]) => first.test(digits) && lengths.includes(digits.length))) return false;
+      const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, found.start - 5), found.start)); // the digits continue a longer number
+      if (isRest && digits.length !== 16) return false;
+      return isPrinted(found) || isCuedBefore(text, found, kCardCue, kCueReach);
+    },
+    /[2-6]/,
+  );
 }
 
 /** Whether the groups are those of cards: one, blocks of four, 4-6-5 (American Express) and 4-6-4, or digits spaced out. */
@@ -40,9 +45,14 @@ function isPrinted({ groups }: GroupedNumber): boolean {
 const kManyDigits = 12;
 
 export function findIbans(text: string): TextRange[] {
-  return numbersIn('iban', text, ({ groups }) => {
-    const code = groups.join('');
-    const isPrintedSo = groups.length === 1 || (groups.slice(0, -1).every(({ length }) => length === 4) && code === code.toUpperCase());
-    return isPrintedSo || code.replaceAll(/\D/g, '').length >= kManyDigits;
-  });
+  return numbersIn(
+    'iban',
+    text,
+    ({ groups }) => {
+      const code = groups.join('');
+      const isPrintedSo = groups.length === 1 || (groups.slice(0, -1).every(({ length }) => length === 4) && code === code.toUpperCase());
+      return isPrintedSo || code.replaceAll(/\D/g, '').length >= kManyDigits;
+    },
+    /[a-z]/i,
+  );
 }

@@ -1,0 +1,21 @@
+// Reads sentence_bert_config.json, the settings of sentence-transformers' Transformer module, in the formats of all its releases.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+#include "core/tasks/model_file.h"
+#include "core/tasks/sentence_modules.h"
+
+namespace peruse {
+
+// The module's task: the encoder's last hidden states, or the logits of a sequence classifier (cross-encoders).
+enum class TransformerTask { kFeatures, kLogits };
+
+// Reads the length limit and lower-casing into `modules`. Members that do not change results are ignored. Errors: kMalformedFile;
+// kUnsupported, with the name of the member, for every other one.
+Status ReadTransformerModule(const ReadModelFile& read, std::string_view folder, TransformerTask task,
+                             SentenceModules* modules);
+
+}  // namespace peruse
