@@ -52,6 +52,9 @@ describe('options of a load', () => {
   });
 
   test("transformers.js's names mean the same", () => {
+    expect(checkPipelineOptions('fill-mask', { quantized: true })).toEqual({ dtype: 'q8' });
+    expect(checkPipelineOptions('fill-mask', { quantized: false })).toEqual({ dtype: 'fp32' });
+    expect(checkPipelineOptions('fill-mask', { quantized: true, dtype: 'q4' })).toEqual({ dtype: 'q4' });
     expect(checkPipelineOptions('fill-mask', { local_files_only: true })).toEqual({ offline: true });
     expect(checkPipelineOptions('fill-mask', { device: 'wasm', dtype: null as never })).toEqual({ device: 'wasm' });
   });

@@ -68,6 +68,8 @@ export const kLoadOptions = {
     default: 'auto',
     flag: { value: 'precision', help: 'precision: fp32, fp16, q8, q4; of ONNX files also int8, uint8, q4f16, bnb4 (auto)' },
   }),
+  /** The precision as transformers.js 2 names it: true means `dtype: 'q8'`, false `dtype: 'fp32'`. Ignored if `dtype` is given. */
+  quantized: option({ kind: 'boolean' }),
   /**
    * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
    * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
@@ -164,7 +166,8 @@ function checked(given: AnyPipelineOptions, whose: string, has: (name: string, t
   const tasks = tasksByOption();
   const all = Object.entries({ ...kLoadOptions, ...kSourceOptions, ...kOwnOptions });
   const schema = Object.fromEntries(all.filter(([name]) => has(name, tasks.get(name))));
-  return checkOptions(given, schema, whose, Object.fromEntries(tasks));
+  const { quantized, ...options } = checkOptions(given, schema, whose, Object.fromEntries(tasks));
+  return quantized === undefined ? options : { dtype: quantized ? 'q8' : 'fp32', ...options };
 }
 
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
