@@ -73,6 +73,12 @@ test.each([
   expect(named.sort()).toEqual(owners.split(', ').sort());
 });
 
+test("text-classification takes transformers.js 2's topk", async () => {
+  const classify = await load('text-classification', 'convbert-sequence');
+  expect(await classify('t1', { topk: 2 })).toEqual(await classify('t1', { top_k: 2 }));
+  expect(await classify('t1', { topk: 3, top_k: 1 })).toHaveLength(1);
+});
+
 test('fill-mask returns one shape for each form of the call', async () => {
   const { files } = await readTiny('convbert-masked-lm');
   const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as { added_tokens: object[] };

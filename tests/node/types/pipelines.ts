@@ -33,6 +33,8 @@ export async function textClassification(k: number, unsure: string | string[]) {
   is<typeof manyAll, LabelScore[][]>(true);
   const manyThree = await classify(['a', { text: 'a', text_pair: 'b' }], { top_k: 3, function_to_apply: 'sigmoid' });
   is<typeof manyThree, LabelScore[][]>(true);
+  const manyTwo = await classify(['a', 'b'], { topk: 2 });
+  is<typeof manyTwo, LabelScore[][]>(true);
   const manyUnknown = await classify(['a', 'b'], { top_k: k });
   is<typeof manyUnknown, LabelScore[] | LabelScore[][]>(true);
   const either = await classify(unsure);
@@ -40,7 +42,7 @@ export async function textClassification(k: number, unsure: string | string[]) {
   // @ts-expect-error: not a text
   await classify(7);
   // @ts-expect-error: no such option
-  await classify('a', { topk: 2 });
+  await classify('a', { topK: 2 });
   // @ts-expect-error: no such function
   await classify('a', { function_to_apply: 'max' });
   // @ts-expect-error: question answering's

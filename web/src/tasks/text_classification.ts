@@ -13,6 +13,8 @@ const kTask = 'text-classification';
 const kOptions = callOptions(kTask, {
   /** Number of labels, best first; null means all. Default 1. */
   top_k: option<number | null>({ kind: 'number', default: 1, flag: { short: 'k', help: 'number of labels, best first; 0 means all (1)' } }),
+  /** transformers.js 2's name of `top_k`. Ignored if `top_k` is given. */
+  topk: option<number | null>({ kind: 'number' }),
   /** How to convert logits to scores. By default the model's configuration decides. */
   function_to_apply: option({
     kind: ['sigmoid', 'softmax', 'none'],
@@ -57,7 +59,7 @@ type ClassifierInput = string | TextPair;
 
 /** A list of labels for one text. For several texts one label each, or a list each if `top_k` is not 1. */
 export type TextClassificationOutput<I, O> = I extends readonly unknown[]
-  ? O extends { top_k: infer K }
+  ? O extends { top_k: infer K } | { topk: infer K }
     ? K extends 1 | undefined
       ? LabelScore[]
       : number extends K
@@ -77,7 +79,8 @@ export interface TextClassificationCall {
 
 function createCall(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
-    const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    const { topk = 1, ...given } = engineOptions(kTask, kOptions, options);
+    const settings = { top_k: topk, ...given };
     const inputs = asList(input).map((item, index) => classifierInput(item, index));
     const results = (await run(inputs, settings, options)) as LabelScore[][];
     if (!Array.isArray(input)) return results[0];
