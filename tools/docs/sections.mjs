@@ -4,7 +4,10 @@
 export const kSections = [
   ['Start', ['docs/README.md', 'docs/models.md', 'docs/coming-from-transformers-js.md', 'docs/recipes.md']],
   ['Tasks', ['docs/tasks/README.md', /^docs\/tasks\//]],
-  ['More than answers', ['docs/teach.md', 'docs/explain.md', 'docs/inspect.md', 'docs/tokenizer.md', /^docs\/guides\//]],
+  [
+    'More than answers',
+    ['docs/teach.md', 'docs/explain.md', 'docs/inspect.md', 'docs/tokenizer.md', 'docs/commands.md', /^docs\/guides\//],
+  ],
   ['Pages, apps and servers', ['docs/bundlers.md', 'docs/browsers.md', 'docs/webgpu.md', 'docs/precision.md', 'docs/security.md']],
   ['When something goes wrong', ['docs/errors.md', 'docs/limits.md', /^docs\/[\w-]+\.md$/]],
   ['Models of the demo', [/^models\//]],
