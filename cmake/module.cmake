@@ -39,6 +39,7 @@ function(peruse_module target name library)
     -sABORTING_MALLOC=0         # malloc returns null instead of aborting
     -sWASM_BIGINT=1
     -sEXPORTED_RUNTIME_METHODS=HEAPU8
+    --profiling-funcs           # functions' names, which tools/build.mjs moves into a file next to the module
   )
   if(PERUSE_THREADS)
     # The caller sets pthreadPoolSize, the number of threads without the calling one; they start before the module is ready. Disposing of a

@@ -2,7 +2,7 @@
 // Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach,teach-threads]
 //   [--native debug|release]
 // Without options: all wasm builds (web/wasm), the TypeScript (web/dist, web/bundle) and the demo page (web/demo).
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { glueOf, kBeside, kVariants } from './variants.mjs';
+import { splitNames } from './wasm_names.mjs';
 
 const kProcesses = Number(process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism());
 
@@ -61,7 +62,9 @@ export function buildVariant(variant, out = join(root, 'web/wasm')) {
   const folder = buildPreset(preset, [target]);
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;
-  copyFileSync(join(folder, `${name}.wasm`), join(out, `${name}.wasm`));
+  const { wasm, symbols } = splitNames(readFileSync(join(folder, `${name}.wasm`)));
+  writeFileSync(join(out, `${name}.wasm`), wasm);
+  writeFileSync(join(out, `${name}.symbols`), symbols); // for tests/node/engine_code.test.ts
   writeFileSync(join(out, glueOf(variant)), withoutNames(readFileSync(join(folder, `${name}.mjs`), 'utf8'), variant));
   return `${(statSync(join(out, `${name}.wasm`)).size / 1024).toFixed(0)} KB`;
 }
@@ -79,7 +82,7 @@ function checkGlue() {
 
 function removeOtherBuilds() {
   const out = join(root, 'web/wasm');
-  const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, glueOf(variant)]));
+  const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, `peruse-${variant}.symbols`, glueOf(variant)]));
   for (const name of existsSync(out) ? readdirSync(out) : []) {
     if (!known.has(name)) rmSync(join(out, name), { recursive: true });
   }

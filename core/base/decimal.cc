@@ -89,6 +89,60 @@ double Rounded(uint64_t quotient, int32_t shift, bool has_rest) {
   return std::ldexp(static_cast<double>(kept), dropped - shift);
 }
 
+// digits[0].digits[1]digits[2]... * 10^exponent
+struct Decimal {
+  std::string digits;
+  int32_t exponent = 0;
+};
+
+// Adds one to the last digit.
+void RoundUp(Decimal* number) {
+  for (size_t i = number->digits.size(); i-- > 0;) {
+    if (number->digits[i]++ != '9') return;
+    number->digits[i] = '0';
+  }
+  number->digits.insert(number->digits.begin(), '1');
+  number->digits.pop_back();
+  ++number->exponent;
+}
+
+// Precondition: magnitude > 0.
+Decimal DigitsOf(double magnitude, int32_t count) {
+  int32_t exponent = 0;
+  const auto significand = static_cast<uint64_t>(std::ldexp(std::frexp(magnitude, &exponent), 53));
+  Natural numerator(static_cast<uint32_t>(significand >> 32)), denominator(1);
+  numerator.ShiftLeft(32);
+  numerator.MultiplyAdd(1, static_cast<uint32_t>(significand));
+  (exponent > 53 ? numerator : denominator).ShiftLeft(std::abs(exponent - 53));
+  // The quotient is magnitude / 10^result.exponent, from 1 to 10. The estimate may be too low by one.
+  Decimal result;
+  result.exponent = static_cast<int32_t>(std::floor((exponent - 1) * 0.30102999566398120));
+  (result.exponent > 0 ? denominator : numerator).MultiplyByPowerOfTen(std::abs(result.exponent));
+  Natural ten = denominator;
+  ten.MultiplyAdd(10, 0);
+  if (!numerator.IsLess(ten)) {
+    denominator = ten;
+    ++result.exponent;
+  }
+  for (; count > 0; --count) {
+    char digit = '0';
+    for (; !numerator.IsLess(denominator); ++digit) numerator.Subtract(denominator);
+    result.digits.push_back(digit);
+    numerator.MultiplyAdd(10, 0);
+  }
+  denominator.MultiplyAdd(5, 0);  // half of a digit, because the rest was multiplied by 10
+  const bool is_odd = (result.digits.back() - '0') % 2 != 0;
+  if (denominator.IsLess(numerator) || (is_odd && !numerator.IsLess(denominator))) RoundUp(&result);
+  return result;
+}
+
+std::string WithoutExponent(const Decimal& number) {
+  const int32_t count = static_cast<int32_t>(number.digits.size()), whole = number.exponent + 1;
+  if (whole <= 0) return "0." + std::string(static_cast<size_t>(-whole), '0') + number.digits;
+  if (whole >= count) return number.digits + std::string(static_cast<size_t>(whole - count), '0');
+  return number.digits.substr(0, static_cast<size_t>(whole)) + "." + number.digits.substr(static_cast<size_t>(whole));
+}
+
 }  // namespace
 
 double DecimalToDouble(std::string_view text) {
@@ -135,6 +189,29 @@ double DecimalToDouble(std::string_view text) {
     quotient |= 1;
   }
   return sign * Rounded(quotient, shift, has_rest || digits.bits() > 0);
+}
+
+std::string DoubleToDecimal(double value, int32_t digits) {
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (value == 0) return sign + "0";
+  Decimal number = DigitsOf(std::fabs(value), digits);
+  number.digits.resize(number.digits.find_last_not_of('0') + 1);
+  if (number.exponent >= -4 && number.exponent < digits) return sign + WithoutExponent(number);
+  std::string text = sign + number.digits;
+  if (number.digits.size() > 1) text.insert(sign.size() + 1, ".");
+  const int32_t power = std::abs(number.exponent);
+  return text + (number.exponent < 0 ? "e-" : "e+") + (power < 10 ? "0" : "") + std::to_string(power);
+}
+
+std::string ShortestDecimal(double value) {
+  const std::string sign = std::signbit(value) ? "-" : "";
+  const double magnitude = std::fabs(value);
+  std::string text = "0";
+  for (int32_t digits = 1; magnitude > 0 && digits <= 17; ++digits) {
+    text = WithoutExponent(DigitsOf(magnitude, digits));
+    if (DecimalToDouble(text) == magnitude) break;
+  }
+  return sign + text + (text.find('.') == std::string::npos ? ".0" : "");
 }
 
 }  // namespace peruse

@@ -1,8 +1,8 @@
 #include "core/base/json_writer.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "core/base/decimal.h"
 #include "core/base/memory.h"
 
 namespace peruse {
@@ -63,9 +63,7 @@ void JsonWriter::Double(double value) {
     return Null();
   }
   BeforeValue();
-  char buffer[32];
-  std::snprintf(buffer, sizeof(buffer), "%.17g", value);
-  Append(buffer);
+  Append(DoubleToDecimal(value, 17));
 }
 
 void JsonWriter::Bool(bool value) {

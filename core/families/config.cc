@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -20,12 +19,7 @@ std::optional<std::string> NameOf(JsonValue value) {
   if (const auto integer = value.GetInt64()) return std::to_string(*integer);
   const std::optional<double> number = value.GetDouble();
   if (!number || (*number != 0 && (std::fabs(*number) < 1e-4 || std::fabs(*number) >= 1e16))) return std::nullopt;
-  char text[64];
-  for (int decimals = 1; decimals < 24; ++decimals) {  // finds the fewest decimals that give the same number
-    std::snprintf(text, sizeof(text), "%.*f", decimals, *number);
-    if (DecimalToDouble(text) == *number) break;
-  }
-  return text;
+  return ShortestDecimal(*number);
 }
 
 // Reads id2label. Its keys may be any integers; its size is the number of labels.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/base/decimal.h"
+
 namespace peruse {
 namespace {
 
@@ -43,7 +45,8 @@ float ConfigReader::Float(std::string_view field, float fallback, float least, f
   if (!value.exists()) return fallback;
   const std::optional<double> number = value.GetDouble();
   if (number && *number >= least && *number <= most) return static_cast<float>(*number);
-  Refuse(field, "must be a number from " + std::to_string(least) + " to " + std::to_string(most));
+  Refuse(field,
+         "must be a number from " + DoubleToDecimal(double{least}, 6) + " to " + DoubleToDecimal(double{most}, 6));
   return fallback;
 }
 

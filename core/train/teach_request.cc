@@ -1,10 +1,11 @@
 #include "core/train/teach_request.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <set>
 
 #include "core/api/option_reader.h"
+#include "core/base/decimal.h"
 #include "core/base/json.h"
 #include "core/train/example_reader.h"
 
@@ -43,9 +44,11 @@ constexpr int32_t kMostValidations = 20;  // approximate; used if the request do
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
-  char numbers[96];
-  std::snprintf(numbers, sizeof(numbers), "%g, which is not from %g to %g", double{value}, double{least}, double{most});
-  return InvalidArgument("option " + std::string(option) + " is " + numbers);
+  const auto text = [](float number) {
+    return std::isfinite(number) ? DoubleToDecimal(double{number}, 6) : std::string("not a number");
+  };
+  return InvalidArgument("option " + std::string(option) + " is " + text(value) + ", which is not from " + text(least) +
+                         " to " + text(most));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace peruse {
 namespace {
@@ -21,6 +22,63 @@ std::string Digits(std::mt19937_64& random, uint64_t count) {
   std::string text;
   for (; count > 0; --count) text += static_cast<char>('0' + random() % 10);
   return text;
+}
+
+std::string Printed(const char* format, int digits, double value) {
+  char text[400];
+  std::snprintf(text, sizeof(text), format, digits, value);
+  return text;
+}
+
+TEST(DecimalTest, NumbersAreWrittenAsByPrintf) {
+  std::mt19937_64 random(7);
+  std::vector<double> numbers = {0.0,
+                                 -0.0,
+                                 1,
+                                 -1,
+                                 10,
+                                 100,
+                                 9.5,
+                                 0.5,
+                                 2.5,
+                                 0.1,
+                                 1e16,
+                                 1e17,
+                                 1e-4,
+                                 1e-5,
+                                 123456,
+                                 1e300,
+                                 1e-300,
+                                 5e-324,
+                                 4.9e-322,
+                                 999999.5,
+                                 0.99999999999999989,
+                                 1.7976931348623157e308,
+                                 2.2250738585072014e-308,
+                                 9007199254740993.0};
+  for (int i = 0; i < 4000; ++i) {
+    numbers.push_back(std::bit_cast<double>(random()));
+    numbers.push_back(static_cast<double>(static_cast<float>(random() % 1000000) / 1e6f));
+    numbers.push_back(std::ldexp(static_cast<double>(random() % 4096), static_cast<int>(random() % 40) - 20));  // ties
+  }
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) continue;
+    for (const int digits : {1, 3, 9, 17}) {
+      ASSERT_EQ(DoubleToDecimal(number, digits), Printed("%.*g", digits, number)) << number;
+    }
+    const double size = std::fabs(number);
+    if (size != 0 && (size < 1e-4 || size >= 1e16)) continue;
+    std::string shortest;
+    for (int decimals = 1; decimals < 24; ++decimals) {
+      shortest = Printed("%.*f", decimals, number);
+      if (std::strtod(shortest.c_str(), nullptr) == number) break;
+    }
+    ASSERT_EQ(DecimalToDouble(ShortestDecimal(number)), number);
+    ASSERT_LE(ShortestDecimal(number).size(), shortest.size()) << number;
+  }
+  EXPECT_EQ(ShortestDecimal(3), "3.0");
+  EXPECT_EQ(ShortestDecimal(-0.25), "-0.25");
+  EXPECT_EQ(ShortestDecimal(1234567), "1234567.0");
 }
 
 TEST(DecimalTest, EdgesOfTheRange) {
