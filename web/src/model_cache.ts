@@ -61,8 +61,7 @@ export const modelCache = {
     if (remote.kind !== 'url') return 0;
     const allRevisions = remote.hub && options.revision === undefined && typeof source === 'string' && !/^https?:/i.test(source);
     const base = new URL(allRevisions ? hubFolder(source, undefined) : remote.base);
-    const isOfModel = (url: URL) => url.origin === base.origin && url.pathname.startsWith(base.pathname) && url.search === base.search;
-    return (await stored())?.removeWhere(isOfModel) ?? 0;
+    return (await stored())?.remove(base) ?? 0;
   },
 
   async clear(): Promise<number> {

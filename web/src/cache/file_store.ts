@@ -159,6 +159,10 @@ export class FileStore {
     await this.ask(async () => this.cache_.put(beside(base, kPointer), new Response('', { headers })));
   }
 
+  async removeCommitName(base: string): Promise<void> {
+    await this.removeEntry(beside(base, kPointer));
+  }
+
   /** The URLs of all entries; undefined if the cache cannot list or remove them. */
   async urls(): Promise<string[] | undefined> {
     if (!this.cache_.keys || !this.cache_.delete) return undefined;

@@ -99,12 +99,17 @@ export function addressAt(base: string, commit: string, file: string): string {
   return url.href;
 }
 
-/** Removes the files of a commit, unless another branch or tag is stored of it. */
-export async function removeCommit(store: FileStore, base: string, commit: string): Promise<void> {
+/** Removes the files of a commit, unless another branch or tag is stored of it. Returns their number. */
+export async function removeCommit(store: FileStore, base: string, commit: string): Promise<number> {
   const urls = (await store.urls()) ?? [];
   const { origin, pathname } = new URL(addressAt(base, commit, ''));
   const repository = origin + pathname.replace(/[^/]+\/$/, '');
   const revisions = urls.filter((url) => url.startsWith(repository)).flatMap((url) => folderOfPointer(url) ?? []);
-  for (const other of revisions) if ((await store.commitOf(other)) === commit) return;
-  for (const url of urls) if (url.startsWith(origin + pathname)) await store.remove(url);
+  for (const other of revisions) if ((await store.commitOf(other)) === commit) return 0;
+  let removed = 0;
+  for (const url of urls.filter((one) => one.startsWith(origin + pathname))) {
+    const stored = await store.find(url);
+    if ((await store.remove(url)) && stored?.missing === false) ++removed;
+  }
+  return removed;
 }

@@ -2,6 +2,7 @@
 import { FileStore, type LockingCache } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
+import { removeCommit } from './commit_pin.js';
 import type { FileAccess } from './file_access.js';
 import { openCache } from './open_folder.js';
 import type { KeepPolicy } from './source.js';
@@ -35,7 +36,15 @@ class StoredFiles implements StoredModels {
     return files;
   }
 
-  async removeWhere(goes: (url: URL) => boolean): Promise<number> {
+  async remove(base: URL): Promise<number> {
+    const commit = await this.store_.commitOf(base.href);
+    if (commit !== undefined) await this.store_.removeCommitName(base.href);
+    const others = commit === undefined ? 0 : await removeCommit(this.store_, base.href, commit);
+    const isOfModel = (url: URL) => url.origin === base.origin && url.pathname.startsWith(base.pathname) && url.search === base.search;
+    return others + (await this.removeWhere(isOfModel));
+  }
+
+  private async removeWhere(goes: (url: URL) => boolean): Promise<number> {
     let removed = 0;
     for (const url of (await this.urls()).filter((one) => goes(new URL(one)))) {
       const stored = await this.store_.find(url);

@@ -9,7 +9,7 @@ export interface CachedFile {
 /** An open cache, for modelCache. */
 export interface StoredModels {
   list(): Promise<CachedFile[]>;
-  /** Removes the entries with such URLs and returns the number of files among them. */
-  removeWhere(goes: (url: URL) => boolean): Promise<number>;
+  /** Removes the files of a folder and returns their number. `base` may be the folder of all revisions of a hub id. */
+  remove(base: URL): Promise<number>;
   clear(): Promise<number>;
 }
