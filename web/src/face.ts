@@ -7,7 +7,15 @@ export type { Variant } from './engine/variant.js';
 export { type CustomCache, type Env, env } from './env.js';
 export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';
 export { type ErrorCode, PeruseError } from './errors.js';
-export { type CachedFile, type HasOptions, modelCache, type PreloadOptions } from './model_cache.js';
+export {
+  type CachedFile,
+  type CheckedModel,
+  type CheckOptions,
+  type HasOptions,
+  modelCache,
+  type PreloadOptions,
+  type VerifiedCache,
+} from './model_cache.js';
 export { load, type Model, type Pipeline, pipeline } from './pipeline.js';
 export type { ModelInfo, PipelineInfo } from './pipeline_info.js';
 export type {

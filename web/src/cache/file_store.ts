@@ -45,6 +45,11 @@ export class DamagedEntry extends Error {
 
 const kPointer = 'commit';
 
+/** Whether an entry is not a file, but belongs to one or to a folder. */
+export function isPartOfFile(url: string): boolean {
+  return /\.peruse-(commit|begun|part-\w+-\d+)(\?|$)/.test(url);
+}
+
 /** The folder of a branch or tag, if the URL is of the entry that names its commit. */
 export function folderOfPointer(url: string): string | undefined {
   const base = url.replace(/\.peruse-commit(?=\?|$)/, '');

@@ -3,11 +3,12 @@ import type { CustomCache } from '../env.js';
 import type { FetchFile } from './fetching.js';
 import type { OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
-import type { KeepPolicy, ModelFolder, SourceSpec } from './source.js';
-import type { StoredModels } from './stored_models.js';
+import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
+import type { CheckedModel, StoredModels } from './stored_models.js';
 
 /** Parts of this folder that a page loads on use (folder_kit.ts). */
 export interface FolderKit {
+  checkModel(spec: UrlSpec, access: FileAccess, update: boolean, signal: AbortSignal): Promise<CheckedModel>;
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
   serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void;

@@ -9,6 +9,7 @@ import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
 import { isSame, versionOf } from './headers.js';
 import type { Recovery } from './healing.js';
 import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
+import type { CheckedModel } from './stored_models.js';
 import { Storing } from './storing.js';
 import { Suspects } from './suspects.js';
 
@@ -22,6 +23,7 @@ export interface CachedFolderOptions {
 }
 
 const kImmutable = 'immutable';
+const kConfig = 'config.json';
 /** Time in milliseconds for which a file that the hub lacks counts as missing without a request. */
 const kMissingFor = 24 * 3600_000;
 
@@ -90,6 +92,46 @@ export class CachedFolder implements ModelFolder {
     const usable = await this.usable(file, stored, signal);
     if (!usable?.found) return undefined;
     return { ...usable, where: url, size: stored.bytes, chunks: () => this.readingForm(url, stored) };
+  }
+
+  /** Compares what is stored with the server. `files` are the names of the stored files. */
+  async compare(signal: AbortSignal): Promise<Pick<CheckedModel, 'stored' | 'latest' | 'isCurrent'> & { files: string[] }> {
+    await this.pin_?.ready();
+    const files = await this.storedFiles();
+    const stored = this.pin_?.commit;
+    const first = files.includes(kConfig) ? kConfig : files[0];
+    if (first === undefined) return { stored, latest: await this.pin_?.current(signal), isCurrent: false, files };
+    for (const file of this.options_.immutable ? [first] : files) {
+      const now = await this.remote_.headers(file, signal);
+      if ('refusal' in now) throw new PeruseError('network', `${now.refusal}.`);
+      if (stored !== undefined && now.commit !== undefined) return { stored, latest: now.commit, isCurrent: stored === now.commit, files };
+      const before = await this.find(file);
+      const isAsBefore = 'found' in now ? before?.missing : before && !before.missing && isSame(now, before);
+      if (!isAsBefore) return { stored, latest: undefined, isCurrent: false, files };
+    }
+    return { stored, latest: undefined, isCurrent: true, files };
+  }
+
+  /** Downloads files from the server, unless they are stored as they are there. Returns their number. */
+  async update(files: readonly string[], commit: string | undefined, signal: AbortSignal): Promise<number> {
+    await this.pin_?.ready();
+    if (commit !== undefined && this.pin_) this.pin_.commit = commit;
+    let updated = 0;
+    for (const file of files) {
+      if (this.options_.immutable && commit === undefined) this.suspects_.refetch(file);
+      const found = await this.open(file, signal);
+      if (!found.found) continue;
+      for await (const _ of found.chunks()) throwIfAborted(signal);
+      updated += 1;
+    }
+    return updated;
+  }
+
+  private async storedFiles(): Promise<string[]> {
+    const base = this.key('');
+    const urls = (await this.store_.urls()) ?? [];
+    const names = urls.filter((url) => url.startsWith(base)).map((url) => url.slice(base.length).replace(/\?.*$/, ''));
+    return names.filter((name) => !name.includes('.peruse-'));
   }
 
   /** The URL by which a file is stored. */

@@ -1,4 +1,5 @@
 // Reads models' files in a page's own thread: loaded on use (web/bundle/peruse-files.js), because workers read the files of most loads.
+export { checkModel } from './check_model.js';
 export { serveFolder } from './folder_port.js';
 export { openFolder } from './open_folder.js';
 export { openStored } from './stored_files.js';

@@ -1,12 +1,12 @@
 // The files in a cache as modelCache lists and removes them.
-import { FileStore, type LockingCache } from '../cache/file_store.js';
+import { FileStore, isPartOfFile, type LockingCache } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { removeCommit } from './commit_pin.js';
 import type { FileAccess } from './file_access.js';
 import { openCache } from './open_folder.js';
 import type { KeepPolicy } from './source.js';
-import type { CachedFile, StoredModels } from './stored_models.js';
+import type { CachedFile, StoredModels, VerifiedCache } from './stored_models.js';
 
 /** Age in milliseconds after which a partly written file counts as abandoned. */
 const kAbandoned = 10 * 60_000;
@@ -57,6 +57,33 @@ class StoredFiles implements StoredModels {
     const removed = await this.removeWhere(() => true);
     await this.cache_.tidy?.(kAbandoned);
     return removed;
+  }
+
+  async verify(repair: boolean): Promise<VerifiedCache> {
+    const found: VerifiedCache = { files: 0, bytes: 0, damaged: [], removed: 0 };
+    for (const url of (await this.urls()).filter((one) => !isPartOfFile(one))) {
+      const reason = await this.damageOf(url, found);
+      if (reason === undefined) continue;
+      found.damaged.push({ url, reason });
+      if (!repair) continue;
+      await this.store_.remove(url);
+      found.removed += 1;
+    }
+    return found;
+  }
+
+  /** Reads a file. Returns how it is damaged. */
+  private async damageOf(url: string, found: VerifiedCache): Promise<string | undefined> {
+    const stored = await this.store_.find(url);
+    if (stored === undefined) return 'its bytes are missing';
+    if (stored.missing) return undefined;
+    found.files += 1;
+    try {
+      for await (const chunk of stored.chunks()) found.bytes += chunk.length;
+      return undefined;
+    } catch (error) {
+      return describeError(error);
+    }
   }
 
   private async urls(): Promise<string[]> {

@@ -35,6 +35,11 @@ export class Suspects {
     return this.doubted_.has(file);
   }
 
+  /** Makes a file be fetched although it is stored. */
+  refetch(file: string): void {
+    this.doubted_.add(file);
+  }
+
   reset(): void {
     this.given_.clear();
     this.doubted_.clear();
