@@ -11,12 +11,16 @@ export interface FolderKit {
   checkModel(spec: UrlSpec, access: FileAccess, update: boolean, signal: AbortSignal): Promise<CheckedModel>;
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
+  fetchInBrowser: FetchFile;
+  serveFetch(port: MessagePort, fetchFile: FetchFile, signal: AbortSignal): void;
   serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void;
 }
 
 /** How a platform reads models' files. Absent members mean those of a browser. */
 export interface FileAccess {
   fetchFile?: FetchFile;
+  /** Whether this thread sends the requests of its workers, because a program may have replaced fetch() in it. */
+  fetchesHere?: boolean;
   sha256?: () => Hasher;
   openDiskFolder?: (path: string) => ModelFolder;
   /** Opens the platform's cache of downloads, if it is not the browser's. */

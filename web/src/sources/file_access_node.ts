@@ -8,6 +8,7 @@ export const nodeFileAccess: FileAccess = {
   openDiskFolder: (path) => new DiskFolder(path),
   openCache: async (folder) => new DiskCache(folder),
   fetchFile: fetchInNode,
+  fetchesHere: true,
   sha256: nodeSha256,
   kit: async () => folderKit,
 };

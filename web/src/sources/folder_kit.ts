@@ -1,5 +1,7 @@
 // Reads models' files in a page's own thread: loaded on use (web/bundle/peruse-files.js), because workers read the files of most loads.
 export { checkModel } from './check_model.js';
+export { serveFetch } from './fetch_port.js';
+export { fetchInBrowser } from './fetching.js';
 export { serveFolder } from './folder_port.js';
 export { openFolder } from './open_folder.js';
 export { openStored } from './stored_files.js';

@@ -3,6 +3,7 @@ import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
+import { fetchThrough } from './fetch_port.js';
 import type { FileAccess } from './file_access.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
@@ -30,7 +31,8 @@ export async function openFolder(source: SourceSpec, access: FileAccess): Promis
   }
 }
 
-async function openUrl(source: UrlSpec, access: FileAccess): Promise<CachedFolder | UrlFolder> {
+async function openUrl(source: UrlSpec, given: FileAccess): Promise<CachedFolder | UrlFolder> {
+  const access = source.fetch ? { ...given, fetchFile: fetchThrough(source.fetch) } : given;
   const { keep, name, offline = false } = source;
   const notice = access.notice ?? (() => {});
   const onFault = (why: string) => notice(`The cached files of ${name} can't be read: ${why}.`);

@@ -1,12 +1,26 @@
+import { env } from '../env.js';
 import type { FileAccess } from './file_access.js';
 import { type SourceSpec, staysHere } from './source.js';
 import { compact } from './source_files.js';
 
 /** Converts a source so that a worker can receive it. Files that cannot be sent are read in this thread until the signal fires. */
 export async function sendable(spec: SourceSpec, signal: AbortSignal, access: FileAccess): Promise<SourceSpec> {
-  if (!staysHere(spec)) return spec.kind === 'bytes' ? compact(spec) : spec;
+  if (spec.kind === 'bytes') return compact(spec);
+  if (!staysHere(spec)) return env.fetch || access.fetchesHere ? withFetch(spec, signal, access) : spec;
   const { openFolder, serveFolder } = await access.kit!();
   const { port1, port2 } = new MessageChannel();
   serveFolder(await openFolder(spec, access), port1, signal);
   return { kind: 'port', name: spec.name, port: port2 };
+}
+
+/** Lets this thread send the requests of a worker. */
+async function withFetch(spec: SourceSpec, signal: AbortSignal, access: FileAccess): Promise<SourceSpec> {
+  if (spec.kind === 'either') {
+    return { ...spec, first: await withFetch(spec.first, signal, access), second: await withFetch(spec.second, signal, access) };
+  }
+  if (spec.kind !== 'url') return spec;
+  const { serveFetch, fetchInBrowser } = await access.kit!();
+  const { port1, port2 } = new MessageChannel();
+  serveFetch(port1, access.fetchFile ?? fetchInBrowser, signal);
+  return { ...spec, fetch: port2 };
 }

@@ -34,6 +34,8 @@ export interface UrlSpec {
   offline?: boolean;
   /** Added to a 'not found' message if the caller may have meant something else. */
   hint?: string;
+  /** Sends the requests of a worker (fetch_port.ts). */
+  fetch?: Port;
   /** How to cache the files; undefined means that they are not cached. */
   keep?: KeepPolicy;
 }

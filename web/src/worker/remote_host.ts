@@ -154,14 +154,16 @@ export class RemoteHost extends Remote implements Host {
   }
 }
 
-type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
+type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder' | 'generator', SourceSpec>>;
 
 function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
   if (typeof request !== 'object' || request === null || !('source' in request)) return [];
-  const { source, adapter, encoder, labelsEncoder } = request as Sources;
-  return [source, adapter, encoder, labelsEncoder].flatMap((spec) => (spec ? memoryOf(spec) : []));
+  const { source, adapter, encoder, labelsEncoder, generator } = request as Sources;
+  return [source, adapter, encoder, labelsEncoder, generator].flatMap((spec) => (spec ? memoryOf(spec) : []));
 }
 
 function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
+  if (source.kind === 'either') return [...memoryOf(source.first), ...memoryOf(source.second)];
+  if (source.kind === 'url') return source.fetch ? [source.fetch] : [];
   return source.kind === 'port' ? [source.port] : source.kind === 'bytes' ? (source.own ?? []) : [];
 }
