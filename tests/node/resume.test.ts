@@ -149,7 +149,7 @@ test('progress never goes back', async () => {
   Object.assign(dist.env, { remoteHost: own.origin, cacheFolder: folder });
   try {
     let breaks = 3;
-    own.fault = (request, response, file) => {
+    own.fault = (_, response, file) => {
       const body = own.files.get(file);
       if (file !== 'model.safetensors' || body === undefined || breaks-- <= 0) return false;
       response.writeHead(200, { 'content-length': body.length });
