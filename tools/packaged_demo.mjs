@@ -18,8 +18,10 @@ export async function buildPackagedDemo() {
   // The service worker stores the files in this list, without models.
   const list = join(demo, 'files.json');
   const files = JSON.parse(readFileSync(list, 'utf8'));
-  const inUse = files.inUse.filter((file) => !file.startsWith('models/'));
-  writeFileSync(list, `${JSON.stringify({ ...files, inUse, bytesInUse: bytesOf(inUse, site) }, null, 1)}\n`);
+  const isOwn = (file) => !file.startsWith('models/');
+  const inUse = files.inUse.filter(isOwn);
+  const sha256 = Object.fromEntries(Object.entries(files.sha256).filter(([file]) => isOwn(file)));
+  writeFileSync(list, `${JSON.stringify({ ...files, inUse, sha256, bytesInUse: bytesOf(inUse, site) }, null, 1)}\n`);
 }
 
 await runAsProgram(import.meta.url, buildPackagedDemo);

@@ -20,7 +20,9 @@ export const siteFolder = join(root, 'build/site');
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'details.css', 'inside.css'];
-const kBundles = ['', '-worker', '-extras', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map((name) => `peruse${name}.js`);
+const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map(
+  (name) => `peruse${name}.js`,
+);
 
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
@@ -128,7 +130,7 @@ export function bytesOf(files, site) {
 }
 
 /** Scripts and styles that the first answer needs; the others are fetched when they are used. */
-const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-redact)?\.js$)/;
+const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-files|-redact)?\.js$)/;
 
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];
@@ -143,17 +145,25 @@ function siteFiles(site) {
     .filter((file) => file !== 'files.json')
     .sort();
   const hash = createHash('sha256');
-  for (const file of files) if (statSync(join(site, file)).isFile()) hash.update(file).update(readFileSync(join(site, file)));
+  const sha256 = {};
+  for (const file of files) {
+    if (!statSync(join(site, file)).isFile()) continue;
+    const content = readFileSync(join(site, file));
+    hash.update(file).update(content);
+    sha256[file] = createHash('sha256').update(content).digest('hex');
+  }
   const isPacked = (file) => files.includes(`${file}.gzip`);
   const isNeeded = (file) =>
     /^(models|peruse)\/.*\.(js|json|safetensors|gzip|wasm)$/.test(file) && !kOnDemand.test(file) && !isPacked(file);
   const later = files.filter((file) => !kAtOnce.test(file) && isNeeded(file));
   const placeOf = (file) => kNext.findIndex((name) => name.test(file)) >>> 0; // -1 becomes the last
   const inUse = later.sort((a, b) => placeOf(a) - placeOf(b));
+  const page = files.filter((file) => kAtOnce.test(file) && /\.\w+$/.test(file));
   return {
     version: hash.digest('hex').slice(0, 16),
-    page: ['./', ...files.filter((file) => kAtOnce.test(file) && /\.\w+$/.test(file))],
+    page: ['./', ...page],
     inUse,
+    sha256: Object.fromEntries([...page, ...inUse].map((file) => [file, sha256[file]])),
     bytesInUse: bytesOf(inUse, site),
   };
 }

@@ -12,6 +12,8 @@ interface SiteFiles {
   version: string;
   page: string[];
   inUse: string[];
+  /** SHA-256 of each file but the page itself, into which some hosts write. */
+  sha256: Record<string, string>;
 }
 
 async function siteFiles(): Promise<SiteFiles> {
@@ -20,7 +22,15 @@ async function siteFiles(): Promise<SiteFiles> {
 
 async function storePage(): Promise<void> {
   const cache = await caches.open(kCache);
-  await cache.addAll(['./files.json', ...(await siteFiles()).page]);
+  const { page } = await siteFiles();
+  await Promise.all([cache.add('./files.json'), ...page.map((address) => fetchInto(cache, address))]);
+}
+
+/** Stores a file if it is the one that files.json lists. */
+async function fetchInto(cache: Cache, address: string, signal?: AbortSignal): Promise<void> {
+  const response = await fetch(new Request(addressInSite(address), signal ? { signal } : {}));
+  if (!(await isOurs(addressInSite(address), response.clone()))) throw new TypeError(`${address} is not the file of this site`);
+  await cache.put(address, response);
 }
 
 /** Files by address that this worker has stored or is storing. They are of the current version. */
@@ -45,7 +55,7 @@ async function store(cache: Cache, address: string): Promise<void> {
     while (downloads.size > 0) await Promise.all(downloads);
     if (current.has(address)) return; // The page has stored it meanwhile.
     const stop = new AbortController();
-    const stored = cache.add(new Request(address, { signal: stop.signal }));
+    const stored = fetchInto(cache, address, stop.signal);
     storing = { address, stop };
     current.set(address, stored);
     try {
@@ -81,17 +91,19 @@ interface Known {
   readonly version: string;
   readonly all: ReadonlySet<string>;
   readonly inUse: ReadonlySet<string>;
+  readonly sha256: ReadonlyMap<string, string>;
 }
 
 let known: Promise<Known> | undefined;
 
 async function readKnown(): Promise<Known> {
   const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
-  const { version, page, inUse } = await siteFiles().catch(stored); // A captive portal does not return JSON.
+  const { version, page, inUse, sha256 } = await siteFiles().catch(stored); // A captive portal does not return JSON.
   if (version !== currentVersion) current.clear();
   currentVersion = version;
   const addresses = (files: string[]) => new Set(files.map(addressInSite));
-  return { version, all: addresses([...page, ...inUse]), inUse: addresses(inUse) };
+  const digests = new Map(Object.entries(sha256).map(([file, digest]) => [addressInSite(file), digest]));
+  return { version, all: addresses([...page, ...inUse]), inUse: addresses(inUse), sha256: digests };
 }
 
 function addressOf({ origin, pathname }: URL): string {
@@ -120,7 +132,13 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
   const type = response.headers.get('content-type') ?? '';
   const expected = kTypes.find(([name]) => name.test(address));
   if (expected === undefined ? /^text\/html/.test(type) : !expected[1].test(type)) return false;
-  return !address.endsWith('/') || (await response.clone().text()).includes(kOwnMark);
+  if (address.endsWith('/')) return (await response.clone().text()).includes(kOwnMark);
+  return (await sha256Of(response.clone())) === names.sha256.get(address);
+}
+
+async function sha256Of(response: Response): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.arrayBuffer()));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A line of the site's page that a captive portal's page does not have. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -10,6 +11,16 @@ const kFiles = JSON.stringify({
   version: '1',
   page: ['./', 'app/main.js', 'style.css'],
   inUse: ['models/a/config.json', 'models/b/config.json', 'models/b/weights.gzip', 'peruse/x.wasm'],
+  sha256: Object.fromEntries(
+    Object.entries({
+      'app/main.js': 'code',
+      'style.css': 'code',
+      'models/a/config.json': '{}',
+      'models/b/config.json': '{}',
+      'models/b/weights.gzip': gzipSync('weights'),
+      'peruse/x.wasm': 'wasm',
+    }).map(([name, content]) => [name, createHash('sha256').update(content).digest('hex')]),
+  ),
 });
 
 const stored = new Map<string, Response>();
@@ -159,4 +170,24 @@ test('a file that is being stored is not requested again, not even before the wo
   await all;
   expect(await said).toBe('all kept');
   expect(asked.filter((address) => address === 'models/a/config.json')).toHaveLength(1);
+});
+
+test('does not keep a file whose SHA-256 is another, neither when it is used nor when all are stored', async () => {
+  server = (address) => (address.endsWith('a/config.json') ? file('{"poisoned":1}', 'application/json') : site(address));
+  for (const path of ['./', 'models/a/config.json', 'models/b/config.json']) await ask(path);
+  expect([...stored.keys()].sort()).toEqual([kSite, `${kSite}models/b/config.json`].sort());
+  const posted: string[] = [];
+  const later: Promise<unknown>[] = [];
+  const message = {
+    data: 'keep all',
+    source: { postMessage: (word: string) => posted.push(word) },
+    waitUntil: (one: Promise<unknown>) => later.push(one),
+  };
+  listeners.get('message')!(message);
+  await Promise.all(later);
+  expect(posted).toEqual(['not all kept']);
+  expect(stored.has(`${kSite}models/a/config.json`)).toBe(false);
+  server = site;
+  expect(await (await ask('models/a/config.json')).text()).toBe('{}');
+  expect(stored.has(`${kSite}models/a/config.json`)).toBe(true);
 });

@@ -1,5 +1,6 @@
 // Finds the demo models for `peruse serve-demo`: in the package peruse-demo, which npm downloads the first time.
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -66,9 +67,16 @@ function reasonOf(words: string): string {
     .slice(0, kMostWords);
 }
 
+interface Listed {
+  version: string;
+  inUse: string[];
+  bytesInUse: number;
+  sha256: Record<string, string>;
+}
+
 /** The page's files.json (tools/site.mjs) with the models' files added to the list for the service worker. */
 export function filesWithModels(page: string, models: string | undefined): string {
-  const listed = JSON.parse(readFileSync(join(page, 'files.json'), 'utf8')) as { version: string; inUse: string[]; bytesInUse: number };
+  const listed = JSON.parse(readFileSync(join(page, 'files.json'), 'utf8')) as Listed;
   if (models === undefined) return JSON.stringify(listed);
   const found = readdirSync(models, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
@@ -82,5 +90,13 @@ export function filesWithModels(page: string, models: string | undefined): strin
     version: `${listed.version}-${version}`,
     inUse: [...listed.inUse.filter((file) => !file.startsWith('models/')), ...files.map(({ file }) => file)],
     bytesInUse: listed.bytesInUse + bytes,
+    sha256: {
+      ...listed.sha256,
+      ...Object.fromEntries(files.map(({ file }) => [file, digestOf(join(models, file.slice('models/'.length)))])),
+    },
   });
+}
+
+function digestOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
