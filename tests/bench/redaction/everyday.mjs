@@ -1,0 +1,63 @@
+// The everyday messages in fifteen languages (models/everyday_multilingual.txt), and what of their details redaction leaves.
+import { readFileSync } from 'node:fs';
+
+/** { language: [{ text, details }] }; what stands in braces is a detail, and a text after "- " has none. */
+export function everydayMessages() {
+  const found = {};
+  let listed = [];
+  const lines = readFileSync(new URL('../../../models/everyday_multilingual.txt', import.meta.url), 'utf8').split('\n');
+  for (const line of lines.filter((each) => each && !each.startsWith('#'))) {
+    if (line.startsWith('= ')) {
+      listed = [];
+      found[line.slice(2)] = listed;
+      continue;
+    }
+    const details = [];
+    let text = '';
+    for (const part of line.replace(/^- /, '').split(/(?=[{}])/)) {
+      const start = text.length;
+      text += part.replace(/^[{}]/, '');
+      if (part.startsWith('{')) details.push({ start, end: text.length });
+    }
+    listed.push({ text, details });
+  }
+  return found;
+}
+
+function leftOver({ text, details }, entities) {
+  const hidden = new Uint8Array(text.length);
+  for (const { start, end } of entities) hidden.fill(1, start, end);
+  return details.filter(({ start, end }) =>
+    [...text.slice(start, end).matchAll(/[\p{L}\p{N}]/gu)].some(({ index }) => hidden[start + index] === 0),
+  );
+}
+
+/** Rows of counts by language; `onWrong` is called with each text that leaks or is touched without need. */
+export async function measured(redact, options, onWrong = () => {}) {
+  const rows = [];
+  for (const [language, messages] of Object.entries(everydayMessages())) {
+    const results = await redact(
+      messages.map(({ text }) => text),
+      options,
+    );
+    const row = { language, messages: 0, 'without a leak': 0, details: 0, gone: 0, clean: 0, touched: 0 };
+    for (const [index, message] of messages.entries()) {
+      const { text, entities } = results[index];
+      if (message.details.length === 0) {
+        row.clean += 1;
+        row.touched += entities.length > 0 ? 1 : 0;
+        if (entities.length > 0) onWrong(`${language} touched: ${text}`);
+        continue;
+      }
+      const left = leftOver(message, entities);
+      row.messages += 1;
+      row['without a leak'] += left.length === 0 ? 1 : 0;
+      row.details += message.details.length;
+      row.gone += message.details.length - left.length;
+      if (left.length > 0) onWrong(`${language} leaks: ${text}`);
+    }
+    rows.push(row);
+  }
+  const total = Object.fromEntries(Object.keys(rows[0]).map((key) => [key, rows.reduce((sum, row) => sum + row[key], 0)]));
+  return [...rows, { ...total, language: 'all' }];
+}

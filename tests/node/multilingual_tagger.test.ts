@@ -1,0 +1,37 @@
+// What docs/tasks/redact.md and the card of the multilingual tagger say of 300 messages and 150 clean texts in fifteen languages.
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { pipeline, type RedactOptions } from '../../web/dist/index_node.js';
+
+const kEveryday = new URL('../bench/redaction/everyday.mjs', import.meta.url).href;
+const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
+
+interface Row {
+  language: string;
+  messages: number;
+  'without a leak': number;
+  clean: number;
+  touched: number;
+}
+
+async function rowsOf(model: string): Promise<Row[]> {
+  const { measured } = (await import(/* @vite-ignore */ kEveryday)) as {
+    measured(redact: unknown, options: RedactOptions): Promise<Row[]>;
+  };
+  const redact = await pipeline('redact', folder(model), { patterns: true, worker: false });
+  try {
+    return await measured(redact, { aggregation_strategy: 'average', recall: 0.5 });
+  } finally {
+    await redact.dispose();
+  }
+}
+
+test('in fifteen languages most messages keep no private detail, and most clean texts stay', async () => {
+  const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny');
+  const all = rows.at(-1)!;
+  expect([all.messages, all.clean]).toEqual([300, 150]);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(227);
+  expect(all.touched).toBeLessThanOrEqual(33);
+  const languages = rows.slice(0, -1);
+  expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual(['hi', 'zh', 'ja']);
+}, 60_000);
