@@ -2,8 +2,8 @@
 // renamed, so that every entry is complete.
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
 import { kStoreVersion, type LockingCache } from './file_store.js';
 import { lockFile } from './lock_node.js';
 import { makeFolder } from './make_folder_node.js';
@@ -28,8 +28,12 @@ interface Entry {
   sha256?: string;
 }
 
+/** Relative paths in the environment are ignored, as its specification demands: they would be folders of the program's. */
 export function defaultCacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse', 'models');
+  const { XDG_CACHE_HOME: named = '' } = process.env;
+  if (isAbsolute(named)) return join(named, 'peruse', 'models');
+  const home = homedir();
+  return join(isAbsolute(home) ? home : userInfo().homedir, '.cache', 'peruse', 'models');
 }
 
 export class DiskCache implements LockingCache {

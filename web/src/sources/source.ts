@@ -156,10 +156,18 @@ const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/
 const kScheme = /^[a-z][a-z0-9+.-]+:\/\//;
 
 export async function resolveSource(source: Source, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
-  if (source instanceof URL) return fromUrl(source, source.href, options);
+  if (source instanceof URL) return fromUrlObject(source, options, paths);
   if (typeof source === 'string') return fromString(source, options, paths);
   if (typeof source === 'object' && source !== null) return readFiles(source);
   throw new PeruseError('invalid_argument', `A source must be a string, a URL or files, not ${show(source)}.`);
+}
+
+/** In Node a file: URL is a folder on disk. */
+async function fromUrlObject(url: URL, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
+  if (url.protocol !== 'file:' || paths.baseUrl() !== undefined) return fromUrl(url, url.href, options);
+  const path = await paths.findFolder(url.href);
+  if (path === undefined) throw new PeruseError('not_found', noFolder(url.href));
+  return { kind: 'folder', name: url.href, path };
 }
 
 function noFolder(text: string): string {
