@@ -1,6 +1,14 @@
 // The redaction tab: replaces private details in a message to a chatbot, and restores them in its answer. The model finds names; patterns
 // find details with a fixed form.
-import { createRedactor, type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
+import {
+  createRedactor,
+  type Pipeline,
+  pipeline,
+  type RedactedEntity,
+  type Redaction,
+  type RedactOptions,
+  type UnreadRange,
+} from '../peruse/peruse.js';
 import { kMultilingualTagger, kTagger } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
@@ -9,7 +17,7 @@ import { find, make, makeButton } from './dom.js';
 import { messages } from './examples.js';
 import { percent } from './format.js';
 import { hidingStep } from './inside/inside.js';
-import { markedText } from './marked_text.js';
+import { markedText, type Span } from './marked_text.js';
 import type { Proof } from './proof.js';
 import { RoundTrip } from './round_trip.js';
 import { type Inspectable, summary, TaskPanel } from './task_panel.js';
@@ -19,11 +27,9 @@ const kHues: Record<string, number> = { PER: 0, ORG: 1, LOC: 2 };
 const kOtherHue = 4;
 
 /** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
-const kOptions = { aggregation_strategy: 'average', recall: 0.5, patterns: true } as const;
+const kOptions = { recall: 0.5, patterns: true } as const;
 /** Details with lower scores are shown to the visitor for a decision. */
 const kSure = 0.6;
-/** Names of products and similar, which are not private. */
-const kPublic = 'MISC';
 
 export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
@@ -36,14 +42,12 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   let asked = '';
   let last: Redaction | undefined;
 
-  const rules = (): NonNullable<RedactOptions['rules']> => ({
-    [kPublic]: () => false,
-    ...Object.fromEntries([...kept].map(([type, words]) => [type, (each: string) => !words.has(each)])),
-  });
-  const rulesInCode = () => ({
-    [kPublic]: new Code('() => false'),
-    ...Object.fromEntries([...kept].map(([type, words]) => [type, new Code(`(text) => !${JSON.stringify([...words])}.includes(text)`)])),
-  });
+  const rules = (): NonNullable<RedactOptions['rules']> =>
+    Object.fromEntries([...kept].map(([type, words]) => [type, (each: string) => !words.has(each)]));
+  const rulesInCode = () =>
+    kept.size === 0
+      ? undefined
+      : Object.fromEntries([...kept].map(([type, words]) => [type, new Code(`(text) => !${JSON.stringify([...words])}.includes(text)`)]));
   const keep = ({ type, text: words }: RedactedEntity) => {
     kept.set(type, (kept.get(type) ?? new Set()).add(words));
     void task.run();
@@ -59,9 +63,13 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
     return item;
   };
-  const showText = ({ entities, mapping }: Redaction) => {
+  const showText = ({ entities, unread, mapping }: Redaction) => {
+    const isFree = ({ start, end }: Span) => entities.every((entity) => entity.end <= start || end <= entity.start);
+    const spans: (RedactedEntity | UnreadRange)[] = [...entities, ...unread.filter(isFree)].sort((a, b) => a.start - b.start);
     quote.replaceChildren(
-      ...markedText(asked, entities, (_, entity) => chip(entity.type, entity.placeholder, kindOf(entity.type), entity)),
+      ...markedText(asked, spans, (words, span) =>
+        'reason' in span ? unreadMark(words) : chip(span.type, span.placeholder, kindOf(span.type), span),
+      ),
     );
     roundTrip.use(entities, mapping);
   };
@@ -75,10 +83,11 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     const unsure = once.filter(isUnsure).length;
     found.hidden = entities.length === 0 && kept.size === 0;
     found.open ||= unsure > 0;
-    if (entities.length === 0) return ['No private details were found.'];
+    const warning = unreadWarning(asked, redaction);
+    if (entities.length === 0) return warning === '' ? ['No private details were found.'] : [warning];
     const details = entities.length === 1 ? 'private detail is' : 'private details are';
     const doubt = unsure === 0 ? '' : ` ${unsure === 1 ? 'One is' : `${unsure} are`} uncertain: please decide below.`;
-    return summary(String(entities.length), `${details} replaced.${doubt}`);
+    return summary(String(entities.length), `${details} replaced.${doubt}${warning && ` ${warning}`}`);
   };
 
   const fill = (message: (typeof messages)[number]) => {
@@ -126,6 +135,22 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => last?.text ?? '');
   task.offer(messages, ({ name }) => name, fill);
   return task;
+}
+
+/** Warns of letters that the model does not know, so that nobody takes the message for clean. */
+function unreadWarning(text: string, { unread }: Redaction): string {
+  const letters = unread.reduce(
+    (sum, { start, end }) => sum + (text.slice(start, end).match(/[\p{L}\p{N}\p{Surrogate}]/gu)?.length ?? 0),
+    0,
+  );
+  if (letters === 0) return '';
+  return `${letters} ${letters === 1 ? 'letter is' : 'letters are'} in a script that this model does not read.`;
+}
+
+function unreadMark(words: string): Node {
+  const mark = make('mark', 'unread', words);
+  mark.title = 'not read';
+  return mark;
 }
 
 function isUnsure({ score }: RedactedEntity): boolean {

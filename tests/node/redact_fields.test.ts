@@ -82,6 +82,11 @@ describe('what a model marks and is not private', () => {
     expect((await withModel(giving([type, words]))(text, { types: [type] })).text).toContain(`[${type}_1]`);
   });
 
+  test('words around an address that a pattern has found', async () => {
+    const call = withModel(giving(['EMAIL', 'mail a@b.cd']), { defaults: { patterns: true } });
+    expect((await call('Please mail a@b.cd today')).text).toBe('Please mail [EMAIL_1] today');
+  });
+
   test('but a name in a string of a program is private, and so is a date of birth', async () => {
     const text = 'const author = "Mary Miller";';
     expect((await withModel(giving(['PER', 'Mary Miller']))(text)).text).toBe('const author = "[PER_1]";');

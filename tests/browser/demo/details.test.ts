@@ -17,8 +17,21 @@ describe('the redaction tab', () => {
     await panel.locator('.copy-text').click();
     await panel.getByText('Copied').waitFor();
     expect(await tabs.visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
-      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On [DATE_1], too.',
+      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On 2024-05-17, too.',
     );
+  });
+
+  it('marks what the model cannot read, and does not call it clean', async () => {
+    const panel = await tabs.openTab('redact');
+    await panel.locator('#redact-text').fill('\u6211\u53eb\u738b\u4f1f\u3002');
+    await panel.locator('.redacted mark.unread').waitFor();
+    await answered(panel);
+    expect(await panel.locator('.redacted mark.unread').allTextContents()).toEqual(['\u6211\u53eb\u738b\u4f1f']);
+    expect(await panel.locator('.headline').textContent()).toBe('4 letters are in a script that this model does not read.');
+    await panel.locator('#redact-text').fill('All is well. Mail a@example.com.');
+    await panel.locator('.redacted', { hasText: '[EMAIL_1]' }).waitFor();
+    await answered(panel);
+    expect(await panel.locator('.headline').textContent()).not.toContain('script');
   });
 
   it('marks what the model is not sure of, and lets a person decide', async () => {

@@ -36,6 +36,7 @@ export function detailsOf(
   const fromFinders = lists
     .flatMap((found) => joined(text, found))
     .flatMap((detail) => {
+      if (hasBorders(text, detail, fromPatterns)) return [];
       if (detail.score < threshold || !isWanted(detail) || (types === undefined && isPublic(text, detail))) return [];
       const rule = Object.hasOwn(rules, detail.type) ? rules[detail.type] : undefined;
       const range = rule === undefined ? wholeNumber(text, detail) : underRule(rule, reading, detail, readings);
@@ -46,6 +47,17 @@ export function detailsOf(
     });
   const found = [...fromPatterns, ...fromFinders];
   return (repeats ? found.concat(repeatsOf(text, found)) : found).map((detail) => ({ ...detail, ...reading.original(detail) }));
+}
+
+/** Whether a pattern has found the same detail without words around it: 'mail mary@example.org'. */
+function hasBorders(text: string, { type, start, end }: Detail, matches: readonly Detail[]): boolean {
+  return matches.some(
+    (match) =>
+      match.type === type &&
+      start <= match.start &&
+      match.end <= end &&
+      !/[\d@]|\p{Lu}/u.test(text.slice(start, match.start) + text.slice(match.end, end)),
+  );
 }
 
 /** Applies a rule. Returns the part, the whole number that contains it, or undefined to leave it unchanged. */
