@@ -135,7 +135,7 @@ const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];
 
-/** A model that only those choose who write in other languages; stored when it is used. */
+/** A model that only those choose who write in other languages: the service worker does not store it. */
 const kOnDemand = /^models\/peruse-multilingual/;
 
 /** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the page is idle (`inUse`). */
