@@ -94,6 +94,9 @@ constexpr TokenizerClass kClasses[] = {
     {.name = "GPT2Tokenizer",
      .has_type_ids = false,
      .special = {.bos = "<|endoftext|>", .eos = "<|endoftext|>", .unk = "<|endoftext|>"}},
+    {.name = "Qwen2Tokenizer",
+     .has_type_ids = false,
+     .special = {.eos = "<|endoftext|>", .unk = "<|endoftext|>", .pad = "<|endoftext|>"}},
     {.name = "GemmaTokenizer",
      .has_type_ids = false,
      .adds_ends = true,
@@ -122,7 +125,10 @@ constexpr ModelType kModelTypes[] = {{"bert", "BertTokenizer"},
                                      {"modernbert", "PreTrainedTokenizer"},
                                      {"albert", "AlbertTokenizer"},
                                      {"nomic_bert", "BertTokenizer"},
-                                     {"gte", "XLMRobertaTokenizer"}};
+                                     {"gte", "XLMRobertaTokenizer"},
+                                     {"eurobert", "PreTrainedTokenizer"},
+                                     {"qwen3", "Qwen2Tokenizer"},
+                                     {"gemma3_text", "GemmaTokenizer"}};
 
 const TokenizerClass* FindByName(std::string_view name) {
   if (name.ends_with("Fast")) name.remove_suffix(4);

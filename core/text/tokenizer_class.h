@@ -47,7 +47,7 @@ struct TokenizerClass {
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
   bool mask_takes_space = false;  // a mask token given as a string absorbs the space before it
   // Puts bos_token before and eos_token after each text, depending on add_bos_token and add_eos_token. Ignores post_processor in
-  // tokenizer.json.
+  // tokenizer.json, unless transformers 5 wrote the files (TokenizerConfig::keeps_template).
   bool adds_ends = false;
   DefaultTokens special;
   std::string_view additional[3] = {};

@@ -54,6 +54,9 @@ struct TokenizerConfig {
   std::optional<bool> given_prefix_space;  // add_prefix_space, if a boolean
   bool add_bos_token = true;
   bool add_eos_token = false;
+  // Whether transformers 5 wrote the file ("backend": "tokenizers"). It takes the special tokens around a text from tokenizer.json, and does
+  // not write add_bos_token and add_eos_token.
+  bool keeps_template = false;
   bool trim_offsets = true;
   std::optional<bool> clean_up_spaces;
   bool split_special_tokens = false;

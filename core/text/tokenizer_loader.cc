@@ -130,7 +130,9 @@ Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& f
     PERUSE_RETURN_IF_ERROR(ConvertFiles(files, config, *type, &special, parts.get()));
   }
   FindSpecialIds(special, !config.has_file && !files.contains("config.json"), parts.get());
-  if (type->adds_ends) PERUSE_RETURN_IF_ERROR(AddEnds(config, special, parts.get()));
+  if (type->adds_ends && !(config.keeps_template && files.contains("tokenizer.json"))) {
+    PERUSE_RETURN_IF_ERROR(AddEnds(config, special, parts.get()));
+  }
   parts->model_max_length = config.model_max_length;
   parts->truncation_side = config.truncation_side.value_or(parts->truncation_side);
   if (config.split_special_tokens) parts->added_tokens.SplitSpecialTokens();

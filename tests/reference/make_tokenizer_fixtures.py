@@ -25,7 +25,7 @@ import tokenizers
 from tokenizer_lines import SPECIALS, all_lines, botchan_lines, every_code_point_lines, make_cases, random_lines, unicode_lines
 from tokenizer_parts import all_parts
 from tokenizer_setups import Workshop, added_token_rules, bert_from_vocab, deberta_v1, deberta_v2, read_sentencepiece
-from trained_tokenizers import gemma, japanese
+from trained_tokenizers import gemma, japanese, llama3, o200k, qwen
 
 VERSION = "0.22.2"
 
@@ -192,6 +192,9 @@ def write(args):
                     if len(line) <= 4000:  # many windows make long lines; the check sees them all
                         file.write(line)
 
+    emit_trained(args, sample, emit)
+    if args.only and not set(args.only.split(",")) & {"bert", "added", "bpe", "unigram"}:
+        return 0  # the trained ones need no sentencepiece
     vocab = cut_wordpiece(workshop.vocab_txt("bert-base-uncased", "vocab.txt"), sample, 2500)
     # The goldens decode as `tokenizers` does. BertTokenizer alone would clean up spaces after it.
     emit("bert", bert_from_vocab(vocab, True), sample, {"vocab.txt": "".join(token + "\n" for token in vocab),
@@ -203,7 +206,6 @@ def write(args):
          {"vocab.json": json.dumps(vocab, ensure_ascii=False), "merges.txt": "#version: 0.2\n" + "".join("%s %s\n" % pair for pair in merges)})
     model = cut_unigram(read_sentencepiece(workshop.path("deberta-v3", "spm.model")), sample, 2500)
     emit("unigram", deberta_v2(model), sample, {"spm.model": model.SerializeToString()})
-    emit_trained(args, sample, emit)
     return 0
 
 
@@ -212,6 +214,12 @@ def emit_trained(args, sample, emit):
     lines = [line for line in list(unicode_lines(args.data)) + list(botchan_lines(args.data)) if line][::4]
     for name, tokenizer in (("gemma", gemma(lines, 1500)), ("japanese", japanese(lines, 1500, own_stages=False))):
         emit(name, tokenizer, sample[::3], {"tokenizer.json": tokenizer.to_str()}, pair_type=0)
+    words = ["don't I'LL WE'VE 12345 67 8", "snake_case camelCase HTTPServer unexpectedness Wahrscheinlichkeit", "a\n\n b \r\n\tc  ", "e\u0301 \u212b 1\u00b2\u00b3\u0664\u0665",
+             "<|im_start|>user\n<think>\n\n</think>\n", "\u01c5ungla \u4e2d\u6587 \u0e20\u0e32\u0e29\u0e32"]
+    for name, make in (("qwen", qwen), ("llama3", llama3), ("o200k", o200k)):
+        tokenizer = make(lines, 1500)
+        # o200k has no template, which alone gives the second text the type 0.
+        emit(name, tokenizer, words + sample[::4], {"tokenizer.json": tokenizer.to_str()}, pair_type=1 if name == "o200k" else 0)
 
 
 def parts(args):

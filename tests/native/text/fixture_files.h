@@ -20,7 +20,10 @@ inline constexpr FixtureName kFixtures[] = {{"bert", {"vocab.txt", "tokenizer_co
                                             {"bpe", {"vocab.json", "merges.txt"}},
                                             {"unigram", {"spm.model", nullptr}},
                                             {"gemma", {"tokenizer.json", nullptr}},
-                                            {"japanese", {"tokenizer.json", nullptr}}};
+                                            {"japanese", {"tokenizer.json", nullptr}},
+                                            {"qwen", {"tokenizer.json", nullptr}},
+                                            {"llama3", {"tokenizer.json", nullptr}},
+                                            {"o200k", {"tokenizer.json", nullptr}}};
 inline constexpr const FixtureName& kBertFixture = kFixtures[0];
 inline constexpr const FixtureName& kBpeFixture = kFixtures[2];
 inline constexpr const FixtureName& kUnigramFixture = kFixtures[3];
