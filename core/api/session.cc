@@ -134,6 +134,7 @@ Status Session::CreateParts(std::string_view request) {
   }
   const bool classifies_sentences = needs.sentence == SentenceUse::kClassifier && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
+  options.has_modules = modules.has_value();
   Result<std::unique_ptr<ModelLoader>> loader = ModelLoader::Create(config_json, options, *backend_);
   if (!loader.ok()) {
     PERUSE_ASSIGN_OR_RETURN(const JsonDocument json, JsonDocument::Parse(config_json, "config.json"));

@@ -26,6 +26,8 @@ void PlanRun::SumRows(const ops::Embed& op, float* out, int64_t stride) const {
       if (!lookup.index.valid()) continue;
       tables()[static_cast<size_t>(lookup.table.id)].AddRow(at(lookup.index)[static_cast<size_t>(row)], sum);
     }
+    if (op.scale == 1) continue;
+    for (float& element : sum) element *= op.scale;
   }
 }
 

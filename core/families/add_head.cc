@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/families/class_names.h"
+#include "core/families/refused_types.h"
 
 namespace peruse {
 
@@ -20,6 +21,12 @@ bool IsClassifier(Head head) {
 }
 
 }  // namespace
+
+Status CheckClass(const Family& family, const ModelConfig& config) {
+  if (!family.IsLanguageModel() || !config.architecture_class.ends_with("ForCausalLM")) return OkStatus();
+  return Unsupported("config.json: a " + config.architecture_class + " without modules.json is not supported" +
+                     WhyRefused({}, config.architecture_class));
+}
 
 Status CheckHead(Head head, const ModelConfig& config) {
   if (head != Head::kNone && config.model_type == "static" && config.architecture_class.empty()) {
@@ -75,9 +82,12 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
     case Head::kQuestionAnswering:
       BuildHead(b, hidden, sizes, family.SpanClassifier(config));
       break;
-    case Head::kMaskedLm:
-      BuildHead(b, hidden, sizes, family.MaskedLm(config));
+    case Head::kMaskedLm: {
+      const MaskedLmHead predictions = family.MaskedLm(config);
+      if (predictions.decoder.empty()) return no_such_head();
+      BuildHead(b, hidden, sizes, predictions);
       break;
+    }
     case Head::kMultipleChoice: {
       PERUSE_ASSIGN_OR_RETURN(std::optional<PooledHead> choice, family.MultipleChoice(config));
       if (!choice) return no_such_head();

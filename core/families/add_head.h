@@ -7,6 +7,8 @@
 
 namespace peruse {
 
+// Refuses the class of a causal language model, which was trained to continue texts. Errors: kUnsupported.
+Status CheckClass(const Family& family, const ModelConfig& config);
 // Checks that checkpoints of this class can have the head. Errors: kMissingHead if another head has the same tensor names, or if the family
 // lacks heads.
 Status CheckHead(Head head, const ModelConfig& config);

@@ -23,6 +23,9 @@ std::unique_ptr<Family> CreateNomicBert();
 std::unique_ptr<Family> CreateJinaBert();
 std::unique_ptr<Family> CreateGte();
 std::unique_ptr<Family> CreateNewGte();
+std::unique_ptr<Family> CreateEuroBert();
+std::unique_ptr<Family> CreateQwen3();
+std::unique_ptr<Family> CreateGemma3Text();
 std::unique_ptr<Family> CreateStaticEmbedding();
 // Families of models that contain another family's encoder, with the encoder's configuration inside their own.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
@@ -57,6 +60,9 @@ constexpr Row kFamilies[] = {
     {"jina_bert", "JinaBert", CreateJinaBert},
     {"gte", "Gte", CreateGte},
     {"new", "New", CreateNewGte},
+    {"eurobert", "EuroBert", CreateEuroBert},
+    {"qwen3", "Qwen3", CreateQwen3},
+    {"gemma3_text", "Gemma3Text", CreateGemma3Text},
     {"static", "Static", CreateStaticEmbedding},
 };
 

@@ -37,6 +37,9 @@ class Family {
     return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
   }
 
+  // Whether the family's models are causal language models, of which only those that were trained to embed or to classify are supported.
+  virtual bool IsLanguageModel() const { return false; }
+
   // Whether the sequence classifier's pooler is part of transformers' encoder, with its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }
 

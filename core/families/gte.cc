@@ -67,7 +67,7 @@ void Gte::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
   if (scaling.exists()) {
     ConfigReader own(scaling);
     if (own.String("type", own.String("rope_type", "")) != "ntk") {
-      ReadRope(reader, scaling, &angles_);
+      ReadRope(reader, scaling, RopeSizesOf(config), &angles_);
     } else if (own.Field("mixed_b").exists()) {
       reader.Fail(Unsupported("config.json: rope_scaling with mixed_b is not supported"));
     } else {
@@ -75,11 +75,13 @@ void Gte::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
       const double factor = own.Float("factor", 1, 1, 1e6f);
       const double head_dim = static_cast<double>(config.hidden_size) / config.num_attention_heads;
       angles_.theta = static_cast<float>(angles_.theta * factor);
-      angles_.divisor = static_cast<float>(std::pow(factor, 2 / head_dim));
+      angles_.scaling.kind = ops::RotaryScaling::Kind::kLinear;
+      angles_.scaling.factor = static_cast<float>(std::pow(factor, 2 / head_dim));
     }
     reader.Fail(own.status());
   }
-  if (const JsonValue rope = reader.Field("rope_parameters"); rope.exists()) ReadRope(reader, rope, &angles_);
+  if (const JsonValue rope = reader.Field("rope_parameters"); rope.exists())
+    ReadRope(reader, rope, RopeSizesOf(config), &angles_);
 }
 
 Value Gte::Encode(Build& b, const ModelConfig& config) const {

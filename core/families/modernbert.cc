@@ -55,7 +55,7 @@ class ModernBert : public Family {
   static constexpr const char* kWords = "embeddings.tok_embeddings.weight";
 
   void ReadLayerTypes(ConfigReader& reader, const ModelConfig& config);
-  void ReadPositions(ConfigReader& reader);
+  void ReadPositions(ConfigReader& reader, const ModelConfig& config);
   // ModernBertPredictionHead, which precedes the classifier in all heads except masked LM.
   RowTransform Prediction() const {
     return {"head.dense", classifier_activation_, "head.norm", classifier_bias_, norm_bias_};
@@ -96,7 +96,7 @@ void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
         Unsupported("config.json: classifier_pooling \"" + pooling + "\" is not supported; use \"cls\" or \"mean\""));
   }
   ReadLayerTypes(reader, config);
-  ReadPositions(reader);
+  ReadPositions(reader, config);
 }
 
 // Reads layer_types of transformers 5, or global_attn_every_n_layers of transformers 4.
@@ -119,7 +119,7 @@ void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config)
   }
 }
 
-void ModernBert::ReadPositions(ConfigReader& reader) {
+void ModernBert::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
   // In transformers 5, sliding_window in config.json sets local_attention to twice its value.
   const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
   local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
@@ -143,8 +143,9 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
     reader.Refuse("rope_parameters", "must have full_attention or sliding_attention");
     return;
   }
-  if (global.IsObject()) ReadRope(reader, global, &global_.angles);
-  if (local_parameters.IsObject()) ReadRope(reader, local_parameters, &local_.angles);
+  const RopeSizes sizes = RopeSizesOf(config);
+  if (global.IsObject()) ReadRope(reader, global, sizes, &global_.angles);
+  if (local_parameters.IsObject()) ReadRope(reader, local_parameters, sizes, &local_.angles);
 }
 
 Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {

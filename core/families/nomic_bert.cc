@@ -50,7 +50,7 @@ void NomicBert::Read(ConfigReader& reader, ModelConfig& config) {
   for (const std::string_view field : {"rope_scaling", "rope_parameters"}) {
     const JsonValue rope = reader.Field(field);
     if (!rope.exists()) continue;
-    ReadRope(reader, rope, &angles_);
+    ReadRope(reader, rope, RopeSizesOf(config), &angles_);
     break;
   }
 }

@@ -15,7 +15,6 @@ constexpr std::string_view kModernBert = "a ModernBERT, or an XLM-RoBERTa for la
 constexpr std::string_view kEmbedder = "bge-m3 or multilingual-e5";
 
 constexpr RefusedType kRefused[] = {
-    {"eurobert", kRmsNorms, kModernBert},
     {"ultrabert", kRmsNorms, kModernBert},
     {"neobert", "its layers have RMS norms, and it rotates neighbouring columns", kModernBert},
     {"t5", kEncoderDecoder, "a DeBERTa or a ModernBERT"},
@@ -26,8 +25,7 @@ constexpr RefusedType kRefused[] = {
      "redact with a GLiNER or a token classifier"},
 };
 
-constexpr std::string_view kDecoders[] = {"gpt2",  "gpt_neox", "llama",  "mistral",     "qwen2",
-                                          "qwen3", "gemma",    "gemma2", "gemma3_text", "phi3"};
+constexpr std::string_view kDecoders[] = {"gpt2", "gpt_neox", "llama", "mistral", "qwen2", "gemma", "gemma2", "phi3"};
 
 bool IsDecoder(std::string_view model_type, std::string_view architecture) {
   for (const std::string_view known : kDecoders) {

@@ -1,5 +1,6 @@
 #include "core/families/rotary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/utf8.h"
@@ -7,17 +8,76 @@
 
 namespace peruse {
 
-void ReadRope(ConfigReader& reader, JsonValue parameters, ops::RotaryAngles* angles) {
+namespace {
+
+using Kind = ops::RotaryScaling::Kind;
+
+// The fields of rope_type "yarn" (Peng et al., 2023).
+void ReadYarn(ConfigReader& own, const RopeSizes& sizes, double theta, ops::RotaryScaling* scaling) {
+  const double factor = static_cast<double>(scaling->factor);
+  // Returns the column whose frequency makes this number of turns in the original length.
+  const auto column = [&](float turns) {
+    const double length = static_cast<double>(scaling->original) / (static_cast<double>(turns) * 2 * M_PI);
+    return sizes.head_dim * std::log(length) / (2 * std::log(theta));
+  };
+  double low = column(own.Float("beta_fast", 32, 1e-3f, 1e6f));
+  double high = column(own.Float("beta_slow", 1, 1e-3f, 1e6f));
+  if (own.Bool("truncate", true)) low = std::floor(low), high = std::ceil(high);
+  low = std::max(low, 0.0);
+  high = std::min(high, sizes.head_dim - 1.0);
+  if (low == high) high += 0.001;
+  if (!(low < high)) own.Refuse("beta_fast", "must be larger than beta_slow");
+  scaling->low = static_cast<float>(low), scaling->high = static_cast<float>(high);
+
+  const auto amplitude = [&](double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; };
+  const auto some = static_cast<double>(own.Float("mscale", 0, 0, 1e3f));
+  const auto all = static_cast<double>(own.Float("mscale_all_dim", 0, 0, 1e3f));
+  const double inferred = some > 0 && all > 0 ? amplitude(some) / amplitude(all) : amplitude(1);
+  scaling->amplitude = own.Float("attention_factor", static_cast<float>(inferred), 1e-3f, 1e3f);
+}
+
+// The fields of rope_type "llama3".
+void ReadLlama3(ConfigReader& own, ops::RotaryScaling* scaling) {
+  const float low = own.Float("low_freq_factor", 1, 1e-3f, 1e6f);
+  const float high = own.Float("high_freq_factor", 4, 1e-3f, 1e6f);
+  if (!(low < high)) own.Refuse("high_freq_factor", "must be larger than low_freq_factor");
+  scaling->low = scaling->original / low, scaling->high = scaling->original / high;
+}
+
+}  // namespace
+
+void ReadRope(ConfigReader& reader, JsonValue parameters, const RopeSizes& sizes, ops::RotaryAngles* angles) {
   ConfigReader own(parameters);
+  ops::RotaryScaling scaling;
   const std::string type = own.String("rope_type", own.String("type", "default"));
+  angles->theta = own.Float("rope_theta", angles->theta, 1, 1e12f);
+  scaling.factor = own.Float("factor", 1, 1e-3f, 1e6f);
+  scaling.original = static_cast<float>(own.Int("original_max_position_embeddings", sizes.positions, 1, kMaxPositions));
   if (type == "linear") {
-    angles->divisor = own.Float("factor", 1, 1e-3f, 1e6f);
+    scaling.kind = Kind::kLinear;
+  } else if (type == "dynamic") {
+    scaling.kind = Kind::kDynamic;
+    scaling.original = static_cast<float>(sizes.positions);  // the only length that transformers reads here
+    if (sizes.head_dim <= 2) own.Refuse("rope_type", "needs heads of more than two columns");
+  } else if (type == "yarn") {
+    scaling.kind = Kind::kYarn;
+    ReadYarn(own, sizes, static_cast<double>(angles->theta), &scaling);
+  } else if (type == "llama3") {
+    scaling.kind = Kind::kLlama3;
+    ReadLlama3(own, &scaling);
   } else if (type != "default") {
     reader.Fail(Unsupported("config.json: rope_type \"" + Excerpt(type) +
-                            "\" is not supported; use \"default\" or \"linear\""));
+                            "\" is not supported; use \"default\", \"linear\", \"dynamic\", \"yarn\" or \"llama3\""));
   }
-  angles->theta = own.Float("rope_theta", angles->theta, 1, 1e12f);
+  if (own.Float("partial_rotary_factor", 1, 0, 1) != 1) {
+    reader.Fail(Unsupported("config.json: partial_rotary_factor other than 1 is not supported"));
+  }
+  if (scaling.kind != Kind::kNone) angles->scaling = scaling;
   reader.Fail(own.status());
+}
+
+RopeSizes RopeSizesOf(const ModelConfig& config) {
+  return {config.hidden_size / config.num_attention_heads, config.max_position_embeddings};
 }
 
 void RequireRotaryHeads(ConfigReader& reader, const ModelConfig& config) {
@@ -51,7 +111,7 @@ Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value 
                               .value = b.Columns(projected, 2 * hidden, hidden),
                               .heads = config.num_attention_heads};
   attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / config.num_attention_heads));
-  attention.window = window;
+  attention.before = attention.after = window;
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);
   return MaskHeads(b, layer, context);

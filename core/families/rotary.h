@@ -10,9 +10,15 @@
 
 namespace peruse {
 
-// Parses rope_parameters of transformers 5, or rope_scaling of transformers 4: the base of the frequencies and, for rope_type "linear",
-// their divisor. Rejects other types.
-void ReadRope(ConfigReader& reader, JsonValue parameters, ops::RotaryAngles* angles);
+// Parses rope_parameters of transformers 5, or rope_scaling of transformers 4: the base of the frequencies, and their scaling. Rejects the
+// types "longrope" and "proportional". `head_dim` is the width of a head, `positions` the value of max_position_embeddings.
+struct RopeSizes {
+  int32_t head_dim = 0;
+  int32_t positions = 0;
+};
+void ReadRope(ConfigReader& reader, JsonValue parameters, const RopeSizes& sizes, ops::RotaryAngles* angles);
+// The sizes of a model whose heads together are as wide as its hidden states.
+RopeSizes RopeSizesOf(const ModelConfig& config);
 
 // Requires that num_attention_heads divides hidden_size, and that the quotient is even and equals head_dim.
 void RequireRotaryHeads(ConfigReader& reader, const ModelConfig& config);

@@ -103,7 +103,8 @@ Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions&
     add("embeddings.token_type_embeddings.weight", config.type_vocab_size, indices::TokenTypes{}, false);
   }
   const Build::WordChanges& changes = b.word_changes();
-  if (!changes.rows.valid() && changes.segments.empty()) return b.Embed(lookups);
+  if (!changes.rows.valid() && changes.segments.empty()) return b.Embed(lookups, options.scale);
+  PERUSE_CHECK(options.scale == 1);
   Value words = b.Embed({lookups[0]});
   if (changes.rows.valid()) {
     const Index places = indices::Positions{};

@@ -49,6 +49,7 @@ struct EmbeddingOptions {
   bool positions = true;
   Index position_index = indices::Positions{};
   bool types = true;
+  float scale = 1;  // multiplies the sum
 };
 // Returns the sum of token, position and segment embeddings, [tokens, embedding_size].
 Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options);

@@ -32,6 +32,16 @@ Value Transform(Build& b, Value rows, const HeadSizes& sizes, const RowTransform
   return b.LayerNorm(rows, b.Norm({transform.norm}, sizes.hidden, sizes.layer_norm_eps, transform.norm_bias));
 }
 
+// Returns norm(activation(dense(rows))).
+Value BeforeDecoder(Build& b, Value rows, const HeadSizes& sizes, const MaskedLmHead& head) {
+  const int32_t width = sizes.embedding;
+  Stack stack = b.StackedF32(sizes.hidden);
+  stack.AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width);
+  if (head.dense_bias) stack.AddBias(WithSuffix(head.dense, ".bias"), {width}, 0);
+  const Value dense = b.Activate(b.Linear(rows, stack), head.activation);
+  return b.LayerNorm(dense, b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
+}
+
 }  // namespace
 
 std::string_view HeadName(Head head) {
@@ -57,13 +67,19 @@ std::string_view HeadName(Head head) {
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead& head) {
+  if (head.transforms_all) hidden = Transform(b, hidden, sizes, head.transform);
   if (head.pick == PooledHead::Pick::kMean) hidden = MeanOfText(b, hidden, sizes.hidden);
   const bool last = head.pick == PooledHead::Pick::kLast;
-  Value pooled = last ? b.SelectRows(hidden, indices::LastTokens{}) : b.SelectRows(hidden, indices::FirstTokens{});
+  Value pooled =
+      last ? b.SelectRows(hidden, indices::LastTokens{head.padding}) : b.SelectRows(hidden, indices::FirstTokens{});
   if (head.normalized) pooled = b.Normalize(pooled, kNormalizeEps);
   if (head.drops_row) b.Dropped(pooled);
-  pooled = b.Dropped(Transform(b, pooled, sizes, head.transform));
-  b.Output(kLogits, b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
+  if (!head.transforms_all) pooled = Transform(b, pooled, sizes, head.transform);
+  if (head.drops) b.Dropped(pooled);
+  Stack classifier = b.StackedF32(sizes.hidden);
+  classifier.AddWeight({head.classifier + ".weight"}, {head.labels, sizes.hidden}, head.labels);
+  if (head.classifier_bias) classifier.AddBias({head.classifier + ".bias"}, {head.labels}, 0);
+  b.Output(kLogits, b.Linear(pooled, classifier));
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head) {
@@ -75,12 +91,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head) {
   const int32_t width = sizes.embedding;
   const Value rows = b.SelectRows(hidden, indices::Chosen{});
-  Stack stack = b.StackedF32(sizes.hidden);
-  stack.AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width);
-  if (head.dense_bias) stack.AddBias(WithSuffix(head.dense, ".bias"), {width}, 0);
-  const Value dense = b.Linear(rows, stack);
-  const Value transformed =
-      b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
+  const Value transformed = head.dense.empty() ? rows : BeforeDecoder(b, rows, sizes, head);
   const int32_t words = sizes.vocabulary;
   // the decoder may be the tied token embeddings, which always exist, so another tensor selects the layout
   std::vector<std::string> if_has;

@@ -41,14 +41,21 @@ struct RowTransform {
 //   *SequenceSummary                                                                   sequence_summary.summary, classifier
 //   ModernBertPredictionHead                                                           head.dense, head.norm, classifier
 struct PooledHead {
+  static constexpr int32_t kNoPadding = -1;
+
   // The row that represents a text: its first, its last, or the mean of all rows.
   enum class Pick : uint8_t { kFirst, kLast, kMean };
   Pick pick = Pick::kFirst;
-  RowTransform transform;  // applied to the picked row
+  RowTransform transform;       // applied to the picked row
+  bool transforms_all = false;  // whether the transform is applied to all rows, before one is picked
   std::string classifier = "classifier";
+  bool classifier_bias = true;
   int32_t labels = 0;
   bool normalized = false;  // scale the row to unit length
   bool drops_row = false;   // in training, also apply dropout to this row
+  bool drops = true;        // in training, apply dropout to the classifier's input
+  // With Pick::kLast, tokens of this id count as padding; kNoPadding means that none does.
+  int32_t padding = kNoPadding;
 };
 
 // One linear layer per token: logits [tokens, labels] of *ForTokenClassification, [tokens, 2] (start, end) of *ForQuestionAnswering.
@@ -66,11 +73,12 @@ struct TokenHead {
 //   ElectraGeneratorPredictions, ConvBertGeneratorPredictions  generator_predictions, generator_lm_head
 //   RobertaLMHead                                              lm_head
 //   ModernBertForMaskedLM                                      head, decoder
+//   EuroBertForMaskedLM                                        lm_head: the decoder alone
 struct MaskedLmHead {
-  std::vector<std::string> dense;  // without .weight and .bias
+  std::vector<std::string> dense;  // without .weight and .bias; empty if the decoder reads hidden states
   std::vector<std::string> norm;
   Activation activation = Activation::kNone;
-  std::vector<std::string> decoder;  // full name of the matrix
+  std::vector<std::string> decoder;  // full name of the matrix; empty if the family has no such head
   std::vector<std::string> bias;     // full names; empty if the decoder does not have a bias
   bool dense_bias = true;
   bool norm_bias = true;

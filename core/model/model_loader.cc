@@ -89,6 +89,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
   if (options.vocab_size) model.config.vocab_size = *options.vocab_size;
+  if (!options.has_modules) PERUSE_RETURN_IF_ERROR(CheckClass(*loader->family_, model.config));
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
   if (model.config.vocab_size < 0) model.config.vocab_size = SizeWith(model.config.added_tokens, options.tokenizer);
   PERUSE_RETURN_IF_ERROR(loader->BuildProgram(options));

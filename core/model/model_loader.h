@@ -30,6 +30,8 @@ struct ModelOptions {
   Precision usual_precision = Precision::kF32;
   // Uses DeBERTa's enhanced mask decoder before the masked-LM head, as in pre-training (He et al., 2020); transformers does not.
   bool enhanced_mask_decoder = false;
+  // Whether modules.json says how the folder turns texts into vectors. Otherwise a checkpoint of a causal language model is refused.
+  bool has_modules = false;
   // A loaded model of the same config.json in the same backend. Its weights are shared instead of loaded again.
   const LoadedModel* beside = nullptr;
   // Label names, which determine the number of labels. Empty means the names in config.json.

@@ -18,16 +18,23 @@ bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
 }
 
 struct Query {
+  int32_t column;      // first column of the head's queries
+  int32_t key_column;  // first column of its keys and values
   int32_t head;
   int32_t start;  // first row of the query's text
   int32_t length;
   int32_t i;  // the query's position in its text
 };
 
-void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::function<void(const Query&)>& visit) {
+void ForEachQuery(const Attention& op, const Numbers& n, const std::function<void(const Query&)>& visit) {
+  const RaggedBatch& batch = *n.batch;
+  const int32_t head_dim = n(op.query).cols / op.heads;
+  const int32_t group = n(op.query).cols / n(op.key).cols;
   for (int32_t s = 0; s < batch.sequences(); ++s) {
     for (int32_t h = 0; h < op.heads; ++h) {
-      for (int32_t i = 0; i < batch.length(s); ++i) visit({h, batch.start(s), batch.length(s), i});
+      for (int32_t i = 0; i < batch.length(s); ++i) {
+        visit({h * head_dim, h / group * head_dim, h, batch.start(s), batch.length(s), i});
+      }
     }
   }
 }
@@ -35,10 +42,9 @@ void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::func
 // Returns query . key_j + position terms for each j, -infinity outside the window. With `sizes`, sums absolute values of products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
-  const int32_t column = q.head * head_dim;
   const auto dot = [&](Value a, int32_t i, Value b, int32_t j) {
-    const double* x = &n(a)(i, column);
-    const double* y = &n(b)(j, column);
+    const double* x = &n(a)(i, a == op.key ? q.key_column : q.column);
+    const double* y = &n(b)(j, b == op.key ? q.key_column : q.column);
     if (!sizes) return Dot(x, y, head_dim);
     double sum = 0;
     for (int32_t c = 0; c < head_dim; ++c) sum += std::fabs(x[c] * y[c]);
@@ -77,25 +83,29 @@ int64_t ProbabilityRow(const Attention& op, const Query& q) {
 bool Fits(const Attention& op, const Shapes& s) {
   const int32_t width = s.cols(op.query);
   if (op.heads <= 0 || width % op.heads != 0 || !(op.scale >= 0)) return false;
-  for (const Value value : {op.query, op.key, op.value, op.out}) {
-    if (!s.Is(value, kTokenRows, width)) return false;
-  }
+  const int32_t key_width = s.cols(op.key);
+  if (key_width <= 0 || width % key_width != 0 || key_width % (width / op.heads) != 0) return false;
+  if (!s.Is(op.query, kTokenRows, width) || !s.Is(op.out, kTokenRows, width)) return false;
+  if (!s.Is(op.key, kTokenRows, key_width) || !s.Is(op.value, kTokenRows, key_width)) return false;
   if (!IsTable(op.position_key, op, s, width) || !IsTable(op.position_query, op, s, width)) return false;
   if (!IsTable(op.position_bias, op, s, op.heads)) return false;
   const bool terms = op.position_key.valid() || op.position_query.valid();
   if (op.position_bias.valid() && (terms || !(op.scale > 0))) return false;
-  if (op.window < 0 || (op.window != Attention::kAllKeys && (op.slots.valid() || !(op.scale > 0)))) return false;
+  if (op.slots.valid() && key_width != width) return false;
+  if (op.before < 0 || op.after < 0 || (!op.SeesAllKeys() && (op.slots.valid() || !(op.scale > 0)))) return false;
   return !op.probabilities.valid() || s.Is(op.probabilities, {Domain::kTokens, op.heads}, {Domain::kLongest, 1});
 }
 
 void Compute(const Attention& op, const Numbers& n) {
   const int32_t head_dim = n(op.query).cols / op.heads;
-  ForEachQuery(op, *n.batch, [&](const Query& q) {
+  ForEachQuery(op, n, [&](const Query& q) {
     const std::vector<double> weights = Weights(op, n, q);
-    for (int32_t c = q.head * head_dim; c < (q.head + 1) * head_dim; ++c) {
+    for (int32_t c = 0; c < head_dim; ++c) {
       double sum = 0;
-      for (int32_t j = 0; j < q.length; ++j) sum += weights[static_cast<size_t>(j)] * n(op.value)(q.start + j, c);
-      n(op.out)(q.start + q.i, c) = sum;
+      for (int32_t j = 0; j < q.length; ++j) {
+        sum += weights[static_cast<size_t>(j)] * n(op.value)(q.start + j, q.key_column + c);
+      }
+      n(op.out)(q.start + q.i, q.column + c) = sum;
     }
     if (!op.probabilities.valid()) return;
     const Matrix& probabilities = n(op.probabilities);
@@ -107,18 +117,17 @@ void Compute(const Attention& op, const Numbers& n) {
 
 void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
   const int32_t head_dim = n(op.query).cols / op.heads;
-  ForEachQuery(op, *n.batch, [&](const Query& q) {
+  ForEachQuery(op, n, [&](const Query& q) {
     const std::vector<double> weights = Weights(op, n, q);
-    const int32_t column = q.head * head_dim;
     const int32_t query = q.start + q.i;
     // Computes the gradients of the attention weights first, then those of the scores.
     std::vector<double> gradients(weights.size());
     for (int32_t j = 0; j < q.length; ++j) {
       double& gradient = gradients[static_cast<size_t>(j)];
-      gradient = Dot(&g(op.out)(query, column), &n(op.value)(q.start + j, column), head_dim);
+      gradient = Dot(&g(op.out)(query, q.column), &n(op.value)(q.start + j, q.key_column), head_dim);
       if (op.probabilities.valid()) gradient += g(op.probabilities)(ProbabilityRow(op, q), j);
-      for (int32_t c = column; c < column + head_dim; ++c) {
-        g(op.value)(q.start + j, c) += weights[static_cast<size_t>(j)] * g(op.out)(query, c);
+      for (int32_t c = 0; c < head_dim; ++c) {
+        g(op.value)(q.start + j, q.key_column + c) += weights[static_cast<size_t>(j)] * g(op.out)(query, q.column + c);
       }
     }
     const double mean = Dot(weights.data(), gradients.data(), q.length);
@@ -126,9 +135,10 @@ void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
       const auto at = static_cast<size_t>(j);
       const double score = op.scale * weights[at] * (gradients[at] - mean);
       const auto add_product = [&](Value a, int32_t i, Value b, int32_t k) {
-        for (int32_t c = column; c < column + head_dim; ++c) {
-          g(a)(i, c) += score * n(b)(k, c);
-          g(b)(k, c) += score * n(a)(i, c);
+        const int32_t first = a == op.key ? q.key_column : q.column, second = b == op.key ? q.key_column : q.column;
+        for (int32_t c = 0; c < head_dim; ++c) {
+          g(a)(i, first + c) += score * n(b)(k, second + c);
+          g(b)(k, second + c) += score * n(a)(i, first + c);
         }
       };
       add_product(op.query, query, op.key, q.start + j);
@@ -146,17 +156,19 @@ std::vector<double> Bound(const Attention& op, Value result, const Numbers& n) {
   const Matrix& out = n(result);
   std::vector<double> bounds(static_cast<size_t>(out.rows) * static_cast<size_t>(out.cols));
   double most = 0;
-  ForEachQuery(op, *n.batch, [&](const Query& q) {
+  ForEachQuery(op, n, [&](const Query& q) {
     const std::vector<double> sizes = Scores(op, n, q, /*sizes=*/true);
     const double largest = *std::max_element(sizes.begin(), sizes.end());
     most = std::max(most, largest);
     if (result == op.probabilities) return;
     const std::vector<double> weights = Weights(op, n, q);
-    for (int32_t c = q.head * head_dim; c < (q.head + 1) * head_dim; ++c) {
+    for (int32_t c = 0; c < head_dim; ++c) {
       double size = 0;
-      for (int32_t j = 0; j < q.length; ++j)
-        size += weights[static_cast<size_t>(j)] * std::fabs(n(op.value)(q.start + j, c));
-      const size_t cell = static_cast<size_t>(q.start + q.i) * static_cast<size_t>(out.cols) + static_cast<size_t>(c);
+      for (int32_t j = 0; j < q.length; ++j) {
+        size += weights[static_cast<size_t>(j)] * std::fabs(n(op.value)(q.start + j, q.key_column + c));
+      }
+      const size_t cell =
+          static_cast<size_t>(q.start + q.i) * static_cast<size_t>(out.cols) + static_cast<size_t>(q.column + c);
       bounds[cell] = kEpsilon * (SoftmaxFactor(largest) + kDot) * size;
     }
   });

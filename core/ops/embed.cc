@@ -32,7 +32,7 @@ void Compute(const Embed& op, const Numbers& n) {
   const Matrix& out = n(op.out);
   for (int32_t r = 0; r < out.rows; ++r) std::fill_n(&out(r, 0), out.cols, 0.0);
   ForEachLookup(op, n, [&](int32_t r, std::span<const float> values) {
-    for (int32_t c = 0; c < out.cols; ++c) out(r, c) += values[static_cast<size_t>(c)];
+    for (int32_t c = 0; c < out.cols; ++c) out(r, c) += static_cast<double>(op.scale * values[static_cast<size_t>(c)]);
   });
 }
 
@@ -42,7 +42,7 @@ void Gradient(const Embed& op, const Numbers& n, const Gradients& g) {
     for (int32_t r = 0; lookup.index.valid() && r < out.rows; ++r) {
       const Matrix& table = g.tables[static_cast<size_t>(lookup.table.id)];
       const int32_t row = n(lookup.index)[static_cast<size_t>(r)];
-      for (int32_t c = 0; c < out.cols; ++c) table(row, c) += out(r, c);
+      for (int32_t c = 0; c < out.cols; ++c) table(row, c) += out(r, c) * static_cast<double>(op.scale);
     }
   }
 }
@@ -51,7 +51,9 @@ std::vector<double> Bound(const Embed& op, Value result, const Numbers& n) {
   const auto cols = static_cast<size_t>(n(result).cols);
   std::vector<double> bounds(static_cast<size_t>(n(result).rows) * cols);
   ForEachLookup(op, n, [&](int32_t r, std::span<const float> values) {
-    for (size_t c = 0; c < cols; ++c) bounds[static_cast<size_t>(r) * cols + c] += kEpsilon * std::fabs(values[c]);
+    for (size_t c = 0; c < cols; ++c) {
+      bounds[static_cast<size_t>(r) * cols + c] += kEpsilon * std::fabs(static_cast<double>(op.scale * values[c]));
+    }
   });
   return bounds;
 }

@@ -6,6 +6,7 @@
 
 namespace peruse::ops {
 
+// out[t] = scale * (sum of a row of each table)
 struct Embed {
   static constexpr const char* kName = "embed";
   static constexpr bool kByRow = false;
@@ -16,6 +17,7 @@ struct Embed {
     IndexId index;  // invalid if the lookup is absent
   };
   std::array<Lookup, kMostLookups> lookups;
+  float scale = 1;
   Value out;
 
   auto Inputs() { return std::array<Value*, 0>{}; }

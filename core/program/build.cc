@@ -155,8 +155,8 @@ TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool w
   return id;
 }
 
-Value Build::Embed(const std::vector<ops::Embed::Lookup>& lookups) {
-  ops::Embed op;
+Value Build::Embed(const std::vector<ops::Embed::Lookup>& lookups, float scale) {
+  ops::Embed op = {.scale = scale};
   PERUSE_CHECK(lookups.size() >= 1 && lookups.size() <= op.lookups.size());
   std::copy(lookups.begin(), lookups.end(), op.lookups.begin());
   const TableSpec& table = parameters_.tables[static_cast<size_t>(op.lookups[0].table.id)];
@@ -177,6 +177,13 @@ Value Build::LayerNorm(Value x, const NormArgs& norm) {
   PERUSE_CHECK(cols(norm.weight) == cols(x));
   const Value out = NewLike(x, cols(x));
   program_.ops.push_back(ops::LayerNorm{.x = x, .norm = norm, .out = out});
+  return out;
+}
+
+Value Build::RmsNorm(Value x, Value weight, float eps, float offset) {
+  PERUSE_CHECK(cols(x) % cols(weight) == 0);
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::RmsNorm{x, weight, eps, offset, out});
   return out;
 }
 
@@ -208,8 +215,8 @@ Value Build::Multiply(Value x, Value y) {
 }
 
 Build::Attended Build::Attention(ops::Attention args) {
-  PERUSE_CHECK(cols(args.query) == cols(args.key) && cols(args.query) % args.heads == 0);
-  args.out = NewLike(args.query, cols(args.value));
+  PERUSE_CHECK(cols(args.query) % cols(args.key) == 0 && cols(args.query) % args.heads == 0);
+  args.out = NewLike(args.query, cols(args.query));
   args.probabilities = program_.NewValue({Domain::kTokens, args.heads}, {Domain::kLongest, 1});
   program_.ops.push_back(args);
   return {args.out, args.probabilities};

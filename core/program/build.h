@@ -106,10 +106,12 @@ class Build {
   NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps, bool bias = true);
   TableId Table(const std::string& name, int32_t rows, int32_t cols, bool words = false);
 
-  Value Embed(const std::vector<ops::Embed::Lookup>& lookups);
+  Value Embed(const std::vector<ops::Embed::Lookup>& lookups, float scale = 1);
   Value Linear(Value x, LinearId weight);
   Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
   Value LayerNorm(Value x, const NormArgs& norm);
+  // Norms each block of columns as wide as the weight. offset: see ops::RmsNorm.
+  Value RmsNorm(Value x, Value weight, float eps, float offset = 0);
   Value Activate(Value x, Activation activation);
   // Declares an optional input of the caller with the shape of x (see DropInputs in passes.h). `number` is that of ops::Input.
   Value InputLike(Value x, int32_t number);

@@ -51,7 +51,7 @@ bool IsSound(const Program& program) {
 LinearId LinearOf(const Op& op) {
   return std::visit(
       [](const auto& o) {
-        if constexpr (requires { o.weight.id; }) {
+        if constexpr (requires { LinearId{o.weight}; }) {
           return LinearId{o.weight};
         } else {
           return LinearId();

@@ -27,6 +27,7 @@
 #include "core/ops/multiply.h"
 #include "core/ops/normalize.h"
 #include "core/ops/pool_rows.h"
+#include "core/ops/rms_norm.h"
 #include "core/ops/rotary_angles.h"
 #include "core/ops/rotate.h"
 #include "core/ops/select_rows.h"
@@ -39,7 +40,7 @@ namespace peruse {
 using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops::Activate, ops::Add, ops::Multiply,
                         ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
                         ops::MatMul, ops::Lstm, ops::PoolRows, ops::CrossAttention, ops::Normalize, ops::RotaryAngles,
-                        ops::Rotate, ops::AlibiBias>;
+                        ops::Rotate, ops::AlibiBias, ops::RmsNorm>;
 
 struct ProgramOutput {
   OutputId id;

@@ -82,8 +82,11 @@ std::span<const int32_t> FirstTokens::Fill(const BatchInputs& inputs, Index::Val
 }
 
 std::span<const int32_t> LastTokens::Fill(const BatchInputs& inputs, Index::Values& values) const {
-  return ForTexts(inputs, values,
-                  [&](const ModelInput& text, int32_t start) { values.push_back(start + LengthOf(text) - 1); });
+  return ForTexts(inputs, values, [&](const ModelInput& text, int32_t start) {
+    int32_t last = LengthOf(text) - 1;
+    while (last > 0 && padding >= 0 && text.ids[static_cast<size_t>(last)] == padding) --last;
+    values.push_back(start + last);
+  });
 }
 
 std::span<const int32_t> Lengths::Fill(const BatchInputs& inputs, Index::Values& values) const {

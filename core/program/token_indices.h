@@ -45,6 +45,8 @@ struct FirstTokens {  // row of each text's first token  [sequences]
 
 struct LastTokens {  // row of each text's last token  [sequences]
   static constexpr bool kChooses = true;
+  // Tokens of this id at the end are skipped, unless the text has no others; -1 skips none.
+  int32_t padding = -1;
 
   Extent extent() const { return {Domain::kSequences, 1}; }
   std::span<const int32_t> Fill(const BatchInputs& inputs, Index::Values& values) const;

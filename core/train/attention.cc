@@ -19,6 +19,9 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
   return {*least, *most - *least + 1};
 }
 
+// Returns the number of heads that share keys and values.
+int64_t KeyGroup(const ops::Attention& op, const Tape& t) { return t.value(op.query).cols / t.value(op.key).cols; }
+
 class Head {
  public:
   // `products` and `memory` must be those of the calling thread.
@@ -28,6 +31,7 @@ class Head {
     start_ = t.batch().start(text);
     width_ = t.value(op.query).cols / op.heads;
     column_ = head * width_;
+    key_column_ = head / KeyGroup(op, t) * width_;
     first_row_ = static_cast<uint32_t>(start_ * op.heads + head * length_);
     if (op.slots.valid()) {
       const std::span<const int32_t> slots = t.at(op.slots);
@@ -45,7 +49,7 @@ class Head {
     ComputeWeights();
     Drop(weights_);
     const Block out = Own(t_.value(op_.out));
-    Multiply(weights_.operand(), Own(t_.value(op_.value)), length_, out, /*add=*/false);
+    Multiply(weights_.operand(), OwnKeys(t_.value(op_.value)), length_, out, /*add=*/false);
   }
 
   void Return() {
@@ -54,9 +58,9 @@ class Head {
     if (t_.wants(op_.value)) {
       for (int64_t i = 0; i < length_; ++i) std::copy_n(weights_.row(i), length_, gradients_.row(i));
       Drop(gradients_);
-      Multiply(gradients_.operand().Transposed(), out, length_, Own(t_.Accumulator(op_.value)), /*add=*/true);
+      Multiply(gradients_.operand().Transposed(), out, length_, OwnKeys(t_.Accumulator(op_.value)), /*add=*/true);
     }
-    MultiplyTransposed(out, Own(t_.value(op_.value)), gradients_, /*add=*/false);
+    MultiplyTransposed(out, OwnKeys(t_.value(op_.value)), gradients_, /*add=*/false);
     Drop(gradients_);
     for (int64_t i = 0; i < length_; ++i) ReturnSoftmax(weights_.row(i), gradients_.row(i));
     ReturnProduct(op_.query, op_.key);
@@ -67,6 +71,7 @@ class Head {
 
  private:
   Block Own(const Block& block) const { return block.Rows(start_, length_).Columns(column_, width_); }
+  Block OwnKeys(const Block& block) const { return block.Rows(start_, length_).Columns(key_column_, width_); }
   Block Table(const Block& table) const { return table.Rows(reach_.first, reach_.count).Columns(column_, width_); }
   int64_t Slot(int64_t i, int64_t j) const { return slots_[i - j] - reach_.first; }
 
@@ -79,7 +84,7 @@ class Head {
   }
 
   void ComputeWeights() {
-    MultiplyTransposed(Own(t_.value(op_.query)), Own(t_.value(op_.key)), weights_, /*add=*/false);
+    MultiplyTransposed(Own(t_.value(op_.query)), OwnKeys(t_.value(op_.key)), weights_, /*add=*/false);
     if (op_.position_key.valid()) AddPositions(op_.query, op_.position_key, /*by_key=*/false);
     if (op_.position_query.valid()) AddPositions(op_.key, op_.position_query, /*by_key=*/true);
     if (op_.position_bias.valid()) AddBiases();
@@ -135,10 +140,10 @@ class Head {
 
   void ReturnProduct(Value query, Value key) {
     if (t_.wants(query)) {
-      Multiply(gradients_.operand(), Own(t_.value(key)), length_, Own(t_.Accumulator(query)), /*add=*/true);
+      Multiply(gradients_.operand(), OwnKeys(t_.value(key)), length_, Own(t_.Accumulator(query)), /*add=*/true);
     }
     if (t_.wants(key)) {
-      Multiply(gradients_.operand().Transposed(), Own(t_.value(query)), length_, Own(t_.Accumulator(key)),
+      Multiply(gradients_.operand().Transposed(), Own(t_.value(query)), length_, OwnKeys(t_.Accumulator(key)),
                /*add=*/true);
     }
   }
@@ -161,23 +166,27 @@ class Head {
   Tape& t_;
   Products& products_;
   const int64_t head_;
-  int64_t length_, start_, width_, column_;
-  uint32_t first_row_;  // first row of the head's matrix in `probabilities`
+  int64_t length_, start_, width_;
+  int64_t column_, key_column_;  // first columns of the head's queries, and of its keys
+  uint32_t first_row_;           // first row of the head's matrix in `probabilities`
   Reach reach_;
   const int32_t* slots_ = nullptr;  // indexed by distance
   Block weights_, gradients_;       // each [length, length]
   Block positions_;                 // products with all position rows, [length, reach]
 };
 
-// A task is one head of one text, or, with `together`, one head of all texts in order.
+// A task is the heads of one text that share keys, or, with `together`, those of all texts in order.
 template <typename Visit>
 void ForEachHead(const ops::Attention& op, Tape& t, bool together, Visit visit) {
   const int64_t scratch = t.workers().threads() == 1 ? 0 : HeadScratch(op, t.batch(), t.indices());
   const int32_t texts = t.batch().sequences(), at_once = together ? texts : 1;
-  t.workers().For(texts / at_once * op.heads, [&](int32_t thread, int64_t task) {
-    const auto first = static_cast<int32_t>(task / op.heads);
-    for (int32_t text = first; text < first + at_once; ++text) {
-      visit(Head(op, t, t.workers().products(thread), t.scratch() + thread * scratch, text, task % op.heads));
+  const int64_t group = KeyGroup(op, t), groups = op.heads / group;
+  t.workers().For(texts / at_once * groups, [&](int32_t thread, int64_t task) {
+    const auto first = static_cast<int32_t>(task / groups);
+    const int64_t head = task % groups * group;
+    for (int32_t i = 0; i < at_once * group; ++i) {
+      visit(Head(op, t, t.workers().products(thread), t.scratch() + thread * scratch,
+                 first + i / static_cast<int32_t>(group), head + i % group));
     }
   });
 }

@@ -35,6 +35,15 @@ Moments MomentsOf(const float* x, int64_t width, float eps) {
   return {mean, 1 / std::sqrt(squares / static_cast<float>(width) + eps)};
 }
 
+// Returns 1 / root mean square.
+float InverseOf(const float* x, int64_t width, float eps) {
+  const auto square = [&](int64_t i, int64_t n) {
+    const Floats value = LoadPart(x + i, n);
+    return hn::Mul(value, value);
+  };
+  return 1 / std::sqrt(Sum(width, square) / static_cast<float>(width) + eps);
+}
+
 }  // namespace
 
 template <>
@@ -103,6 +112,70 @@ void Backward(const ops::LayerNorm& op, Tape& t) {
           StorePart(Madd(gradient, normed, LoadPart(weight_sum + i, n)), weight_sum + i, n);
         }
         if (bias_sum != nullptr) StorePart(hn::Add(gradient, LoadPart(bias_sum + i, n)), bias_sum + i, n);
+      }
+    }
+  });
+}
+
+template <>
+void Forward(const ops::RmsNorm& op, Tape& t) {
+  const Block x = t.value(op.x), out = t.value(op.out), weight = t.value(op.weight);
+  const Floats offset = Set(op.offset);
+  t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      for (int64_t block = 0; block < x.cols; block += weight.cols) {
+        const float* in = x.row(r) + block;
+        const Floats inverse = Set(InverseOf(in, weight.cols, op.eps));
+        for (int64_t i = 0; i < weight.cols; i += kLanes) {
+          const int64_t n = std::min(kLanes, weight.cols - i);
+          const Floats normed = hn::Mul(LoadPart(in + i, n), inverse);
+          StorePart(hn::Mul(normed, hn::Add(LoadPart(weight.data + i, n), offset)), out.row(r) + block + i, n);
+        }
+      }
+    }
+  });
+}
+
+template <>
+void Backward(const ops::RmsNorm& op, Tape& t) {
+  const Block x = t.value(op.x), out = t.gradient(op.out), weight = t.value(op.weight);
+  const int64_t width = weight.cols, blocks = x.cols / width;
+  const Floats offset = Set(op.offset);
+  bool add = false;
+  const Block to = t.wants(op.x) ? t.Destination(op.x, &add) : Block();
+  float* const inverses = t.scratch();  // one per block
+  t.workers().ForPieces(x.rows, 1, 8 * x.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      for (int64_t b = 0; b < blocks; ++b) {
+        const float *in = x.row(r) + b * width, *from = out.row(r) + b * width;
+        const Floats inverse = Set(inverses[r * blocks + b] = InverseOf(in, width, op.eps));
+        if (!to) continue;
+        const auto weighted = [&](int64_t i, int64_t n) {
+          return hn::Mul(LoadPart(from + i, n), hn::Add(LoadPart(weight.data + i, n), offset));
+        };
+        const auto normed = [&](int64_t i, int64_t n) { return hn::Mul(LoadPart(in + i, n), inverse); };
+        const float product = Sum(width, [&](int64_t i, int64_t n) { return hn::Mul(weighted(i, n), normed(i, n)); });
+        const Floats mean = Set(product / static_cast<float>(width));
+        for (int64_t i = 0; i < width; i += kLanes) {
+          const int64_t n = std::min(kLanes, width - i);
+          const Floats centred = hn::Sub(weighted(i, n), hn::Mul(normed(i, n), mean));
+          float* sum = to.row(r) + b * width + i;
+          StorePart(add ? Madd(centred, inverse, LoadPart(sum, n)) : hn::Mul(centred, inverse), sum, n);
+        }
+      }
+    }
+  });
+  if (!t.wants(op.weight)) return;
+  float* const sums = t.Accumulator(op.weight).data;
+  t.workers().ForPieces(width, 4 * kLanes, 2 * x.rows * blocks, [&](int64_t first, int64_t end) {
+    for (int64_t k = 0; k < x.rows * blocks; ++k) {
+      const int64_t column = k % blocks * width;
+      const float *in = x.row(k / blocks) + column, *from = out.row(k / blocks) + column;
+      const Floats inverse = Set(inverses[k]);
+      for (int64_t i = first; i < end; i += kLanes) {
+        const int64_t n = std::min(kLanes, end - i);
+        const Floats normed = hn::Mul(LoadPart(in + i, n), inverse);
+        StorePart(Madd(LoadPart(from + i, n), normed, LoadPart(sums + i, n)), sums + i, n);
       }
     }
   });

@@ -46,11 +46,11 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
     : parameters_(parameters), names_(std::move(prefixes)) {
   norms_.resize(parameters.constants.size());
   for (const Op& op : program.ops) {
-    const auto* norm = std::get_if<ops::LayerNorm>(&op);
-    if (norm == nullptr) continue;
-    for (const Value value : {norm->norm.weight, norm->norm.bias}) {
+    const auto add = [&](Value value) {
       if (value.valid()) norms_[static_cast<size_t>(program.info(value).constant)] = true;
-    }
+    };
+    if (const auto* norm = std::get_if<ops::LayerNorm>(&op)) add(norm->norm.weight), add(norm->norm.bias);
+    if (const auto* norm = std::get_if<ops::RmsNorm>(&op)) add(norm->weight);
   }
 }
 

@@ -85,6 +85,7 @@ void Backward(const ops::Input&, Tape&) {}
 
 template <>
 void Forward(const ops::Embed& op, Tape& t) {
+  PERUSE_CHECK(op.scale == 1);  // of families that are not trained
   const Block out = t.value(op.out);
   Fill(out, 0);
   for (const ops::Embed::Lookup& lookup : op.lookups) {

@@ -57,6 +57,10 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
   if (const auto* attention = std::get_if<ops::Attention>(&op)) {
     return held.workers->threads() * HeadScratch(*attention, batch, indices);
   }
+  if (const auto* norm = std::get_if<ops::RmsNorm>(&op)) {
+    return sizes(program.info(norm->x).rows) * program.info(norm->x).cols.factor /
+           program.info(norm->weight).cols.factor;
+  }
   if (std::holds_alternative<ops::LayerNorm>(op)) return 2 * sizes(program.info(std::get<ops::LayerNorm>(op).x).rows);
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return 2 * tokens * conv->heads * conv->kernel_size;
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) {

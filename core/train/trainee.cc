@@ -72,6 +72,10 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   if (config.stored_precision)
     return Unsupported("a " + std::string(FormatOf(*config.stored_precision).dtype()) +
                        " checkpoint cannot be taught: its weights are rounded; take the one it was made from");
+  if (trainee->family_->IsLanguageModel()) {
+    return Unsupported("a " + config.model_type +
+                       " cannot be taught: use an encoder, for example a ModernBERT or a EuroBERT");
+  }
   if (config.reads_labels()) PERUSE_RETURN_IF_ERROR(CheckReadsLabels(*trainee->family_, head));
   const std::vector<std::string> own = config.id2label;
   if (!labels.empty()) {

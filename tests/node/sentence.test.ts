@@ -16,6 +16,9 @@ const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'de
   'unnamed',
   'longer',
   'lower-special',
+  'qwen3-embedding',
+  'embedding-gemma',
+  'eurobert-nano',
 ]);
 const kTolerance = 1e-5;
 

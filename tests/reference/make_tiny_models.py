@@ -35,7 +35,7 @@ def is_modernbert(model):
 
 
 def has_rotary_positions(model):
-    return type(model).__name__.startswith(("ModernBert", "NomicBert", "Gte"))
+    return type(model).__name__.startswith(("ModernBert", "NomicBert", "Gte", "EuroBert", "Qwen3", "Gemma3"))
 
 
 def names_norms_freely(model):
@@ -48,6 +48,8 @@ def randomise(module, generator, scale=SCALE):
     with torch.no_grad():
         for name, parameter in sorted(module.named_parameters()):
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
+            if type(module).__name__.startswith("Gemma3"):
+                continue  # which stores the weights of norms minus 1
             if name.endswith("LayerNorm.weight") or (names_norms_freely(module) and "norm" in name and name.endswith(".weight")):
                 parameter.add_(1.0)
 
@@ -105,6 +107,7 @@ def build(case, folder):
     generator = generator_of(case.name)
     model_class = getattr(jina_bert if case.model.startswith("JinaBert") else transformers, case.model)
     config = model_class.config_class(**case.config)
+    tied = config.tie_word_embeddings
     if not getattr(config, "legacy", True):
         config.tie_word_embeddings = False  # else the class would tie lm_head.dense, which is no output matrix
     model = model_class._from_config(config, attn_implementation="eager").eval()
@@ -113,7 +116,7 @@ def build(case, folder):
         for bias in (model.cls.predictions.transform.dense.bias, model.cls.predictions.bias):
             bias.data.zero_()
     model.tie_weights()
-    model.config.tie_word_embeddings = case.config.get("tie_word_embeddings", True)
+    model.config.tie_word_embeddings = tied
     dtype = getattr(torch, case.dtype)
     model.to(dtype).save_pretrained(folder, safe_serialization=True)
     extra = {}

@@ -47,8 +47,10 @@ CASES = [
     "albert-sequence", "albert-groups", "albert-token", "albert-masked-lm",
     "jina-bert-sequence", "jina-bert-masked-lm", "jina-bert-normed-question",
 ]
-# With transformers 5 (requirements-transformers5.txt): --only and their names.
-NEWER_CASES = ["nomic-bert-sequence", "nomic-bert-token", "nomic-bert-masked-lm", "gte-sequence", "gte-token", "gte-masked-lm"]
+# With transformers 5 (requirements-encoders.txt): --only and their names.
+NEWER_CASES = ["nomic-bert-sequence", "nomic-bert-token", "nomic-bert-masked-lm", "gte-sequence", "gte-token", "gte-masked-lm",
+               "eurobert-sequence", "eurobert-sequence-bos", "eurobert-sequence-mean", "eurobert-token", "eurobert-masked-lm",
+               "eurobert-masked-lm-tied"]
 ADAMW_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence", "electra-sequence"]
 CONV_CASES = [name for name, *_ in make_conv_models.CASES]
 SAMPLES = 16

@@ -300,6 +300,8 @@ def rotary_cases():
     yield nomic("token", "token classification, another base and linear scaling of positions", "ForTokenClassification",
                 rope_parameters={"rope_type": "linear", "rope_theta": 500.0, "factor": 3.0}, **tags)
     yield nomic("masked-lm", "masked language model", "ForMaskedLM")
+    yield nomic("dynamic", "encoder, dynamic scaling of a text of 60 tokens", "Model", long=60,
+                rope_parameters={"rope_type": "dynamic", "rope_theta": 500.0, "factor": 3.0})
     yield nomic("bare", "encoder without a head and without a name prefix", "Model")
     gpt2 = {"model_type": "nomic_bert", "n_embd": 16, "n_head": 2, "n_layer": 2, "n_inner": 256, "n_positions": 40, "vocab_size": 48,
             "type_vocab_size": 2, "layer_norm_epsilon": 1e-12, "activation_function": "swiglu", "rotary_emb_base": 1000,
@@ -318,6 +320,59 @@ def rotary_cases():
     yield gte("published", "sequence classification, NTK scaling", "ForSequenceClassification", published=new | {"pack_qkv": True}, **ntk,
               **LABELS)
     yield gte("published-split", "encoder, queries, keys and values in three tensors", "Model", published=new | {"pack_qkv": False}, **ntk)
+
+
+def rms_cases():
+    """EuroBERT, Qwen3 and Gemma 3: layers with RMS norms, and heads that share keys and values. Classes of transformers 5.16
+    (requirements-encoders.txt)."""
+    small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+             "intermediate_size": 40, "max_position_embeddings": 40}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, model, long=34, **more):
+        return Case(name, about, model, small | more, transformers=5, long=long)
+
+    def euro(name, about, head, **more):
+        return case("eurobert-" + name, "EuroBERT, " + about, "EuroBert" + head, pad_token_id=1, **more)
+
+    def qwen(name, about, head, **more):
+        return case("qwen3-" + name, "Qwen3, " + about, "Qwen3" + head, **{"head_dim": 12, "num_attention_heads": 2} | more)
+
+    def gemma(name, about, head, **more):
+        two_sided = {"use_bidirectional_attention": True, "head_dim": 12, "num_attention_heads": 4, "sliding_window": 6,
+                     "sliding_window_pattern": 2, "query_pre_attn_scalar": 7}
+        return case("gemma3-" + name, "Gemma 3, " + about, "Gemma3Text" + head, **two_sided | more)
+
+    yield euro("sequence", "sequence classification, the mean of the logits of all tokens", "ForSequenceClassification", **LABELS)
+    yield euro("sequence-bos", "sequence classification by the first token, one pair of keys and values, biases of attention",
+               "ForSequenceClassification", num_key_value_heads=1, classifier_pooling="bos", attention_bias=True, **LABELS)
+    yield euro("sequence-mean", "sequence classification by the mean of all tokens, as many key heads as query heads, biases of feed-forward layers",
+               "ForSequenceClassification", num_key_value_heads=None, classifier_pooling="mean", mlp_bias=True, **LABELS)
+    yield euro("token", "token classification, wide heads, another activation and eps, yarn", "ForTokenClassification", head_dim=12,
+               hidden_act="gelu", rms_norm_eps=1e-3,
+               rope_parameters={"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 16,
+                                "beta_fast": 4.0}, **tags)
+    yield euro("masked-lm", "masked language model with a bias, llama3", "ForMaskedLM", mlp_bias=True,
+               rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 8.0, "original_max_position_embeddings": 32,
+                                "low_freq_factor": 1.0, "high_freq_factor": 4.0})
+    yield euro("masked-lm-tied", "masked language model, tied output", "ForMaskedLM", tie_word_embeddings=True)
+    yield euro("bare", "encoder without a head and without a name prefix, dynamic scaling of a text of 70 tokens", "Model", long=70,
+               rope_parameters={"rope_type": "dynamic", "rope_theta": 500.0, "factor": 2.0})
+    yield qwen("bare", "encoder without a head and without a name prefix", "Model")
+    yield qwen("sequence", "sequence classification, padding of id 7", "ForSequenceClassification", pad_token_id=7, **LABELS)
+    yield qwen("token", "token classification, the second layer with a window of 6 keys, biases", "ForTokenClassification",
+               use_sliding_window=True, sliding_window=6, max_window_layers=1, attention_bias=True, **tags)
+    yield qwen("question", "question answering, layer types, yarn without rounding, one pair of keys and values", "ForQuestionAnswering",
+               use_sliding_window=True, sliding_window=5, layer_types=["sliding_attention", "full_attention"], num_key_value_heads=1,
+               rope_parameters={"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 16,
+                                "truncate": False, "mscale": 0.7, "mscale_all_dim": 0.3})
+    yield gemma("bare", "encoder that sees both sides, a window of 3 tokens on each", "Model")
+    yield gemma("odd", "encoder that sees both sides, an odd window, linear scaling in full layers", "Model", sliding_window=9,
+                num_hidden_layers=3, num_key_value_heads=1, attention_bias=True, rms_norm_eps=1e-3,
+                rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0},
+                                 "sliding_attention": {"rope_type": "default", "rope_theta": 80.0}})
+    yield gemma("sequence", "sequence classification, causal, layer types", "ForSequenceClassification", use_bidirectional_attention=False,
+                layer_types=["full_attention", "sliding_attention"], **LABELS)
 
 
 def jina_cases():
@@ -376,4 +431,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *albert_cases(), *rotary_cases(), *jina_cases(), *rare_cases(), *untied_cases()]
+            *albert_cases(), *rotary_cases(), *rms_cases(), *jina_cases(), *rare_cases(), *untied_cases()]

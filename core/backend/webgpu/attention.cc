@@ -42,6 +42,14 @@ void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts
   if (op.position_bias.valid()) params.bias = r.Of(op.position_bias).place;
 }
 
+// Sets which keys a query attends to.
+template <typename Params>
+void SetKeys(Recording& r, const ops::Attention& op, Params& params) {
+  params.group = static_cast<uint32_t>(r.at(op.query).cols / r.at(op.key).cols);
+  params.before = static_cast<uint32_t>(op.before);
+  params.after = static_cast<uint32_t>(op.after);
+}
+
 // Position buffers in the shaders' order: slots, to_position, to_content. Absent ones are `unused`.
 struct PositionBuffers {
   int32_t slots, to_position, to_content;
@@ -100,7 +108,7 @@ void WriteProbabilities(Recording& r, const ops::Attention& op, const PositionPr
   SetPositions(r, op, products, params);
   params.longest = static_cast<uint32_t>(r.batch().longest());
   params.head_dim = static_cast<uint32_t>(r.at(op.query).cols / op.heads);
-  params.window = static_cast<uint32_t>(op.window);
+  SetKeys(r, op, params);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
   r.recorder().Dispatch(
       "probabilities", {}, params,
@@ -135,7 +143,7 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.out = result.place;
   SetPositions(r, op, products, params);
   params.head_dim = static_cast<uint32_t>(head_dim);
-  params.window = static_cast<uint32_t>(op.window);
+  SetKeys(r, op, params);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
   const std::string_view shader = AttentionShader(r, r.plan().program, op, head_dim);
   for (const Place& place : {params.query, params.key, params.value, params.out}) {

@@ -46,7 +46,9 @@ struct Params {
   bias_first: u32,
   bias_stride: u32,
   head_dim: u32,
-  window: u32,          // maximum distance of a key
+  group: u32,           // number of heads that share keys and values
+  before: u32,          // query i attends to the keys i - before .. i + after
+  after: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -75,7 +77,7 @@ fn to_content_at(places: vec4u) -> vec4f {
 
 // Whether each of four keys is within a query's window.
 fn near(i: u32, keys: vec4u) -> vec4<bool> {
-  return (keys <= vec4u(i + params.window)) & (keys + params.window >= vec4u(i));
+  return (keys <= vec4u(i + params.after)) & (keys + params.before >= vec4u(i));
 }
 
 fn highest_of(v: vec4f) -> f32 {
@@ -116,6 +118,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let blocks = (params.head_dim + COLUMNS - 1u) / COLUMNS;
   let head = workgroup.y / blocks;
   let head_first = (params.first_head + head) * params.head_dim;
+  let key_head_first = (params.first_head + head) / params.group * params.head_dim;
   let last = vec4u(length - 1u);
   let last_columns = (params.head_dim - 1u) / STEP * STEP;
 
@@ -128,10 +131,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   var context: array<vec4f, 4>;   // one per query; every index is a literal
   var largest = vec4f(LOWEST);    // one per query
   var sums = vec4f();             // one per query: sum over this thread's keys
-  let begin_key = (max(first_query, params.window) - params.window) / KEYS * KEYS;
-  let end_key = min(length, first_query + QUERIES + params.window);
+  let begin_key = (max(first_query, params.before) - params.before) / KEYS * KEYS;
+  let end_key = min(length, first_query + QUERIES + params.after);
   for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {
-    let key_rows = params.key_first + head_first +
+    let key_rows = params.key_first + key_head_first +
                    (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * (THREADS / 4u), last)) * params.key_stride;
     var scores = array<vec4f, 4>();  // explicit, because SwiftShader keeps a loop variable's last value
     var query_next = query_at(query_row, d);
@@ -229,7 +232,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     }
     // Loads values while weights are computed: of four keys, in each of this thread's columns.
     let near_column = min(workgroup.y % blocks * COLUMNS + 4u * lane, (params.head_dim - 1u) / 4u * 4u);
-    let value_row = params.value_first + head_first + start * params.value_stride;
+    let value_row = params.value_first + key_head_first + start * params.value_stride;
     let last_value = value_row + last * params.value_stride;
     var value_rows = min(value_row + (vec4u(first_key + own) + vec4u(0u, 1u, 2u, 3u) * ROW_THREADS) * params.value_stride, last_value);
     var value_next = value_block(value_rows, near_column);

@@ -44,7 +44,7 @@ struct AttentionParams {
   uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
   uint32_t has_position_bias;
   Place bias;
-  uint32_t head_dim, window;
+  uint32_t head_dim, group, before, after;
 };
 
 struct ProbabilitiesParams {
@@ -53,7 +53,7 @@ struct ProbabilitiesParams {
   uint32_t heads, first_head, position_stride, slots, first_slot, reach;
   uint32_t has_position_key, has_position_query, has_position_bias;
   Place bias;
-  uint32_t longest, head_dim, window;
+  uint32_t longest, head_dim, group, before, after;
 };
 
 struct DepthwiseConvParams {
@@ -115,6 +115,14 @@ struct NormalizeParams {
   uint32_t rows, width;
   float eps;
   Place x, out;
+};
+
+struct RmsNormParams {
+  uint32_t all, blocks, width;
+  float eps, offset;
+  Place x;
+  uint32_t weight_first;
+  Place out;
 };
 
 struct PoolRowsParams {

@@ -23,7 +23,9 @@ struct Params {
   bias_stride: u32,
   longest: u32,
   head_dim: u32,
-  window: u32,          // maximum distance of a key
+  group: u32,           // see attention_tile.wgsl
+  before: u32,
+  after: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -37,10 +39,11 @@ struct Params {
 
 fn score(start: u32, head: u32, i: u32, j: u32) -> f32 {
   let column = (params.first_head + head) * params.head_dim;
+  let key_column = (params.first_head + head) / params.group * params.head_dim;
   var sum = 0.0;
   for (var d = 0u; d < params.head_dim; d++) {
     sum += query[params.query_first + (start + i) * params.query_stride + column + d] *
-           key[params.key_first + (start + j) * params.key_stride + column + d];
+           key[params.key_first + (start + j) * params.key_stride + key_column + d];
   }
   if (params.has_position_key + params.has_position_query != 0u) {
     let slot = head * params.slots + slots[i + params.reach - 1u - j] - params.first_slot;
@@ -65,8 +68,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let head = workgroup.y;
   let row = params.out_first +
             (start * params.heads + (params.first_head + head) * length + i) * params.out_stride;
-  let first = max(i, params.window) - params.window;
-  let end = min(length, i + params.window + 1u);
+  let first = max(i, params.before) - params.before;
+  let end = min(length, i + params.after + 1u);
   var highest = score(start, head, i, first);
   for (var j = first; j < end; j++) {
     let s = score(start, head, i, j);

@@ -33,13 +33,14 @@ struct AttentionBlocks {
   int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
   // Whether the window is so narrow that a tile of queries needs only some of the text's keys.
   bool Bands(int64_t length) const { return BandKeys() < length; }
-  int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + 2 * int64_t{op->window}; }
+  int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + int64_t{op->before} + int64_t{op->after}; }
 
   const ops::Attention* op;
-  Block query, key, value;  // each [rows, heads * head_dim]
-  Block position_key;       // [slots, heads * head_dim]
-  Block position_query;     // [slots, heads * head_dim]
-  Block position_bias;      // [slots, heads]
+  Block query;           // [rows, heads * head_dim]
+  Block key, value;      // each [rows, kv_heads * head_dim]
+  Block position_key;    // [slots, heads * head_dim]
+  Block position_query;  // [slots, heads * head_dim]
+  Block position_bias;   // [slots, heads]
   Block probabilities;
   Block out;  // [rows, heads * head_dim]
   int32_t heads = 0;
@@ -110,6 +111,7 @@ class HeadTask {
     start_ = start;
     length_ = length;
     column_ = head * d_;
+    key_column_ = head / (blocks_.query.cols / blocks_.key.cols) * d_;
     const bool bands = blocks_.Bands(length);
     if (!bands) PackKeysAndValues(0, length);
     if (blocks_.position_key.data != nullptr) PackPositionKeys();
@@ -137,8 +139,8 @@ class HeadTask {
     key_count_ = end - first;
     ZeroBias(d_, key_count_, keys_);
     ZeroLastPanel(d_, key_count_, keys_);
-    PackColumns(blocks_.key.row(start_ + first) + column_, blocks_.key.stride, d_, 0, key_count_, keys_);
-    PackMatrix(blocks_.value.row(start_ + first) + column_, blocks_.value.stride, key_count_, d_, values_);
+    PackColumns(blocks_.key.row(start_ + first) + key_column_, blocks_.key.stride, d_, 0, key_count_, keys_);
+    PackMatrix(blocks_.value.row(start_ + first) + key_column_, blocks_.value.stride, key_count_, d_, values_);
   }
 
   // Zeroes the unpacked columns of the last panel: the kernel computes with them, although their results are dropped.
@@ -302,8 +304,9 @@ class HeadTask {
   const int64_t d_;
   int64_t start_ = 0;
   int64_t length_ = 0;
-  int64_t column_ = 0;
-  int64_t first_key_ = 0;  // number of the text's first packed key
+  int64_t column_ = 0;      // first column of the head in queries and results
+  int64_t key_column_ = 0;  // and in keys and values
+  int64_t first_key_ = 0;   // number of the text's first packed key
   int64_t key_count_ = 0;
   int64_t first_run_ = 0;
   int64_t last_run_ = 0;

@@ -289,7 +289,7 @@ TEST(ConfigTest, ModernBertsOptionsThatPeruseLacksAreRefused) {
            {R"("layer_types":["full_attention","chunked_attention"],"num_hidden_layers":2)", "layer_types"},
            {R"("rope_scaling":{"rope_type":"yarn"})", "rope_scaling"},
            {R"("rope_scaling":{"rope_type":"default","rope_theta":10})", "rope_scaling"},
-           {R"("rope_parameters":{"full_attention":{"rope_type":"yarn","rope_theta":10000}})", "rope_type"},
+           {R"("rope_parameters":{"full_attention":{"rope_type":"longrope","rope_theta":10000}})", "rope_type"},
            {R"("head_dim":32)", "head_dim"},
        }) {
     ExpectError(Of("modernbert", fields), StatusCode::kUnsupported, what);
@@ -340,7 +340,7 @@ TEST(ConfigTest, NomicBertsOptionsThatPeruseLacksAreRefused) {
               StatusCode::kUnsupported, "activation_function");
   ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"swiglu")"), StatusCode::kUnsupported,
               "rotary_emb_fraction");
-  ExpectError(Of("nomic_bert", R"("rope_parameters":{"rope_type":"dynamic","factor":2})"), StatusCode::kUnsupported,
+  ExpectError(Of("nomic_bert", R"("rope_parameters":{"rope_type":"longrope","factor":2})"), StatusCode::kUnsupported,
               "rope_type");
 }
 
@@ -371,7 +371,7 @@ TEST(ConfigTest, GtesOptionsThatPeruseLacksAreRefused) {
              {R"("layer_norm_type":"rms_norm")", "layer_norm_type"},
              {R"("logn_attention_scale":true)", "logn_attention_scale"},
              {R"("rope_scaling":{"type":"ntk","factor":8,"mixed_b":0.6})", "mixed_b"},
-             {R"("rope_scaling":{"type":"dynamic","factor":8})", "rope_type"},
+             {R"("rope_scaling":{"type":"longrope","factor":8})", "rope_type"},
          }) {
       ExpectError(Of(type, fields), StatusCode::kUnsupported, what);
     }
@@ -381,15 +381,14 @@ TEST(ConfigTest, GtesOptionsThatPeruseLacksAreRefused) {
 
 TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
   for (const auto& [type, reason] : {
-           std::pair{"eurobert", "RMS norms, and heads that share keys and values; use a ModernBERT"},
-           {"ultrabert", "RMS norms"},
+           std::pair{"ultrabert", "RMS norms, and heads that share keys and values; use a ModernBERT"},
            {"neobert", "rotates neighbouring columns; use a ModernBERT"},
            {"t5", "an encoder with a decoder, with RMS norms; use a DeBERTa"},
            {"mt5", "use an mDeBERTa"},
            {"umt5", "use an mDeBERTa"},
            {"jina_embeddings_v3", "LoRA adapter for each task; use bge-m3"},
            {"openai_privacy_filter", "mixture of experts with 1.5 billion parameters; use redact"},
-           {"qwen3", "causal language model"},
+           {"qwen2", "causal language model"},
            {"gpt2", "use an encoder"},
            {"longformer", "; these are: convbert, deberta"},
        }) {
@@ -401,6 +400,43 @@ TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
   // Jina v3 has the type of another family, and custom code.
   ExpectError(Of("xlm-roberta", R"("position_embedding_type":"rotary","lora_adaptations":["separation"])"),
               StatusCode::kUnsupported, "position_embedding_type \"rotary\"");
+}
+
+TEST(ConfigTest, LanguageModelsDefaultsAreThoseOfTransformers) {
+  const ModelConfig euro = Parse(Of("eurobert", ""));
+  EXPECT_EQ(euro.hidden_size, 768);
+  EXPECT_EQ(euro.vocab_size, 128256);
+  EXPECT_FALSE(euro.tie_word_embeddings);
+  EXPECT_EQ(euro.hidden_act, Activation::kSilu);
+  EXPECT_EQ(euro.max_tokens, ModelConfig::kUnlimited);
+  EXPECT_EQ(Parse(Of("qwen3", "")).intermediate_size, 22016);
+  EXPECT_EQ(Parse(Of("gemma3_text", "")).hidden_act, Activation::kGeluTanh);
+  EXPECT_EQ(Parse(Of("gemma3_text", R"("hidden_act":"gelu")")).hidden_act, Activation::kGelu);
+}
+
+TEST(ConfigTest, LanguageModelsOptionsThatPeruseLacksAreRefused) {
+  for (const auto& [type, fields, what] : {
+           std::tuple{"eurobert", R"("classifier_pooling":"max")", "classifier_pooling"},
+           {"eurobert", R"("rope_scaling":{"type":"longrope","factor":8})", "rope_type"},
+           {"eurobert", R"("rope_parameters":{"rope_type":"default","partial_rotary_factor":0.5})",
+            "partial_rotary_factor"},
+           {"qwen3", R"("layer_types":["full_attention","chunked"],"num_hidden_layers":2)", "layer_types"},
+           {"gemma3_text", R"("attn_logit_softcapping":50)", "attn_logit_softcapping"},
+       }) {
+    ExpectError(Of(type, fields), StatusCode::kUnsupported, what);
+  }
+  for (const auto& [type, fields, what] : {
+           std::tuple{"eurobert", R"("num_attention_heads":5)", "num_attention_heads"},
+           {"eurobert", R"("num_key_value_heads":5)", "num_key_value_heads"},
+           {"eurobert", R"("head_dim":7)", "head_dim"},
+           {"qwen3", R"("layer_types":["full_attention"])", "layer_types"},
+           {"qwen3", R"("rope_parameters":{"rope_type":"yarn","factor":4,"beta_fast":1,"beta_slow":32})", "beta_fast"},
+           {"qwen3", R"("rope_parameters":{"rope_type":"llama3","low_freq_factor":4,"high_freq_factor":4})",
+            "high_freq_factor"},
+           {"gemma3_text", R"("use_bidirectional_attention":true,"sliding_window":null)", "sliding_window"},
+       }) {
+    ExpectError(Of(type, fields), StatusCode::kMalformedFile, what);
+  }
 }
 
 // Jina's BERT calls itself a BERT; its biases of attention tell them apart.

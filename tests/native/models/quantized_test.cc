@@ -148,6 +148,7 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   }
   if (has("embedding_hidden_mapping_in") || has("predictions.decoder")) return true;  // ALBERT's
   if (has("tok_embeddings") || name == "decoder.weight") return true;                 // ModernBERT's
+  if (has("embed_tokens") || name == "lm_head.weight") return true;                   // Llama's
   if (!has("encoder.layer.") && !has("transformer.layer.") && !has("layers.")) return false;
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }

@@ -31,8 +31,8 @@ int32_t Bucket(Slots slots, int32_t distance) {
 ops::Attention Arguments(CaseProgram& p, const OpCase& c) {
   ops::Attention op;
   op.query = p.Tokens(c.cols);
-  op.key = p.Tokens(c.cols);
-  op.value = p.Tokens(c.cols);
+  op.key = p.Tokens(c.cols / c.groups);
+  op.value = p.Tokens(c.cols / c.groups);
   op.heads = c.heads;
   op.scale = 0.75f;
   return op;
@@ -74,7 +74,15 @@ void Biased(CaseProgram& p, const OpCase& c) {
 // `kernel` is the window.
 void Windowed(CaseProgram& p, const OpCase& c) {
   ops::Attention op = Arguments(p, c);
-  op.window = c.kernel;
+  op.before = op.after = c.kernel;
+  Finish(p, c, op);
+}
+
+// A query attends to itself and, with `kernel`, to that many keys before it, otherwise to all of them.
+void Causal(CaseProgram& p, const OpCase& c) {
+  ops::Attention op = Arguments(p, c);
+  if (c.kernel > 0) op.before = c.kernel;
+  op.after = 0;
   Finish(p, c, op);
 }
 
@@ -107,6 +115,24 @@ void AddAttentionCases(Cases& cases) {
     add({.lengths = kRagged, .cols = 48, .heads = 3, .extra_output = true});
     add({.lengths = {64, 65, 66, 150}, .cols = 32, .heads = 2, .strided_in = true, .strided_out = true});
     add({.lengths = {331}, .cols = 20, .heads = 1, .extra_output = true});
+  }
+  // Heads that share keys and values, all of them included; causal masks, with and without a window; texts at the ends of a window.
+  for (int32_t groups : {1, 2, 4}) {
+    const auto add = [&](const char* name, WriteCase write, OpCase c) {
+      c.operation = name;
+      c.write = write;
+      c.groups = groups;
+      cases.push_back(c);
+    };
+    add("GroupedAttention", Plain, {.lengths = kRagged, .cols = 96, .heads = 4, .extra_output = true});
+    add("GroupedAttention", Plain,
+        {.lengths = {70, 5}, .cols = 28, .heads = 4, .strided_in = true, .strided_out = true});
+    add("CausalAttention", Causal, {.lengths = kRagged, .cols = 64, .heads = 4, .extra_output = true});
+    add("CausalAttention", Causal, {.lengths = {150, 72, 73}, .cols = 20, .heads = 4, .strided_in = true});
+    for (int32_t before : {1, 7, 40}) {
+      add("CausalWindow", Causal,
+          {.lengths = {before, before + 1, before + 2, 131}, .cols = 64, .heads = 4, .kernel = before});
+    }
   }
   for (const bool positions : {false, true}) {
     const auto add = [&](OpCase c) {

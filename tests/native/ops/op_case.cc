@@ -57,10 +57,11 @@ void AddKernelCases(const char* operation, WriteCase write, Cases& cases) {
 
 Cases AllCases() {
   Cases cases;
-  for (const auto add : {AddInputCases, AddEmbedCases, AddLinearCases, AddLayerNormCases, AddActivateCases, AddAddCases,
-                         AddMultiplyCases, AddAttentionCases, AddDepthwiseConvCases, AddSpanConvCases, AddConv1dCases,
-                         AddSelectRowsCases, AddMatMulCases, AddLstmCases, AddPoolRowsCases, AddCrossAttentionCases,
-                         AddNormalizeCases, AddRotaryCases, AddAlibiBiasCases}) {
+  for (const auto add : {AddInputCases,         AddEmbedCases,    AddLinearCases,    AddLayerNormCases,
+                         AddActivateCases,      AddAddCases,      AddMultiplyCases,  AddAttentionCases,
+                         AddDepthwiseConvCases, AddSpanConvCases, AddConv1dCases,    AddSelectRowsCases,
+                         AddMatMulCases,        AddLstmCases,     AddPoolRowsCases,  AddCrossAttentionCases,
+                         AddNormalizeCases,     AddRotaryCases,   AddAlibiBiasCases, AddRmsNormCases}) {
     add(cases);
   }
   return cases;

@@ -78,6 +78,7 @@ void AddCrossAttentionCases(Cases& cases);
 void AddNormalizeCases(Cases& cases);
 void AddRotaryCases(Cases& cases);
 void AddAlibiBiasCases(Cases& cases);
+void AddRmsNormCases(Cases& cases);
 
 Cases AllCases();
 

@@ -64,6 +64,9 @@ TEST_F(ShapesTest, OperationsOnElementsAndRows) {
   EXPECT_FALSE(Sound(ops::Add{New(4), Constant(2, 4), New(4)}));
   EXPECT_TRUE(Sound(ops::Multiply{New(4), Constant(1, 4), New(4)}));
   EXPECT_FALSE(Sound(ops::Multiply{New(4), Constant(2, 4), New(4)}));
+  EXPECT_TRUE(Sound(ops::RmsNorm{New(8), Constant(1, 4), 1e-6f, 1, New(8)}));
+  EXPECT_FALSE(Sound(ops::RmsNorm{New(8), Constant(1, 3), 1e-6f, 0, New(8)}));
+  EXPECT_FALSE(Sound(ops::RmsNorm{New(8), Constant(1, 4), -1, 0, New(8)}));
   EXPECT_TRUE(Sound(ops::Normalize{New(4), 1e-8f, New(4)}));
   EXPECT_FALSE(Sound(ops::Normalize{New(4), 0, New(4)}));
   EXPECT_FALSE(Sound(ops::Normalize{New(4), 1e-8f, New(5)}));

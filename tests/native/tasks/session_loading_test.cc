@@ -381,7 +381,7 @@ TEST_P(SentenceSession, GivesTheVectorsOfTheLibrary) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, SentenceSession,
                          ::testing::Values("mean", "cls", "max", "sqrt", "weighted", "last", "several", "dense-tanh",
-                                           "dense-identity"),
+                                           "dense-identity", "qwen3-embedding", "embedding-gemma", "eurobert-nano"),
                          [](const ::testing::TestParamInfo<const char*>& info) {
                            std::string name = info.param;
                            std::erase(name, '-');

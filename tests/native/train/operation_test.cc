@@ -102,8 +102,25 @@ double Largest(const ops::Matrix& m) {
   return largest;
 }
 
+// Additional error of an RMS norm in float32, of the size of the gradient: if a block has one column, the rest cancels.
+double RmsSlack(GradientCase& c, const ops::RmsNorm& norm) {
+  const ops::Matrix &x = c.numbers()(norm.x), &weight = c.numbers()(norm.weight), &out = c.gradients()(norm.out);
+  double slack = 0;
+  for (int32_t r = 0; r < x.rows; ++r) {
+    for (int32_t i = 0; i < x.cols; ++i) {
+      const int32_t first = i / weight.cols * weight.cols;
+      const double squares = ops::Dot(&x(r, first), &x(r, first), weight.cols);
+      const double inverse = 1 / std::sqrt(squares / weight.cols + static_cast<double>(norm.eps));
+      const double factor = weight(0, i % weight.cols) + static_cast<double>(norm.offset);
+      slack = std::max(slack, 1e-5 * std::fabs(out(r, i) * factor) * inverse);
+    }
+  }
+  return slack;
+}
+
 // Additional error of a layer norm in float32: of the size of x, because the mean is subtracted, and of the size of the gradient.
 double NormSlack(GradientCase& c) {
+  if (const auto* rms = std::get_if<ops::RmsNorm>(&c.op())) return RmsSlack(c, *rms);
   const auto* norm = std::get_if<ops::LayerNorm>(&c.op());
   if (norm == nullptr) return 0;
   const ops::Matrix& x = c.numbers()(norm->x);
