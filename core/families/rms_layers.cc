@@ -90,11 +90,13 @@ void ReadRmsLayers(ConfigReader& reader, ModelConfig& config, const RmsDefaults&
 void ReadRopeOfAll(ConfigReader& reader, const ModelConfig& config, float theta, RmsLayers* layers) {
   layers->full.angles.theta = reader.Float("rope_theta", theta, 1, 1e12f);
   const RopeSizes sizes = {layers->head_dim, config.max_position_embeddings};
-  // As in transformers 5, rope_scaling wins.
-  for (const char* field : {"rope_parameters", "rope_scaling"}) {
+  // transformers 5 ignores rope_parameters if the older rope_scaling is set.
+  for (const char* field : {"rope_scaling", "rope_parameters"}) {
     const JsonValue rope = reader.Field(field);
-    if (rope.exists() && !rope.IsObject()) reader.Refuse(field, "must be an object");
+    if (!rope.exists()) continue;
+    if (!rope.IsObject()) reader.Refuse(field, "must be an object");
     if (rope.IsObject()) ReadRope(reader, rope, sizes, &layers->full.angles);
+    break;
   }
   layers->sliding.angles = layers->full.angles;
 }

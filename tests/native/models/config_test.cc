@@ -350,14 +350,14 @@ TEST(ConfigTest, OlderNamesOfRotaryPositions) {
     return All<ops::RotaryAngles>(EncoderOf(Of(type, fields))).at(0);
   };
   const ops::RotaryAngles linear = angles("nomic_bert", R"("rope_scaling":{"type":"linear","factor":2.0})");
-  EXPECT_EQ(linear.divisor, 2);
+  EXPECT_EQ(linear.scaling.factor, 2);
   EXPECT_EQ(linear.theta, 1000);
   const ops::RotaryAngles both = angles(
       "nomic_bert",
       R"("rope_scaling":{"rope_type":"linear","factor":4},"rope_parameters":{"rope_theta":5,"rope_type":"default"})");
-  EXPECT_EQ(both.divisor, 4);
+  EXPECT_EQ(both.scaling.factor, 4);
   EXPECT_EQ(both.theta, 1000);
-  ExpectError(Of("nomic_bert", R"("rope_scaling":{"rope_type":"yarn"})"), StatusCode::kUnsupported, "rope_type");
+  ExpectError(Of("nomic_bert", R"("rope_scaling":{"rope_type":"longrope"})"), StatusCode::kUnsupported, "rope_type");
   for (const char* fields : {R"("rope_theta":5)", R"("rope_scaling":{"rope_type":"default"})",
                              R"("rope_scaling":{"type":"default"})", R"("rope_scaling":null)"}) {
     EXPECT_EQ(angles("modernbert", fields).theta, 160000) << fields;

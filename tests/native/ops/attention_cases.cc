@@ -28,12 +28,15 @@ int32_t Bucket(Slots slots, int32_t distance) {
   return distance;
 }
 
+// `groups` query heads share each of the `heads` heads of keys and values.
+int32_t QueryHeads(const OpCase& c) { return c.heads * c.groups; }
+
 ops::Attention Arguments(CaseProgram& p, const OpCase& c) {
   ops::Attention op;
   op.query = p.Tokens(c.cols);
   op.key = p.Tokens(c.cols / c.groups);
   op.value = p.Tokens(c.cols / c.groups);
-  op.heads = c.heads;
+  op.heads = QueryHeads(c);
   op.scale = 0.75f;
   return op;
 }
@@ -48,7 +51,7 @@ IndexId SlotsOf(CaseProgram& p, const OpCase& c) {
 
 void Finish(CaseProgram& p, const OpCase& c, ops::Attention op) {
   op.out = p.Output({Domain::kTokens, 1}, c.cols);
-  if (c.extra_output) op.probabilities = p.Output({Domain::kTokens, c.heads}, Extent{Domain::kLongest, 1});
+  if (c.extra_output) op.probabilities = p.Output({Domain::kTokens, QueryHeads(c)}, Extent{Domain::kLongest, 1});
   p.Add(op);
 }
 
@@ -122,16 +125,15 @@ void AddAttentionCases(Cases& cases) {
       c.operation = name;
       c.write = write;
       c.groups = groups;
+      c.heads = 4 / groups;
       cases.push_back(c);
     };
-    add("GroupedAttention", Plain, {.lengths = kRagged, .cols = 96, .heads = 4, .extra_output = true});
-    add("GroupedAttention", Plain,
-        {.lengths = {70, 5}, .cols = 28, .heads = 4, .strided_in = true, .strided_out = true});
-    add("CausalAttention", Causal, {.lengths = kRagged, .cols = 64, .heads = 4, .extra_output = true});
-    add("CausalAttention", Causal, {.lengths = {150, 72, 73}, .cols = 20, .heads = 4, .strided_in = true});
+    add("GroupedAttention", Plain, {.lengths = kRagged, .cols = 96, .extra_output = true});
+    add("GroupedAttention", Plain, {.lengths = {70, 5}, .cols = 28, .strided_in = true, .strided_out = true});
+    add("CausalAttention", Causal, {.lengths = kRagged, .cols = 64, .extra_output = true});
+    add("CausalAttention", Causal, {.lengths = {150, 72, 73}, .cols = 20, .strided_in = true});
     for (int32_t before : {1, 7, 40}) {
-      add("CausalWindow", Causal,
-          {.lengths = {before, before + 1, before + 2, 131}, .cols = 64, .heads = 4, .kernel = before});
+      add("CausalWindow", Causal, {.lengths = {before, before + 1, before + 2, 131}, .cols = 64, .kernel = before});
     }
   }
   for (const bool positions : {false, true}) {

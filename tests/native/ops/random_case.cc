@@ -42,7 +42,8 @@ OpCase Reshaped(OpCase c, Random& random) {
   c.strided_in = random.Chance(30);
   c.strided_out = random.Chance(30);
   const bool has_more = Is(c, "Attention") || Is(c, "WindowedAttention") || Is(c, "DisentangledAttention") ||
-                        Is(c, "BiasedAttention") || Is(c, "SpanConv") || Is(c, "LinearSpanConv");
+                        Is(c, "BiasedAttention") || Is(c, "GroupedAttention") || Is(c, "CausalAttention") ||
+                        Is(c, "SpanConv") || Is(c, "LinearSpanConv");
   c.extra_output = has_more && random.Chance(30);
   // Probabilities are as wide as the longest text; columns next to them must fit into another such width.
   if (c.extra_output && c.longest() < 5) c.strided_out = false;
