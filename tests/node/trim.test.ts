@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -43,7 +44,7 @@ describe.each(kKinds)('%s', (kind) => {
     for (const seed of [1, 2, 3]) {
       const files = await toyModel(kind, seed);
       const folder = newFolder();
-      const report = await trimCheckpoint(files, folder, { texts: toyTexts(6, seed), held_out: toyTexts(200, seed + 100) });
+      const report = await trimCheckpoint(files, folder, { texts: toyTexts(6, seed), held_out: toyTexts(200, seed + 100), force: true });
       expect(report.piecesBefore).toBe(48);
       expect(report.piecesAfter).toBeLessThan(48);
       const [before, after] = [await Tokenizer.from_pretrained(files), await Tokenizer.from_pretrained(folder)];
@@ -112,9 +113,9 @@ function vocabularyOf({ model }: { model: { vocab: [string, number][] | Record<s
 
 test('a script keeps all of its pieces', async () => {
   const files = await toyModel('Unigram', 5);
-  const all = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Latin'], held_out: toyTexts(50, 1) });
+  const all = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Latin'], held_out: toyTexts(50, 1), force: true });
   expect(all).toMatchObject({ piecesAfter: 48, changed: 0 });
-  const few = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Cyrillic'], held_out: toyTexts(50, 1) });
+  const few = await trimCheckpoint(files, newFolder(), { keep_scripts: ['Cyrillic'], held_out: toyTexts(50, 1), force: true });
   expect(few.piecesAfter).toBeLessThan(20);
   expect(few.changed).toBeGreaterThan(10);
 });
@@ -199,7 +200,7 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
     'A fine cast.',
   ];
   const folder = `./${relative('.', newFolder())}`;
-  const report = await shrinkCheckpoint(`./${relative('.', source)}/`, folder, { texts, compare: texts });
+  const report = await shrinkCheckpoint(`./${relative('.', source)}/`, folder, { texts, compare: texts, force: true });
   expect(report.bytesAfter).toBeLessThan(0.5 * report.bytesBefore);
   expect(report.trimmed!.piecesAfter).toBeLessThan(1000);
   expect(report.difference).toMatchObject({ texts: 10 });
@@ -223,7 +224,7 @@ test('shrink writes a folder ready to host, measures the difference, and loses n
   await classify.dispose();
 
   const smaller = newFolder();
-  const packed = await shrinkCheckpoint(source, smaller, { texts, compare: texts, dtype: 'q4' });
+  const packed = await shrinkCheckpoint(source, smaller, { texts, compare: texts, dtype: 'q4', force: true });
   expect(packed.bytesAfter).toBeLessThan(report.bytesAfter);
   expect(packed.difference!.meanCosine).toBeGreaterThan(0.97);
   expect(await readFile(join(smaller, 'README.md'), 'utf8')).toContain('token embeddings of 4 bits');
@@ -268,4 +269,27 @@ test('the commands trim and shrink', async () => {
   for (const command of ['trim', 'shrink']) {
     expect((await peruse([command, kSentiment, newFolder(), '--texts', empty])).err).toContain('Trimming needs texts');
   }
+});
+
+test('a vocabulary that does not fit the held-out texts is refused, unless the caller forces it or keeps the most frequent pieces', async () => {
+  const files = await toyModel('Unigram', 1);
+  const options = { texts: toyTexts(3, 1), held_out: toyTexts(200, 101) };
+  const folder = newFolder();
+  await expect(trimCheckpoint(files, folder, options)).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/of 200 held-out texts would be split into other pieces.*force/),
+  });
+  expect(existsSync(folder)).toBe(false);
+  await expect(shrinkCheckpoint(files, folder, options)).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect((await trimCheckpoint(files, newFolder(), { ...options, force: true })).changed).toBeGreaterThan(40);
+  const all = await trimCheckpoint(files, newFolder(), { ...options, least_pieces: 48 });
+  expect(all).toMatchObject({ piecesAfter: 48, changed: 0 });
+  await expect(trimCheckpoint(files, folder, { ...options, least_pieces: -1 })).rejects.toMatchObject({ code: 'invalid_argument' });
+  const corpus = join(root, 'few.txt');
+  await writeFile(corpus, 'A line.\n');
+  const held = join(root, 'held.txt');
+  await writeFile(held, 'Quite other words appear in these texts.\n');
+  const args = ['trim', kSentiment, newFolder(), '--texts', corpus, '--held-out', held];
+  expect(await peruse(args)).toMatchObject({ code: 1, err: expect.stringMatching(/1 of 1 held-out texts/) });
+  expect((await peruse([...args, '--force'])).code).toBe(0);
 });

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { describeError, PeruseError } from '../errors.js';
 import type { TrimOptions } from '../quantize/trim.js';
-import { type Options, text, type Values } from './command.js';
+import { flag, number, type Options, text, type Values } from './command.js';
 import { linesOf } from './input_lines.js';
 
 export const kTrimOptions: Options = {
   texts: { type: 'string', value: 'file', help: 'texts whose pieces are kept, one per line; every tenth is held out' },
   'keep-scripts': { type: 'string', value: 'names', help: 'Unicode scripts whose pieces are all kept: Latin,Cyrillic' },
+  'least-pieces': { type: 'string', value: 'n', help: 'keep at least n pieces: also the most frequent ones of the vocabulary' },
+  force: { type: 'boolean', help: 'write the model even if more than a fifth of the held-out texts change' },
   'held-out': { type: 'string', value: 'file', help: 'texts to compare the tokenizers with, instead of every tenth' },
 };
 
@@ -14,7 +16,10 @@ export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'te
   const texts = await textsOf(text(values, 'texts'));
   const heldOut = await textsOf(text(values, 'held-out'));
   const scripts = text(values, 'keep-scripts');
+  const leastPieces = number(values, 'least-pieces');
   return {
+    ...(leastPieces !== undefined && { least_pieces: leastPieces }),
+    ...(flag(values, 'force') && { force: true }),
     ...(texts && { texts }),
     ...(heldOut && { held_out: heldOut }),
     ...(scripts !== undefined && { keep_scripts: scripts.split(',').map((name) => name.trim()) }),

@@ -15,7 +15,7 @@ import { resolveSource, type Source, type SourceSpec } from '../sources/source.j
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import { cos_sim } from '../tasks/vectors.js';
 import { rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
-import { planTrim, type TrimOptions, type TrimReport } from './trim.js';
+import { planTrim, refuseMisfit, type TrimOptions, type TrimReport } from './trim.js';
 
 /** Without `texts` and `keep_scripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
@@ -90,6 +90,7 @@ async function shrinkTo(
   const plan = trims ? await planTrim(source, options) : undefined;
   const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);
   const trimmed = await plan?.compare(staged);
+  if (trimmed) refuseMisfit(trimmed, options);
   const spec = await resolveSource(source, options, platform().paths);
   if (spec.kind === 'folder') await copyOthers(spec.path, staged, trimmed?.dropped ?? []);
   const difference = compared.length > 0 ? await differenceOf(source, staged, compared, options) : undefined;

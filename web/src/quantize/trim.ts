@@ -16,6 +16,10 @@ export interface TrimOptions extends RewriteOptions {
   texts?: Iterable<string>;
   /** Unicode scripts whose pieces are all kept: 'Latin', 'Cyrillic', 'Han', ... */
   keep_scripts?: readonly string[];
+  /** Keep at least this many pieces: the first of the vocabulary, which are the most frequent ones, in addition to those of the texts. */
+  least_pieces?: number;
+  /** Write the model even if more than a fifth of the held-out texts are split into other pieces. Default false. */
+  force?: boolean;
   /** Texts to compare the tokenizers with; their pieces are not kept. Default: every tenth of `texts`. */
   held_out?: Iterable<string>;
 }
@@ -35,6 +39,8 @@ export interface TrimReport {
   dropped: string[];
 }
 
+/** Share of the held-out texts that may change. */
+const kMostChanged = 0.2;
 const kIdFields = /token_(id|index)$/;
 const kOtherForms = ['spm.model', 'spiece.model', 'sentencepiece.bpe.model', 'vocab.txt', 'vocab.json', 'merges.txt', 'added_tokens.json'];
 
@@ -42,14 +48,23 @@ const kOtherForms = ['spm.model', 'spiece.model', 'sentencepiece.bpe.model', 'vo
  * Writes the checkpoint of `source` to `folder` with fewer pieces. Kept rows keep their order; ids in config.json and the tokenizer follow.
  * A text whose pieces are all kept gets the same pieces (with WordPiece, if none of them is unknown).
  *
- * @throws PeruseError: those of loading; 'unsupported' without tokenizer.json, and for models that read labels by a second tokenizer.
+ * @throws PeruseError: those of loading; 'invalid_argument' if more than a fifth of the held-out texts change; 'unsupported' without tokenizer.json, and for models that read labels by a second tokenizer.
  */
 export async function trimCheckpoint(source: Source, folder: string, options: TrimOptions = {}): Promise<TrimReport> {
   return writeModel(source, folder, options, async (staged) => {
     const plan = await planTrim(source, options);
     const { bytesBefore, bytesAfter } = await rewriteCheckpoint(source, staged, options, undefined, undefined, plan.trim);
-    return { ...(await plan.compare(staged)), bytesBefore, bytesAfter };
+    const trimmed = await plan.compare(staged);
+    refuseMisfit(trimmed, options);
+    return { ...trimmed, bytesBefore, bytesAfter };
   });
+}
+
+/** Throws if a trimmed vocabulary does not fit texts that were held out. */
+export function refuseMisfit({ heldOut, changed }: Pick<TrimReport, 'heldOut' | 'changed'>, { force }: TrimOptions): void {
+  if (force === true || changed <= kMostChanged * heldOut) return;
+  const words = `${changed} of ${heldOut} held-out texts would be split into other pieces than before`;
+  throw new PeruseError('invalid_argument', `${words}. Use more texts, keep_scripts or least_pieces, or set force to true.`);
 }
 
 export interface TrimPlan {
@@ -81,7 +96,7 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
   const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
   const used = new Set(texts.flatMap((text) => [...before.encode(text).ids]));
   const characters = new Set(texts.flatMap((text) => [...text]));
-  const kept = vocabulary.keep({ used, characters, scripts, named: namedIds(config) });
+  const kept = vocabulary.keep({ used, characters, scripts, named: namedIds(config), least: leastPieces(options) });
   const to = new Map(kept.map((id, index) => [id, index]));
   const json = vocabulary.trimmed(to);
   const dropped: string[] = [];
@@ -117,6 +132,11 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
       }
     },
   };
+}
+
+function leastPieces({ least_pieces: least = 0 }: TrimOptions): number {
+  if (Number.isSafeInteger(least) && least >= 0) return least;
+  throw new PeruseError('invalid_argument', `least_pieces must be a whole number from 0 on, not ${show(least)}.`);
 }
 
 function divided({ texts = [], held_out: heldOut }: TrimOptions): { texts: string[]; heldOut: string[] } {

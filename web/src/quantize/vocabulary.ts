@@ -19,6 +19,8 @@ export interface Wishes {
   scripts: readonly string[];
   /** Ids that config.json names. */
   named: readonly number[];
+  /** Minimum number of pieces. Vocabularies list frequent pieces first. */
+  least: number;
 }
 
 interface Merge {
@@ -46,7 +48,7 @@ export class Vocabulary {
     this.bytes_ = JSON.stringify([json_.pre_tokenizer, json_.normalizer]).includes('"ByteLevel"') ? byteSymbols() : undefined;
   }
 
-  keep({ used, characters, scripts, named }: Wishes): number[] {
+  keep({ used, characters, scripts, named, least }: Wishes): number[] {
     const kept = new Set<number>([...used, ...named, ...added(this.json_).map(({ id }) => id), ...this.insertedIds()]);
     const isOfScripts = scriptTest(scripts);
     for (const [piece, id] of this.ids) {
@@ -63,6 +65,10 @@ export class Vocabulary {
     }
     // A small padding id is the offset of some models' positions, so it must not move.
     for (const id of named) if (id < 256) for (let below = 0; below < id; ++below) kept.add(below);
+    for (const id of [...this.ids.values()].sort((a, b) => a - b)) {
+      if (kept.size >= least) break;
+      kept.add(id);
+    }
     this.closeUnderMerges(kept);
     return [...kept].sort((a, b) => a - b);
   }
