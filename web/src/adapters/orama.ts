@@ -52,8 +52,10 @@ export function peruseEmbeddings(
     async beforeSearch(_, parameters) {
       const { mode, term, vector } = parameters;
       if ((mode !== 'vector' && mode !== 'hybrid') || vector?.value !== undefined || term === undefined) return;
-      const [value] = await embed.queries([term]);
-      parameters.vector = { property: to, ...vector, value };
+      const isEmpty = term.trim() === '';
+      const [value] = await embed.queries([isEmpty ? '.' : term]);
+      // Nothing is near to a vector of zeros: a cleared search field finds what full-text search finds.
+      parameters.vector = { property: to, ...vector, value: isEmpty ? value!.map(() => 0) : value };
     },
   };
 }
