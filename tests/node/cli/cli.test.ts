@@ -302,3 +302,12 @@ test.each(['peruse', 'peruse/models'])('a file in place of the cache folder (%s)
     await rm(home, { recursive: true });
   }
 });
+
+test('index reads a folder that was named in node_modules, but no node_modules within it', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'peruse-index-')), 'node_modules/pkg');
+  await mkdir(join(folder, 'node_modules/x'), { recursive: true });
+  await writeFile(join(folder, 'a.md'), 'a b c');
+  await writeFile(join(folder, 'node_modules/x/b.md'), 'd e');
+  const run = await peruse(['index', folder, '--model', `${kRoot}tests/fixtures/sentence/mean`, '--out', join(folder, 'search.bin')]);
+  expect(run.lines[0]).toMatchObject({ texts: 1 });
+});

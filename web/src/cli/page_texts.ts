@@ -29,7 +29,8 @@ async function filesIn(path: string): Promise<string[]> {
 async function walk(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return files.filter((file) => !file.split(sep).includes('node_modules')).sort();
+  // A folder that was named may itself be in node_modules.
+  return files.filter((file) => !relative(folder, file).split(sep).includes('node_modules')).sort();
 }
 
 /** `**` matches any number of folders, `*` and `?` match within a name. Names that begin with a dot match only if the pattern says so. */
