@@ -19,7 +19,7 @@ const kOthers = {
   'extras.ts': './peruse-extras.js',
   'sources/folder_kit.ts': './peruse-files.js',
 };
-/** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
+/** The GPU bundle uses the classes of the worker that loads it, through a global (worker/runtime_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(
   ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
 );

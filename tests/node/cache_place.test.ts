@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
 import { defaultCacheFolder } from '../../web/src/cache/cache_node.js';
-import { nodePaths } from '../../web/src/platform/paths_node.js';
+import { nodePaths } from '../../web/src/sources/file_access_node.js';
 import { resolveSource } from '../../web/src/sources/source.js';
 import { kSentiment } from './support/model_hub.js';
 

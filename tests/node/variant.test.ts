@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectFeatures } from '../../web/src/engine/features.js';
-import { chooseThreads, chooseVariant, type Features } from '../../web/src/engine/variant.js';
+import { chooseThreads, chooseVariant, detectFeatures, type Features } from '../../web/src/engine/variant.js';
 
 const kAll: Features = {
   wasm: true,

@@ -5,7 +5,7 @@ import type { Sources } from './opened_model.js';
 import { checkOptions, kSourceOptions, pick } from './options.js';
 import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
-import { engineFiles } from './platform/engine_folder.js';
+import { engineFiles } from './platform/platform.js';
 import { type StartedHost, startHost } from './resident_models.js';
 import { textOf } from './sources/json.js';
 import { weightsWish } from './sources/onnx_files.js';

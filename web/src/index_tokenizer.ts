@@ -1,5 +1,4 @@
-import { compileFetched } from './engine/fetch_wasm.js';
-import { filesFolder } from './engine/files_browser.js';
+import { compileFetched, filesFolder } from './engine/files_browser.js';
 import { webPaths } from './platform/platform.js';
 import { setTokenizerRuntime } from './tokenizer/runtime.js';
 

@@ -1,6 +1,5 @@
 import { compileRead } from './engine/read_wasm_node.js';
-import { nodePaths } from './platform/paths_node.js';
-import { nodeFileAccess } from './sources/file_access_node.js';
+import { nodeFileAccess, nodePaths } from './sources/file_access_node.js';
 import { setTokenizerRuntime } from './tokenizer/runtime.js';
 import { kTokenizerBuild } from './tokenizer/wasm_node.js';
 

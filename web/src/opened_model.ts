@@ -8,7 +8,7 @@ import { Listener } from './listener.js';
 import { describeLoad, type ModelInfo } from './pipeline_info.js';
 import { type AnyPipelineOptions, checkWorker, deviceWish, engineDtypeOf, gpuVariant, labelNames } from './pipeline_options.js';
 import { platform } from './platform/current.js';
-import { engineFiles } from './platform/engine_folder.js';
+import { engineFiles } from './platform/platform.js';
 import type { ProgressInfo } from './progress.js';
 import { keyOfSource, keyOfTask, type MakeRequest, ResidentModel, type StartedHost, startHost, type TaskUse } from './resident_models.js';
 import { namedBase } from './sources/named_base.js';

@@ -33,7 +33,6 @@ import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFol
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
 import type { Engine } from './engine.js';
-import { kStandInTokenizer } from './stand_in.js';
 import type { VariantChoice } from './variant.js';
 
 export interface DescribeRequest {
@@ -355,3 +354,33 @@ function isRefusal(error: unknown): error is PeruseError {
 function notThere(where: string): MissingFile {
   return { found: false, where, why: 'it was removed meanwhile' };
 }
+
+const kTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
+
+export const kStandInTokenizer: Uint8Array = new TextEncoder().encode(
+  JSON.stringify({
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    normalizer: null,
+    decoder: null,
+    added_tokens: kTokens.map((content, id) => ({
+      id,
+      content,
+      special: true,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+      normalized: false,
+    })),
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: { type: 'BertProcessing', sep: ['[SEP]', 3], cls: ['[CLS]', 2] },
+    model: {
+      type: 'WordPiece',
+      unk_token: '[UNK]',
+      continuing_subword_prefix: '##',
+      max_input_chars_per_word: 100,
+      vocab: Object.fromEntries(kTokens.map((token, id) => [token, id])),
+    },
+  }),
+);

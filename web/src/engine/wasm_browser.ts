@@ -1,5 +1,5 @@
 import type { Build } from './cpu_engine.js';
-import { compileFetched } from './fetch_wasm.js';
+import { compileFetched } from './files_browser.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
 import type { BuildAccess } from './start_module.js';
 

@@ -1,6 +1,7 @@
 // The browser platform of peruse/inline: the worker starts from a blob, and the engine is embedded.
-import { detectFeatures } from '../engine/features.js';
+
 import type { Features } from '../engine/variant.js';
+import { detectFeatures } from '../engine/variant.js';
 import { explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
 import { kRedactKit } from '../redact/kit.js';

@@ -1,5 +1,5 @@
 // Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
-import { compileFetched } from '../engine/fetch_wasm.js';
+import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { Runtime } from '../worker/runtime.js';
 import { noGpu } from './no_gpu.js';

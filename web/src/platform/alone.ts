@@ -1,5 +1,5 @@
 // The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
-import { detectFeatures } from '../engine/features.js';
+import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
 import { explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';

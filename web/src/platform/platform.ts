@@ -1,5 +1,6 @@
 import type { DeviceWish } from '../engine/reports.js';
 import type { Features, Variant } from '../engine/variant.js';
+import { PeruseError, show } from '../errors.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
 import type { RedactKit } from '../redact/kit.js';
@@ -34,3 +35,25 @@ export const webPaths: PathResolver = {
   baseUrl: () => (typeof document === 'undefined' ? globalThis.location?.href : document.baseURI),
   findFolder: async () => undefined,
 };
+
+interface EngineFiles {
+  /** `env.filesPath`, or what a bundler has chosen. */
+  filesFolder?: string | URL | undefined;
+  wasm_module?: WebAssembly.Module | undefined;
+}
+
+/** A compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
+export function engineFiles({ filesFolder, wasm_module }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
+  if (wasm_module === undefined) return engineFolder(filesFolder, base);
+  if (wasm_module instanceof WebAssembly.Module) return wasm_module;
+  throw new PeruseError('invalid_argument', 'wasm_module must be a WebAssembly.Module.');
+}
+
+export function engineFolder(path: string | URL | undefined, base: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return new URL(path, base).href;
+  } catch (error) {
+    throw new PeruseError('invalid_argument', `env.filesPath ${show(path)} is not a URL.`, { cause: error });
+  }
+}

@@ -1,6 +1,7 @@
 // The browser platform: the engine runs in a module worker, or in this thread.
-import { detectFeatures } from '../engine/features.js';
+
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
+import { detectFeatures } from '../engine/variant.js';
 import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { RedactKit } from '../redact/kit.js';

@@ -1,19 +1,18 @@
 import { availableParallelism } from 'node:os';
-import { detectFeatures } from '../engine/features.js';
 import { embedWorker, isInstalled } from '../engine/installed_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import type { Features } from '../engine/variant.js';
+import { detectFeatures } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { explain, streamOf } from '../extras.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
-import { nodeFileAccess } from '../sources/file_access_node.js';
-import { takeNodeWorker } from '../worker/idle_worker_node.js';
+import { nodeFileAccess, nodePaths } from '../sources/file_access_node.js';
 import { LocalHost } from '../worker/local_host.js';
 import { nodeRuntime } from '../worker/runtime_node.js';
-import { nodePaths } from './paths_node.js';
+import { takeNodeWorker } from '../worker/start_worker_node.js';
 import type { Platform } from './platform.js';
 
 /**

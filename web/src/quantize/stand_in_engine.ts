@@ -1,7 +1,7 @@
 // Checks in Node whether the engine runs a checkpoint, with config.json and tensor headers only.
 import { startCpuEngine } from '../engine/cpu_engine.js';
+import { kStandInTokenizer } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
-import { kStandInTokenizer } from '../engine/stand_in.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
 import { nodePlatform } from '../platform/platform_node.js';

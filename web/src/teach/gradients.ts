@@ -4,7 +4,7 @@ import { env, mostThreads } from '../env.js';
 import { PeruseError, toPeruseError, unlessAborted } from '../errors.js';
 import type { Gradients, LoadedFrom, Training } from '../pipeline_members.js';
 import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/engine_folder.js';
+import { engineFolder } from '../platform/platform.js';
 import { sendable } from '../sources/sendable.js';
 import { definitionOf, engineTask } from '../tasks/tasks.js';
 import type { TeachTask } from '../tasks/training.js';

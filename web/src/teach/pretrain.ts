@@ -2,7 +2,7 @@ import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
 import { checkOptions } from '../options.js';
 import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/engine_folder.js';
+import { engineFolder } from '../platform/platform.js';
 import type { Source } from '../sources/source.js';
 import { nameOf } from '../tasks/call.js';
 import type { TrainingTask } from '../tasks/definition.js';

@@ -3,7 +3,7 @@ import { env, envNotices, mostThreads } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/engine_folder.js';
+import { engineFolder } from '../platform/platform.js';
 import { sendable } from '../sources/sendable.js';
 import type { Source } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';

@@ -4,13 +4,12 @@ import type { Engine } from '../engine/engine.js';
 import { EngineGroup } from '../engine/engine_group.js';
 import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import { PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { EngineCalls } from './engine_calls.js';
 import type { Host, Verb, Verbs } from './host.js';
-import type { Runtime } from './runtime.js';
-import { startOnDevice } from './start_on_device.js';
-import { Starting } from './starting.js';
+import { Starting } from './host.js';
+import type { GpuPart, Runtime } from './runtime.js';
 import { type Turn, Turns } from './turns.js';
 
 /** What the hosts of one model in a thread share. */
@@ -147,4 +146,35 @@ export class LocalHost implements Host {
     const startCpu = () => startCpuEngine({ choice, builds: this.#runtime, ...(wasm === undefined ? {} : { wasm }) });
     return describeModel(request, { files: this.#runtime, startEngine: startCpu, signal });
   }
+}
+
+export async function startOnDevice(request: EngineRequest, runtime: Runtime): Promise<Engine> {
+  const engine = await start(request, runtime);
+  void runtime.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
+  return engine;
+}
+
+async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: Runtime): Promise<Engine> {
+  if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
+  let part: GpuPart;
+  try {
+    part = await load(importGpu);
+  } catch (error) {
+    if (request.device === 'webgpu') throw error;
+    return startCpuEngine(request, `the CPU, because the GPU can't be used: ${(error as PeruseError).message}`);
+  }
+  return part.startWithGpu(request, findGpu);
+}
+
+async function load(importGpu: Runtime['importGpu']): Promise<GpuPart> {
+  try {
+    if (!importGpu) throw new Error('there is none here.');
+    return await importGpu();
+  } catch (error) {
+    throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describeError(error)}`, { cause: error });
+  }
+}
+
+async function navigatorGpu(): Promise<GPU | undefined> {
+  return (globalThis.navigator as Navigator | undefined)?.gpu;
 }

@@ -1,6 +1,38 @@
+// The platform of a host in browsers. The GPU's part and the ONNX reader are scripts that are loaded by their addresses: an import would not work,
+// because Vite 5 to 7 do not bundle a worker that imports a second file.
+
+import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
+import { Engine } from '../engine/engine.js';
 import { browserWasm } from '../engine/wasm_browser.js';
-import { importGpu } from './import_gpu_browser.js';
-import { importOnnx } from './import_onnx_browser.js';
-import type { Runtime } from './runtime.js';
+import { describeError, PeruseError } from '../errors.js';
+import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
+import type { OnnxPart } from '../sources/onnx_part.js';
+import type { GpuPart, Runtime } from './runtime.js';
 
 export const browserRuntime: Runtime = { ...browserWasm, importGpu, importOnnx };
+
+const kPart = Symbol.for('peruse.onnx'); // set by onnx/onnx_script.ts
+
+export async function importOnnx(): Promise<OnnxPart> {
+  const scope = globalThis as unknown as Record<symbol, OnnxPart | undefined>;
+  if (!scope[kPart]) {
+    const { href } = new URL('./peruse-onnx.js', import.meta.url); // this form lets bundlers find the file
+    await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
+    if (!scope[kPart]) throw new Error(`${href} is not the reader of ONNX files.`);
+  }
+  return scope[kPart];
+}
+
+export async function importGpu(): Promise<GpuPart> {
+  const { href } = new URL('./peruse-gpu.js', import.meta.url); // this form lets bundlers find the file
+  gpuScope[kGpuExchange] ??= {
+    engine: { Engine },
+    cpu_engine: { startBuild, startCpuBuild, startCpuEngine },
+    errors: { describeError, PeruseError },
+  };
+  const exchange = gpuScope[kGpuExchange];
+  await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
+  const { startWithGpu } = exchange;
+  if (!startWithGpu) throw new Error(`${href} is not the GPU's part of Peruse.`);
+  return { startWithGpu };
+}
