@@ -10,7 +10,7 @@ namespace peruse::train {
 namespace {
 
 // Number of layers that kContrast trains. With five of MiniLM's six layers, the accuracy is 0.6 points higher on the development sets and an update
-// takes 1.7 times as long; with two it is lower (docs/internals/teaching.md).
+// takes 1.7 times as long; with two it is lower (docs/internals/training.md).
 constexpr int32_t kContrastLayers = 3;
 
 // Returns the number of the last layers that the method trains, not counting everything; at least one layer stays as it is.

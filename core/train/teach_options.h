@@ -18,7 +18,7 @@ enum class Method : uint8_t {
   kContrast,  // the last layers of a sentence embedder, so that texts with one label get similar vectors; then the head
 };
 
-// How kContrast trains. Both recipes were chosen on development sets (docs/internals/teaching.md).
+// How kContrast trains. Both recipes were chosen on development sets (docs/internals/training.md).
 struct ContrastRecipe {
   int32_t updates;      // before the head is solved
   float rate_factor;    // multiplies the learning rate

@@ -29,7 +29,7 @@ constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType:
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full", "contrast"};
 
 // Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256;
-// docs/internals/teaching.md measures that for 128.
+// docs/internals/training.md measures that for 128.
 constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f, 2e-4f};
 constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }

@@ -14,7 +14,7 @@ constexpr int32_t kTrainedFolds = 3;
 // Minimum number of examples for comparing methods: with fewer, folds are too small for a comparison.
 constexpr size_t kEnoughToCompare = 48;
 // A comparison takes about ten seconds in WebAssembly. The limit of kContrast is lower, because its final run alone may take ten seconds. On
-// development sets (docs/internals/teaching.md) kContrast is better than the head by several points on average, so a worse score that may be chance
+// development sets (docs/internals/training.md) kContrast is better than the head by several points on average, so a worse score that may be chance
 // does not count, but gains nothing where the head is right for 95 % of the examples.
 constexpr Trials::Rival kFullRival = {.method = Method::kFull, .comparable = 1e12};
 constexpr Trials::Rival kContrastRival = {

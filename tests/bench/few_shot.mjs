@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The table of docs/internals/teaching.md: what teach() with its default options gets right after a few examples, next to other methods. Needs `npm run build`.
+// The table of docs/internals/training.md: what teach() with its default options gets right after a few examples, next to other methods. Needs `npm run build`.
 //   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit,contrast]
 //     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--trainings 1] [--tests 300]
 //   node tests/bench/few_shot.mjs --results FILE --print

@@ -11,7 +11,7 @@ export const kSections = [
   ['Pages, apps and servers', ['docs/bundlers.md', 'docs/browsers.md', 'docs/webgpu.md', 'docs/precision.md', 'docs/security.md']],
   ['When something goes wrong', ['docs/errors.md', 'docs/limits.md', /^docs\/[\w-]+\.md$/]],
   ['Models of the demo', [/^models\//]],
-  ['How it is built', [/^docs\/internals\//]],
+  ['How it is built', ['docs/internals/architecture.md', 'docs/internals/build.md', /^docs\/internals\//]],
 ];
 
 /** Puts files into sections. Returns [section, files] pairs; each file is in one section. */

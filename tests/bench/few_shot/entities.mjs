@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The table of entities in docs/internals/teaching.md: what teach('token-classification') with its default options finds after a few sentences. Needs
+// The table of entities in docs/internals/training.md: what teach('token-classification') with its default options finds after a few sentences. Needs
 // `npm run build`.
 //   node tests/bench/few_shot/entities.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--sets a,b] [--counts 20,50,200]
 //     [--draws 3] [--tests 300]

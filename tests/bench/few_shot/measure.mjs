@@ -2,7 +2,7 @@
 // Accuracy of ways to teach by set and number of examples, to choose defaults by. Needs `npm run build`.
 //   node tests/bench/few_shot/measure.mjs --data FOLDER --model FOLDER [--sets a,b] [--table] [--counts 3,8,20,50] [--draws 2] [--tests 300]
 //     [--ways '{}|{"method":"head"}|{"method":"full","batch_size":8}'] [--threads 1] [--json FILE]
-// A way is options of teach(). Tests are of the development parts (sets.mjs); with --table, of the parts that docs/internals/teaching.md reports.
+// A way is options of teach(). Tests are of the development parts (sets.mjs); with --table, of the parts that docs/internals/training.md reports.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { teach } from '../../../web/dist/teach/index_node.js';

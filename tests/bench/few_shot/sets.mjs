@@ -55,7 +55,7 @@ function emotions(names) {
     );
 }
 
-/** Sets of docs/internals/teaching.md. Intents and emotions are those that the demo models' training left out (models/training/labels.tsv). */
+/** Sets of docs/internals/training.md. Intents and emotions are those that the demo models' training left out (models/training/labels.tsv). */
 export const kTable = {
   subjectivity: polarity('subjectivity', 'objective', 'subjective'),
   'rt-polarity': polarity('rt-polarity', 'bad', 'good'),

@@ -60,7 +60,7 @@ TEST(WebGpuTiles, FewRegisters) {
   EXPECT_EQ(PlanTiles({.rows = 16, .depth = 64, .width = 10000, .tuning = intel}).tile, kSmall);
 }
 
-// Figures of docs/internals/webgpu.md for the linear layers of a base-size model.
+// Figures of docs/internals/gpu.md for the linear layers of a base-size model.
 TEST(WebGpuTiles, OfALayerOfBaseSize) {
   const TiledProduct query_key_value = {.rows = 128, .depth = 768, .width = 2304};
   const TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true};
