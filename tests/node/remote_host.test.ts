@@ -75,7 +75,7 @@ describe('RemoteHost', () => {
     );
     expect(error).toBeInstanceOf(PeruseError);
     const { cause } = error as { cause: Error & { cause: Error } };
-    expect(cause).toMatchObject({ name: 'TypeError', message: 'fetch failed', stack: expect.stringContaining('worker.mjs') });
+    expect(cause).toMatchObject({ name: 'TypeError', message: 'fetch failed', stack: expect.stringContaining('TypeError: fetch failed') });
     expect(cause.cause).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('127.0.0.1:59999') });
     expect(cause.cause).toBeInstanceOf(Error);
   });

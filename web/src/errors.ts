@@ -57,7 +57,7 @@ export interface SentError extends PlainError {
 }
 
 /** The copy of an error's cause. Other values than errors become a message. */
-interface SentCause {
+export interface SentCause {
   name: string;
   message: string;
   code?: string | number;
@@ -153,7 +153,7 @@ const kCauses = 4;
 
 export function toSentError(error: unknown): SentError {
   const { cause } = toPeruseError(error);
-  return { ...toPlainError(error), ...(cause !== undefined && { cause: copyOfCause(cause, kCauses) }) };
+  return { ...toPlainError(error), ...(cause !== undefined && { cause: copyOfCause(cause) }) };
 }
 
 /** The error as the other thread threw it. Its cause is an Error with the name, message, code and stack of the original. */
@@ -161,7 +161,7 @@ export function fromSentError({ code, message, cause }: SentError): PeruseError 
   return new PeruseError(code, message, cause && { cause: causeFrom(cause) });
 }
 
-function copyOfCause(cause: unknown, levels: number): SentCause {
+export function copyOfCause(cause: unknown, levels = kCauses): SentCause {
   if (!(cause instanceof Error)) return { name: 'Error', message: typeof cause === 'string' ? cause : show(cause) };
   const { name, message, code, stack } = cause as Error & { code?: unknown };
   return {
@@ -173,7 +173,7 @@ function copyOfCause(cause: unknown, levels: number): SentCause {
   };
 }
 
-function causeFrom({ name, message, code, stack, cause }: SentCause): Error {
+export function causeFrom({ name, message, code, stack, cause }: SentCause): Error {
   const error = new Error(message, cause && { cause: causeFrom(cause) });
   return Object.assign(error, { name, ...(code !== undefined && { code }), ...(stack !== undefined && { stack }) });
 }

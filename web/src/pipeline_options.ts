@@ -4,7 +4,7 @@ import type { DeviceWish } from './engine/reports.js';
 import type { Variant, VariantWish } from './engine/variant.js';
 import { PeruseError, show } from './errors.js';
 import { checkOptions, type Given, kSourceOptions, type Option, option } from './options.js';
-import { engineDtype, kOnnxDtypes } from './precisions.js';
+import { dtypeIfQuantized, engineDtype, kOnnxDtypes } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
 import type { RedactPipelineOptions } from './redact/types.js';
 import type { Source, SourceOptions } from './sources/source.js';
@@ -167,7 +167,7 @@ function checked(given: AnyPipelineOptions, whose: string, has: (name: string, t
   const all = Object.entries({ ...kLoadOptions, ...kSourceOptions, ...kOwnOptions });
   const schema = Object.fromEntries(all.filter(([name]) => has(name, tasks.get(name))));
   const { quantized, ...options } = checkOptions(given, schema, whose, Object.fromEntries(tasks));
-  return quantized === undefined ? options : { dtype: quantized ? 'q8' : 'fp32', ...options };
+  return quantized === undefined ? options : { dtype: dtypeIfQuantized(quantized), ...options };
 }
 
 /** Returns a copy of the options of pipeline(task), after checking names and types. */

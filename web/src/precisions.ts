@@ -46,6 +46,17 @@ export function isOnlyOnnx(dtype: OnnxDtype): boolean {
   return !kDtypes.includes(dtype as Dtype);
 }
 
+/** The precision that transformers.js 2's option `quantized` names. */
+export function dtypeIfQuantized(quantized: boolean): Dtype {
+  return quantized ? 'q8' : 'fp32';
+}
+
+/** Precisions of ONNX files of floats that the engine converts to another one while it loads them, in the order of choice. */
+export function floatsFor(dtype: 'auto' | OnnxDtype): readonly OnnxDtype[] {
+  const floats = ['fp32', 'fp16'] as const;
+  return dtype === 'auto' || dtype === 'fp32' || isOnlyOnnx(dtype) ? [] : floats.filter((one) => one !== dtype);
+}
+
 /** Whether an ONNX file of this precision may be smaller than the safetensors. */
 export function isSmaller(dtype: OnnxDtype): boolean {
   return dtype !== 'fp32';

@@ -5,6 +5,7 @@ import {
   type EngineDtype,
   engineDtype,
   engineDtypeOfOnnx,
+  floatsFor,
   kDtypes,
   kOnnxDtypes,
   kQuantizedForms,
@@ -27,7 +28,7 @@ import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
 import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
 import { refusedType } from '../sources/onnx_families.js';
-import { floatsFor, onnxName } from '../sources/onnx_files.js';
+import { onnxName } from '../sources/onnx_files.js';
 import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
 import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';

@@ -1,5 +1,5 @@
 // Requests of a worker that the caller's thread sends, by env.fetch or by Node's fetch(), which a program may have replaced there.
-import { describeError, onAbort } from '../errors.js';
+import { causeFrom, copyOfCause, describeError, onAbort, type SentCause } from '../errors.js';
 import type { Port } from '../web_types.js';
 import { type Fetched, FetchFailure, type FetchFile, type FetchInit } from './fetching.js';
 
@@ -8,7 +8,7 @@ type Question = { id: number } & ({ url: string; init: Init } | { next: true } |
 type Head = Omit<Fetched, 'response'> & { status: number; statusText: string; headers: [string, string][]; hasBody: boolean };
 type Answer = { id: number } & (
   | { head: Head }
-  | { failed: string; retries: number }
+  | { failed: string; retries: number; cause: SentCause }
   | { chunk: Uint8Array }
   | { end: true }
   | { broken: string }
@@ -40,7 +40,7 @@ class PortFetch {
     const id = this.next_++;
     const stop = () => this.port_.postMessage({ id, stop: true } satisfies Question);
     const answer = await this.ask({ id, url, init }, signal, stop);
-    if ('failed' in answer) throw new FetchFailure(answer.failed, answer.retries);
+    if ('failed' in answer) throw new FetchFailure(answer.failed, answer.retries, { cause: causeFrom(answer.cause) });
     if (!('head' in answer)) throw new FetchFailure('the thread that sends requests gave no answer', 0);
     const { status, statusText, headers, hasBody, ...rest } = answer.head;
     const body = hasBody ? this.body(id, signal, stop) : null;
@@ -95,7 +95,8 @@ export function serveFetch(port: MessagePort, fetchFile: FetchFile, signal: Abor
       return { id, head: { ...rest, status, statusText, headers: [...response.headers], hasBody: reader !== undefined } };
     } catch (error) {
       running.delete(id);
-      return { id, failed: describeError(error), retries: error instanceof FetchFailure ? error.retries : 0 };
+      const { retries, cause = error } = error instanceof FetchFailure ? error : { retries: 0 };
+      return { id, failed: describeError(error), retries, cause: copyOfCause(cause) };
     }
   };
   const read = async (id: number): Promise<Answer> => {

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { isOnlyOnnx, isSmaller, kOnnxOrder, type OnnxDtype, onnxSuffix } from '../precisions.js';
+import { floatsFor, isOnlyOnnx, isSmaller, kOnnxOrder, type OnnxDtype, onnxSuffix } from '../precisions.js';
 import { textOf } from './json.js';
 import { findWeights, notFound } from './model_files.js';
 import { refusedType } from './onnx_families.js';
@@ -11,8 +11,6 @@ export interface WeightsWish {
   subfolder: string;
   modelFileName: string;
 }
-
-const kFloats: readonly OnnxDtype[] = ['fp32', 'fp16'];
 
 export const kUsualWeights: WeightsWish = { weights: 'auto', dtype: 'auto', subfolder: 'onnx', modelFileName: 'model' };
 
@@ -109,11 +107,6 @@ export async function findOnnx(
 /** Returns the .onnx file to load if there are no other weights. */
 export async function findOnly(folder: Folder, wish: WeightsWish, signal: AbortSignal): Promise<OnnxChoice | undefined> {
   return (await findOnnx(folder, wish, signal)) ?? findFloats(folder, wish, signal);
-}
-
-/** Files of floats that the engine converts to this precision while it loads them, in the order of choice. */
-export function floatsFor(dtype: 'auto' | OnnxDtype): readonly OnnxDtype[] {
-  return dtype === 'auto' || dtype === 'fp32' || isOnlyOnnx(dtype) ? [] : kFloats.filter((one) => one !== dtype);
 }
 
 async function findFloats(folder: Folder, wish: WeightsWish, signal: AbortSignal): Promise<OnnxChoice | undefined> {

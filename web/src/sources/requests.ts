@@ -18,7 +18,7 @@ export class Requests {
     private readonly kept_: boolean,
   ) {}
 
-  /** Sends one request. Throws 'network' without an answer, with the number of times to try again as `retries` of its cause. */
+  /** Sends one request. Without an answer throws 'network', for which retriesAfter() returns the number of times to try again. */
   async ask(
     method: 'GET' | 'HEAD',
     url: string,
@@ -39,7 +39,10 @@ export class Requests {
       unfollow();
       throwIfAborted(signal);
       if (error instanceof Late) throw new PeruseError('network', `${url}: the server did not answer within ${seconds(limit)}.`);
-      throw new PeruseError('network', `${url} could not be reached: ${describeError(error)}.`, { cause: error });
+      const { retries, cause } = error instanceof FetchFailure ? error : { retries: 0, cause: error };
+      const thrown = new PeruseError('network', `${url} could not be reached: ${describeError(error)}.`, { cause: cause ?? error });
+      kRetries.set(thrown, retries);
+      throw thrown;
     }
   }
 
@@ -67,10 +70,11 @@ export async function drop(answer: Answer): Promise<void> {
   answer.done();
 }
 
+const kRetries = new WeakMap<object, number>();
+
 /** How often to repeat a request that failed with this error. */
 export function retriesAfter(error: unknown): number {
-  const { cause } = error as Error;
-  return cause instanceof FetchFailure ? cause.retries : 0;
+  return kRetries.get(error as object) ?? 0;
 }
 
 /** Whether the status is one that a later request may not get. */
