@@ -294,6 +294,6 @@ test('model.teach() needs peruse/teach', async () => {
   const run = spawnSync(process.execPath, ['--input-type=module'], { cwd: kRoot, input: program, encoding: 'utf8', timeout: 60_000 });
   expect({ status: run.status, out: run.stdout }, run.stderr).toEqual({
     status: 0,
-    out: "unsupported model.teach() needs the training engine: import 'peruse/teach' first.\ntext-classification 4\n1\n",
+    out: 'unsupported model.teach() needs the training engine. Import peruse/teach first.\ntext-classification 4\n1\n',
   });
 });

@@ -71,7 +71,7 @@ export function provideTraining(training: Training): void {
 
 /** Trains a model. Throws 'unsupported' unless peruse/teach has been imported. */
 export async function teachModel(task: Task, { adapter, source }: Sources, examples: readonly object[], options: object): Promise<unknown> {
-  if (provided === undefined) throw new PeruseError('unsupported', "model.teach() needs the training engine: import 'peruse/teach' first.");
+  if (provided === undefined) throw new PeruseError('unsupported', 'model.teach() needs the training engine. Import peruse/teach first.');
   if (adapter) throw new PeruseError('unsupported', 'model.teach() is for models without an adapter.');
   return provided.teach(task, source, examples, options);
 }

@@ -1,7 +1,9 @@
 // Web types in the package's own declarations. Without TypeScript's DOM library, which declares them, they accept any object.
 
-/** WebAssembly.Module: a compiled module. */
-export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+type Module = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+
+/** WebAssembly.Module: a compiled module. An interface, because declarations of inferred types keep its name. */
+export interface WasmModule extends Module {}
 
 export type WasmInstance = typeof globalThis extends { WebAssembly: { Instance: { prototype: infer I } } } ? I : object;
 

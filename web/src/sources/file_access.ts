@@ -1,5 +1,6 @@
 import type { Hasher } from '../cache/sha256.js';
 import type { CustomCache } from '../env.js';
+import type { Port } from '../web_types.js';
 import type { FetchFile } from './fetching.js';
 import type { OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
@@ -12,8 +13,8 @@ export interface FolderKit {
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
   fetchInBrowser: FetchFile;
-  serveFetch(port: MessagePort, fetchFile: FetchFile, signal: AbortSignal): void;
-  serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void;
+  serveFetch(port: Port, fetchFile: FetchFile, signal: AbortSignal): void;
+  serveFolder(folder: ModelFolder, port: Port, signal: AbortSignal): void;
 }
 
 /** How a platform reads models' files. Absent members mean those of a browser. */

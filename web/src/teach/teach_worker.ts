@@ -3,9 +3,9 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { startHelper } from '../engine/helper_browser.js';
+import { importOnnx } from '../worker/import_onnx_browser.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
-import { importOnnx } from '../worker/runtime_browser.js';
 import { TeachHost } from './lesson.js';
 import type { TeachBuild, TrainerRuntime } from './open_trainer.js';
 

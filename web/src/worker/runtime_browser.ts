@@ -1,27 +1,15 @@
-// The platform of a host in browsers. The GPU's part and the ONNX reader are scripts that are loaded by their addresses: an import would not work,
-// because Vite 5 to 7 do not bundle a worker that imports a second file.
+// The platform of a host in browsers. The GPU's part is a script that is loaded by its address: an import would not work, because Vite 5 to 7 do
+// not bundle a worker that imports a second file.
 
 import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine } from '../engine/engine.js';
 import { browserWasm } from '../engine/wasm_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
-import type { OnnxPart } from '../sources/onnx_part.js';
+import { importOnnx } from './import_onnx_browser.js';
 import type { GpuPart, Runtime } from './runtime.js';
 
 export const browserRuntime: Runtime = { ...browserWasm, importGpu, importOnnx };
-
-const kPart = Symbol.for('peruse.onnx'); // set by onnx/onnx_script.ts
-
-export async function importOnnx(): Promise<OnnxPart> {
-  const scope = globalThis as unknown as Record<symbol, OnnxPart | undefined>;
-  if (!scope[kPart]) {
-    const { href } = new URL('./peruse-onnx.js', import.meta.url); // this form lets bundlers find the file
-    await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
-    if (!scope[kPart]) throw new Error(`${href} is not the reader of ONNX files.`);
-  }
-  return scope[kPart];
-}
 
 export async function importGpu(): Promise<GpuPart> {
   const { href } = new URL('./peruse-gpu.js', import.meta.url); // this form lets bundlers find the file
