@@ -166,7 +166,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     ['top_k: NaN', 't1', { top_k: Number.NaN }, 'invalid_argument'],
     ['top_k: "2"', 't1', { top_k: '2' }, 'invalid_argument'],
     ['an unknown function', 't1', { function_to_apply: 'max' }, 'invalid_argument'],
-    ['an unknown option', 't1', { topk: 2 }, 'invalid_argument'],
+    ['an unknown option', 't1', { top_n: 2 }, 'invalid_argument'],
     ['an option that is a function', 't1', { top_k: () => 1 }, 'invalid_argument'],
     ['options that are no object', 't1', null, 'invalid_argument'],
   ];

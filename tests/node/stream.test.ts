@@ -176,7 +176,7 @@ describe('a stream', () => {
       await expect(collected(classify.stream(inputs as never))).rejects.toMatchObject({ code: 'invalid_argument' });
     }
     await expect(collected(classify.stream(kTexts, { batch_size: 0 }))).rejects.toMatchObject({ code: 'invalid_argument' });
-    await expect(collected(classify.stream(kTexts, { topk: 1 } as never))).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(collected(classify.stream(kTexts, { top_n: 1 } as never))).rejects.toMatchObject({ code: 'invalid_argument' });
     await expect(collected(classify.stream([5 as never]))).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 });

@@ -19,11 +19,12 @@ import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
 import { parseObject, textOf } from '../sources/json.js';
-import { taskOfLabelModel } from '../sources/label_models.js';
+import { labelReadingOf } from '../sources/label_models.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
 import { feedFile, type NamedFile } from '../sources/read_files.js';
 import { firstOf, type MissingFile, type SourceSpec } from '../sources/source.js';
 import { type EngineTask, taskOfClasses } from '../tasks/definition.js';
+import { kTaskOfReading } from '../tasks/tasks.js';
 import type { EngineRequest } from './cpu_engine.js';
 import type { Engine, WeightReport } from './engine.js';
 import type { EngineGroup, FindLoaded, LoadedCheckpoint } from './engine_group.js';
@@ -117,7 +118,8 @@ async function withTask(request: LoadRequest, { files, signal }: LoadContext): P
   const others = { encoder: await open(request.encoder), labels: await open(request.labelsEncoder) };
   const { config } = await locateModel(await openWithStatic(request.source, files, signal), others);
   const fields = parseObject(config.name, config.content);
-  const name = taskOfLabelModel(config.name, fields);
+  const reading = labelReadingOf(config.name, fields);
+  const name = reading && kTaskOfReading[reading];
   const own = tasks.find((one) => one.name === name) ?? taskOfClasses(tasks, [fields.architectures ?? []].flat().map(textOf));
   if (own === undefined) throw new PeruseError('internal', 'The request of a load names no task.');
   return { ...request, task: own };
@@ -218,9 +220,9 @@ async function loadWeights(
       bytes += onnx ? await onnx.feed(engine) : await feedChosen(own, engine, request, chosen, config);
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
-    const weights = await engine.finishWeights();
+    const { notices: warnings = [], ...weights } = await engine.finishWeights();
     if (hasOwnCode(config)) notices.add(kOwnCode);
-    for (const notice of weights.notices ?? []) notices.add(notice);
+    for (const notice of warnings) notices.add(notice);
     const report = {
       task: request.task.name,
       bytes,

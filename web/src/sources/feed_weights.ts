@@ -50,12 +50,12 @@ function totalSize(name: string, index: Uint8Array): number {
   return Number.isSafeInteger(size) && size > 0 ? size : 0;
 }
 
-/** Adds the file's name to an error of the engine. */
+/** Adds the file's name to an error of the engine, except one about the model's head, which no other file can mend. */
 export async function naming<T>(file: string, feed: () => Promise<T>): Promise<T> {
   try {
     return await feed();
   } catch (error) {
-    if (!(error instanceof PeruseError) || error.message.includes(file)) throw error;
+    if (!(error instanceof PeruseError) || error.code === 'missing_head' || error.message.includes(file)) throw error;
     throw new PeruseError(error.code, `${file}: ${error.message}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 // The files of models that read labels: GLiNER and GLiClass. Only this file knows their names and fields outside of the engine.
-import type { Task } from '../tasks/tasks.js';
+import type { LabelReading } from '../tasks/tasks.js';
 import { numberOf, textOf } from './json.js';
 
 /** A GLiNER's configuration, which replaces config.json. */
@@ -20,11 +20,11 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
   return name === undefined ? undefined : textOf(name);
 }
 
-/** The task of a model that reads labels, by the file of its configuration; undefined for other models. */
-export function taskOfLabelModel(file: string, config: Record<string, unknown>): Task | undefined {
-  if (file === kLabelConfig) return 'zero-shot-token-classification';
-  if (config.model_type === 'extractor') return 'structured-extraction';
-  return config.model_type === 'GLiClass' ? 'zero-shot-classification' : undefined;
+/** What a model that reads labels returns, by the file of its configuration; undefined for other models. */
+export function labelReadingOf(file: string, config: Record<string, unknown>): LabelReading | undefined {
+  if (file === kLabelConfig) return 'spans';
+  if (config.model_type === 'extractor') return 'schema';
+  return config.model_type === 'GLiClass' ? 'classes' : undefined;
 }
 
 export function labelsHint(name: string): string {

@@ -7,6 +7,9 @@ type Definitions = typeof kTasks;
 /** A task that teach() supports. */
 export type TeachTask = { [T in Task]: Definitions[T] extends { teach: TrainingTask } ? T : never }[Task];
 
+/** The task of teach() if neither the caller nor the model's class names one that can be taught. */
+export type UsualTeachTask = 'text-classification';
+
 /** What the examples of a task mark. */
 export type ExamplesOf<T extends TeachTask> = Definitions[T]['teach']['examples'];
 

@@ -2,7 +2,7 @@ import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
 import { provideTraining } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
-import type { PretrainedTask, PretrainObjective, TeachTask } from '../tasks/training.js';
+import type { PretrainedTask, PretrainObjective, TeachTask, UsualTeachTask } from '../tasks/training.js';
 import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
 import type { TeachExample } from './examples.js';
 import { trainingWith } from './gradients.js';
@@ -20,7 +20,7 @@ declare module '../pipeline.js' {
      * Trains the model on examples, in a worker of its own; see teach(). The loaded model stays as it is. Without `task`, examples are for the
      * task of the model's class if that can be taught, otherwise for 'text-classification'.
      */
-    teach<T extends TeachTask = 'text-classification'>(
+    teach<T extends TeachTask = UsualTeachTask>(
       examples: readonly TeachExample<T>[],
       options?: TeachOptions<T> & { task?: T },
     ): Promise<Taught<T>>;
