@@ -70,10 +70,6 @@ export function onnxSuffix(dtype: OnnxDtype): string {
   return kPrecisions[dtype].suffix;
 }
 
-export function isDtype(name: string): name is OnnxDtype {
-  return Object.hasOwn(kPrecisions, name);
-}
-
 /** Returns the engine's precision for weights in floats that are loaded with this option. */
 export function engineDtype(dtype: OnnxDtype): EngineDtype {
   return kPrecisions[dtype].engine;

@@ -86,7 +86,7 @@ TEST(GpuLimits, SubgroupsGiveTheSameBits) {
   for (const OpCase& c : AllCases()) {
     const std::string_view operation = c.operation;
     const bool depends = operation.starts_with("LayerNorm") || operation.starts_with("AddNorm") ||
-                         operation.starts_with("Normalize");
+                         operation.starts_with("RmsNorm") || operation.starts_with("Normalize");
     if (!depends) continue;
     const std::vector<HostMatrix> operands = MakeOperands(c);
     const Outcome want = RunCase(*without, c, operands);

@@ -25,6 +25,7 @@ describe.concurrent('on the GPU', () => {
         '*Norm*_1_2_3_17*',
         '*LayerNorm_*',
         '*AddNorm_4*',
+        '*RmsNorm*',
         '*Attention_40_1_13*',
         '*Attention_1_2_3_17_cols36*',
         '*Conv*_5_40*',
@@ -79,11 +80,14 @@ describe.concurrent('on the GPU', () => {
         'gte_token',
         'jina_bert_sequence',
         'jina_bert_normed',
+        'eurobert_sequence',
+        'gemma3_sequence',
+        'qwen3_sequence',
       ]
         .map((name) => `Tiny/*webgpu_${name}`)
         .join(':'),
     );
-    expect(passed).toBe(69); // three for each checkpoint
+    expect(passed).toBe(78); // three for each checkpoint
   });
 });
 
