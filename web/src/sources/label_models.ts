@@ -1,5 +1,5 @@
 // The files of models that read labels: GLiNER and GLiClass. Only this file knows their names and fields outside of the engine.
-import type { LabelReading } from '../tasks/tasks.js';
+import type { LabelReading } from '../tasks/definition.js';
 import { numberOf, textOf } from './json.js';
 
 /** A GLiNER's configuration, which replaces config.json. */

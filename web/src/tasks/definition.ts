@@ -83,3 +83,13 @@ export function taskOfClasses(tasks: readonly EngineTask[], names: readonly stri
 export function hasClassifier({ examples, readsLabels }: TrainingTask): boolean {
   return examples === 'labels' && !readsLabels;
 }
+
+/** What a model that reads labels returns: spans of a label, the fields of a schema, or a score for each label. */
+export type LabelReading = 'spans' | 'schema' | 'classes';
+
+/** Tasks by what such a model returns. Here, because the worker does not contain tasks.ts. */
+export const kTaskOfReading: Record<LabelReading, string> = {
+  spans: 'zero-shot-token-classification',
+  schema: 'structured-extraction',
+  classes: 'zero-shot-classification',
+};

@@ -80,12 +80,3 @@ export function engineTask(task: Task, options: { labels?: unknown } = {}): Engi
 
 /** What the engine loads for each task. */
 export const kEngineTasks: readonly EngineTask[] = [...new Set(kTaskNames.map((task) => engineTask(task)))];
-
-/** What a model that reads labels returns: spans of a label, the fields of a schema, or a score for each label. */
-export type LabelReading = 'spans' | 'schema' | 'classes';
-
-export const kTaskOfReading = {
-  spans: 'zero-shot-token-classification',
-  schema: 'structured-extraction',
-  classes: 'zero-shot-classification',
-} as const satisfies Record<LabelReading, Task>;
