@@ -140,7 +140,7 @@ test("an error from the worker has the original's cause", async () => {
   const error: unknown = await classifier('http://127.0.0.1:59999/model/', { worker: true }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     code: 'network',
-    cause: { name: 'Error', message: expect.stringMatching(/^Failed to fetch/), stack: expect.stringContaining('peruse-worker') },
+    cause: { name: 'TypeError', message: expect.stringMatching(/^Failed to fetch/), stack: expect.stringContaining('peruse-worker') },
   });
   expect((error as Error).cause).toBeInstanceOf(Error);
 });

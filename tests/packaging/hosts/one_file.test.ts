@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(place, { recursive: true }));
 
-/** Runs the tool in the calling thread, in a worker, and with one thread. */
+/** Runs the tool in a worker, in one that it asks for, and with one thread. */
 async function expectAnswers(program: string, ...args: string[]): Promise<void> {
   const run = (options: object) =>
     runProgram(place, program, [...args, join(app.folder, 'public/models/classifier'), 't1 t2', JSON.stringify(options)], {
@@ -32,7 +32,7 @@ async function expectAnswers(program: string, ...args: string[]): Promise<void> 
       DENO_NO_UPDATE_CHECK: '1',
     });
   const good = { label: expect.stringMatching(/^LABEL_/) };
-  expect(JSON.parse(await run({}))).toMatchObject({ ...good, worker: false, variant: expect.stringMatching(/^simd/) });
+  expect(JSON.parse(await run({}))).toMatchObject({ ...good, worker: true, variant: expect.stringMatching(/^simd/) });
   expect(JSON.parse(await run({ worker: true }))).toMatchObject({ ...good, worker: true });
   expect(JSON.parse(await run({ threads: 1 }))).toMatchObject({ ...good, variant: 'simd', threads: 1 });
 }
@@ -42,7 +42,7 @@ async function expectOwnModel(program: string, ...args: string[]): Promise<void>
   const run = async (options: object) =>
     JSON.parse(await runProgram(place, program, [...args, 't1 t2', JSON.stringify(options)], { HOME: place })) as object;
   const good = { label: expect.stringMatching(/^LABEL_/), variant: expect.stringMatching(/^simd/) };
-  expect(await run({})).toMatchObject({ ...good, worker: false });
+  expect(await run({})).toMatchObject({ ...good, worker: true });
   expect(await run({ worker: true, threads: 2 })).toMatchObject({ ...good, worker: true, threads: availableParallelism() > 1 ? 2 : 1 });
 }
 

@@ -4,7 +4,7 @@ import { pipeline } from 'peruse';
 
 const [model, text] = process.argv.slice(-2);
 const wasmModule = new WebAssembly.Module(build);
-pipeline('text-classification', model, { wasmModule, variant: 'simd' }).then(async (classify) => {
+pipeline('text-classification', model, { wasm_module: wasmModule, variant: 'simd' }).then(async (classify) => {
   const [{ label }] = await classify(text);
   console.log(JSON.stringify({ label, variant: classify.info.variant }));
   await classify.dispose();

@@ -13,11 +13,11 @@ export default {
   async fetch(request) {
     try {
       const model = new URL(request.url).searchParams.get('model') ?? kFiles;
-      const classify = await pipeline('text-classification', model, { variant: 'simd', wasmModule: engine });
+      const classify = await pipeline('text-classification', model, { variant: 'simd', wasm_module: engine });
       const [{ label }] = await classify(model === kFiles ? 'A gem.' : 't1 t2');
       const { worker, threads } = classify.info;
       await classify.dispose();
-      const tokens = (await Tokenizer.from_pretrained(model, { wasmModule: tokenizerEngine })).count('A gem.');
+      const tokens = (await Tokenizer.from_pretrained(model, { wasm_module: tokenizerEngine })).count('A gem.');
       return Response.json({ label, worker, threads, tokens });
     } catch (error) {
       return Response.json({ error: String(error.stack) });
