@@ -202,7 +202,7 @@ function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost
   const choice = chooseVariant(platform().features(inWorker), build, mostThreads());
   return trouble === undefined || choice.reason.includes(trouble.slice(0, -1))
     ? choice
-    : { ...choice, reason: `${choice.reason} ${trouble}` };
+    : { ...choice, reason: `${choice.reason} ${trouble} So the model runs in the page's own thread.` };
 }
 
 async function loadRequest(

@@ -17,9 +17,9 @@ import type { Platform } from './platform.js';
 
 /**
  * Whether this is Node itself, which sends compiled modules to workers: this thread compiles while the worker starts, and all workers share the
- * code. If a build can't be read here, the worker reports the reason.
+ * code. If a build can't be read here, the worker reports the reason. A function, because peruse/inline contains this file in pages, too.
  */
-const kIsNode = process.versions.bun === undefined && !('Deno' in globalThis);
+const isNode = () => process.versions.bun === undefined && !('Deno' in globalThis);
 
 export const nodePlatform: Platform = {
   startsWorkers: () => true,
@@ -36,7 +36,7 @@ export const nodePlatform: Platform = {
   filesFolder: async () => env.filesPath?.toString(),
   build: async (variant, device) => {
     if (!hasFiles()) return (await embedded()).embeddedBuild(variant);
-    return device === 'cpu' && kIsNode ? compileRead(kNodeBuilds[variant], undefined).catch(() => undefined) : undefined;
+    return device === 'cpu' && isNode() ? compileRead(kNodeBuilds[variant], undefined).catch(() => undefined) : undefined;
   },
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
