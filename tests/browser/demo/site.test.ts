@@ -102,7 +102,7 @@ it('has the documentation and the cards as pages, whose links lead to files of t
     return links.flatMap((link) => {
       const [path, anchor] = link.split('#') as [string, string | undefined];
       const target = join(kSite, path === '' ? page : join(dirname(page), path), path.endsWith('/') ? 'index.html' : '');
-      if (/^(https?|data):|^#$/.test(link)) return []; // '#' opens the menu on phones
+      if (/^(https?|data|mailto):|^#$/.test(link)) return []; // '#' opens the menu on phones
       if (!existsSync(target) || !statSync(target).isFile()) return [`${page}: ${link}`];
       return anchor === undefined || readFileSync(target, 'utf8').includes(` id="${anchor}"`) ? [] : [`${page}: ${link}`];
     });
