@@ -68,7 +68,11 @@ async function visit(browser: Browser, url: string, { at, before, ...options }: 
   page.setDefaultTimeout(20_000);
   await before?.(context);
   await page.goto(at ? `${url}#${at}` : url);
-  return { page, complaints, requests, close: () => context.close() };
+  const end = async () => {
+    await context.unrouteAll({ behavior: 'ignoreErrors' }); // a route that still waits for its answer would throw
+    await context.close();
+  };
+  return { page, complaints, requests, close: end };
 }
 
 export async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
