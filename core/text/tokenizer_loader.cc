@@ -103,7 +103,9 @@ Status AddEnds(const TokenizerConfig& config, const SpecialTokens& special, Toke
 Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
   for (const TemplatePart& part : parts) {
     for (const int32_t id : part.ids) {
-      if (tokenizer.IdToToken(id).ok()) continue;
+      const auto token = tokenizer.IdToToken(id);
+      if (token.ok()) continue;
+      if (token.status().code() == StatusCode::kOutOfMemory) return token.status();
       return MalformedFile("tokenizer: the post-processor adds id " + std::to_string(id) + ", which no token has");
     }
   }

@@ -42,10 +42,12 @@ void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts
   if (op.position_bias.valid()) params.bias = r.Of(op.position_bias).place;
 }
 
-// Sets which keys a query attends to.
+// Sets which keys a query attends to. The shaders multiply by 65536 / group instead of dividing by the group: exact for up to 65536 / group heads.
 template <typename Params>
 void SetKeys(Recording& r, const ops::Attention& op, Params& params) {
-  params.group = static_cast<uint32_t>(r.at(op.query).cols / r.at(op.key).cols);
+  const auto group = static_cast<uint32_t>(r.at(op.query).cols / r.at(op.key).cols);
+  PERUSE_CHECK(static_cast<uint32_t>(op.heads) * group <= 65536);
+  params.groups = (65536 + group - 1) / group;
   params.before = static_cast<uint32_t>(op.before);
   params.after = static_cast<uint32_t>(op.after);
 }

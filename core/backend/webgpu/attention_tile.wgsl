@@ -46,7 +46,7 @@ struct Params {
   bias_first: u32,
   bias_stride: u32,
   head_dim: u32,
-  group: u32,           // number of heads that share keys and values
+  groups: u32,          // 65536 / (number of heads that share keys and values), rounded up: a division takes tens of instructions
   before: u32,          // query i attends to the keys i - before .. i + after
   after: u32,
 }
@@ -118,7 +118,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let blocks = (params.head_dim + COLUMNS - 1u) / COLUMNS;
   let head = workgroup.y / blocks;
   let head_first = (params.first_head + head) * params.head_dim;
-  let key_head_first = (params.first_head + head) / params.group * params.head_dim;
+  let key_head_first = (((params.first_head + head) * params.groups) >> 16u) * params.head_dim;
   let last = vec4u(length - 1u);
   let last_columns = (params.head_dim - 1u) / STEP * STEP;
 

@@ -23,7 +23,7 @@ struct Params {
   bias_stride: u32,
   longest: u32,
   head_dim: u32,
-  group: u32,           // see attention_tile.wgsl
+  groups: u32,          // see attention_tile.wgsl
   before: u32,
   after: u32,
 }
@@ -39,7 +39,7 @@ struct Params {
 
 fn score(start: u32, head: u32, i: u32, j: u32) -> f32 {
   let column = (params.first_head + head) * params.head_dim;
-  let key_column = (params.first_head + head) / params.group * params.head_dim;
+  let key_column = (((params.first_head + head) * params.groups) >> 16u) * params.head_dim;
   var sum = 0.0;
   for (var d = 0u; d < params.head_dim; d++) {
     sum += query[params.query_first + (start + i) * params.query_stride + column + d] *
