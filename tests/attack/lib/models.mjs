@@ -25,6 +25,9 @@ export function tinyModels() {
     .map(tinyModel);
 }
 
+/** The toy tokenizer lacks the special tokens that the class of a Gemma's tokenizer would add. */
+const kTokenizerConfig = new TextEncoder().encode('{ "tokenizer_class": "PreTrainedTokenizerFast" }');
+
 function tinyModel(name) {
   const [task, call] = kTasks[endOf(name) ?? 'sequence'];
   const read = (file) => new Uint8Array(readFileSync(join(kTiny, name, file)));
@@ -34,7 +37,12 @@ function tinyModel(name) {
     name,
     task,
     call,
-    files: { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': read('model.safetensors') },
+    files: {
+      'config.json': config,
+      'tokenizer.json': tokenizer,
+      'tokenizer_config.json': kTokenizerConfig,
+      'model.safetensors': read('model.safetensors'),
+    },
   };
 }
 
