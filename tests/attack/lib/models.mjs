@@ -40,7 +40,7 @@ function tinyModel(name) {
     files: {
       'config.json': config,
       'tokenizer.json': tokenizer,
-      'tokenizer_config.json': kTokenizerConfig,
+      ...(name.startsWith('gemma') && { 'tokenizer_config.json': kTokenizerConfig }),
       'model.safetensors': read('model.safetensors'),
     },
   };
