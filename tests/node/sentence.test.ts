@@ -77,6 +77,46 @@ describe("a folder's vectors are the library's", () => {
   });
 });
 
+describe('a server is asked for no file that the model does not need', () => {
+  const requestsOf = async (files: Files, task: 'feature-extraction' | 'text-ranking' = 'feature-extraction') => {
+    const server = await startModelServer(files);
+    try {
+      await (await pipeline(task, server.url, { variant: 'simd', worker: false })).dispose();
+      return [...server.requests].sort();
+    } finally {
+      await server.close();
+    }
+  };
+  const released = (version: string) => JSON.stringify({ __version__: { sentence_transformers: version } });
+
+  test('a folder as most on the hub: each file once, and nothing that is missing', async () => {
+    const {
+      '2_Normalize/config.json': _,
+      'expected.safetensors': __,
+      'texts.json': ___,
+      ...files
+    } = await filesOf(join(kFixtures, 'mean'));
+    files['config_sentence_transformers.json'] = new TextEncoder().encode(released('2.0.0'));
+    expect(await requestsOf(files)).toEqual(Object.keys(files).sort());
+  });
+
+  test('a folder with another name of the settings: the names before it', async () => {
+    const { 'sentence_bert_config.json': settings, ...files } = await filesOf(join(kFixtures, 'mean'));
+    const requests = await requestsOf({ ...files, 'sentence_distilbert_config.json': settings! });
+    expect(requests.filter((path) => path.startsWith('sentence_'))).toEqual(
+      ['bert', 'distilbert', 'roberta'].map((name) => `sentence_${name}_config.json`),
+    );
+    expect(requests).toContain('2_Normalize/config.json'); // the release 6 writes it
+  });
+
+  test('a folder without modules.json: only that file in vain', async () => {
+    const files = await filesOf(join(kFixtures, 'mean'));
+    const own = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
+    const requests = await requestsOf(Object.fromEntries(own.map((name) => [name, files[name]!])));
+    expect(requests).toEqual([...own, 'modules.json'].sort());
+  });
+});
+
 test('a prompt means the whole folder; other poolings stay as they are', async () => {
   const embed = await load(join(kFixtures, 'mean'));
   const wanted = await wantedOf('mean');

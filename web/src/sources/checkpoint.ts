@@ -33,7 +33,7 @@ import {
 } from './model_files.js';
 import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
 import { openFolder } from './open_folder.js';
-import { type NamedFile, type ReadFile, type Reading, readNeeded, readThoseThere, readWhole } from './read_files.js';
+import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
 import { type FileFacts, firstOf, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from './source.js';
 
 /** Opens a source, without progress reports. */
@@ -185,8 +185,7 @@ export async function lookAtTokenizer(
 
 export async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
   const { sentenceFiles: files } = job.task;
-  const forTask = () =>
-    files === 'all' ? readModules(job) : files === 'prompts' ? readThoseThere(job, [kModules, kPrompts, kSentenceConfigs[0]!]) : [];
+  const forTask = () => (files === 'all' ? readModules(job) : files === 'prompts' ? readRankingSettings(job) : []);
   const texts = Promise.all([readTokenizer(job), forTask()]);
   texts.catch(() => {}); // awaited later; errors in config.json have priority
   const { job: encoder, config } = await located;
@@ -194,6 +193,12 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
   const classifier = files === 'without head' && !hasHeadFor(job.task, config) ? await readModules(job) : [];
   if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier];
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
+}
+
+/** Reads what a cross-encoder needs. The engine ignores these files if modules.json is absent. */
+async function readRankingSettings(job: Reading): Promise<NamedFile[]> {
+  const modules = await readThoseThere(job, [kModules]);
+  return modules.length === 0 ? [] : [...modules, ...(await readThoseThere(job, [kPrompts, kSentenceConfigs[0]!]))];
 }
 
 /** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
@@ -206,16 +211,29 @@ export function hasHeadFor(task: EngineTask, config: NamedFile): boolean | undef
 export async function readModules(job: Reading): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
   if (modules.length === 0) return [];
+  const prompts = readThoseThere(job, [kPrompts]);
   const readModule = async ({ folder, type }: ModelModule) => {
-    const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
-    if (type === 'Transformer') return named(kSentenceConfigs);
-    if (type === 'Normalize') return folder === '' ? [] : named(['config.json']);
-    if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
-    const layer = await named(['config.json', kForms[0]]);
-    return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
+    const pathOf = (name: string) => (folder === '' ? name : `${folder}/${name}`);
+    if (type === 'Transformer') return readFirstThere(job, kSentenceConfigs.map(pathOf));
+    if (type === 'Pooling') return readThoseThere(job, [pathOf('config.json')]);
+    if (type === 'Normalize')
+      return folder !== '' && configuresNormalize(await prompts) ? readThoseThere(job, [pathOf('config.json')]) : [];
+    return type === 'Dense'
+      ? [...(await readThoseThere(job, [pathOf('config.json')])), ...(await readFirstThere(job, kForms.map(pathOf)))]
+      : [];
   };
-  const read = await Promise.all([readThoseThere(job, [kPrompts]), ...modulesOf(modules).map(readModule)]);
+  const read = await Promise.all([prompts, ...modulesOf(modules).map(readModule)]);
   return [...modules, ...read.flat()];
+}
+
+/** Whether Normalize modules may have a config.json: releases before 5 wrote none. */
+function configuresNormalize(prompts: readonly NamedFile[]): boolean {
+  try {
+    const { __version__: versions } = JSON.parse(new TextDecoder().decode(prompts[0]?.content)) as Record<string, Record<string, unknown>>;
+    return Number.parseInt(textOf(versions?.sentence_transformers), 10) >= 5;
+  } catch {
+    return false; // the engine reports an invalid file
+  }
 }
 
 /** The folder of a bi-encoder's tokenizer for labels. */

@@ -16,7 +16,10 @@ export const kTokenAdditions: readonly string[] = ['added_tokens.json', 'special
 
 export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
-export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
+/** Settings of sentence-transformers' encoder, under the names that its releases used: the first file that exists is used. */
+export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'camembert', 'albert', 'xlm-roberta'].map(
+  (name) => `sentence_${name}_config.json`,
+);
 
 /** Names of files and folders in a model's folder that are used as they are. */
 const kPlainName = /^[^./\\:?#%][^/\\:?#%]*$/;

@@ -58,6 +58,15 @@ export async function readThoseThere(reading: Reading, names: readonly string[])
   return files.flat();
 }
 
+/** Reads the first of the files that exists, and requests no other. */
+export async function readFirstThere(reading: Reading, names: readonly string[]): Promise<ReadFile[]> {
+  for (const name of names) {
+    const found = await readThoseThere(reading, [name]);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 export async function readNeeded(reading: Reading, name: string): Promise<ReadFile> {
   const file = await reading.folder.open(name, reading.signal);
   if (!file.found) throw await explainMissing(reading.folder, [file], reading.signal);
