@@ -1,6 +1,6 @@
 # A libFuzzer program for each tests/fuzz/<name>_fuzz.cc. It links parsers only, all of them instrumented.
-file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc core/families/*.cc core/heads/*.cc core/program/*.cc
-  core/weights/pytorch/*.cc core/ops/*.cc core/formats/*.cc)
+file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc core/text/*/*.cc core/families/*.cc core/heads/*.cc
+  core/program/*.cc core/weights/pytorch/*.cc core/ops/*.cc core/formats/*.cc)
 add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/weights/safetensors.cc
   core/weights/tensor_info.cc core/weights/weights_parser.cc)
 target_include_directories(peruse_parsers PUBLIC "${PROJECT_SOURCE_DIR}")

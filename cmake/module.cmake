@@ -54,7 +54,7 @@ endfunction()
 peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files})
 if(PERUSE_VARIANT STREQUAL "simd")
   # Optimized for size, because pages load it only for the tokenizer. The engine has the same files, optimized for speed.
-  file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
+  file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc core/text/*/*.cc)
   list(REMOVE_ITEM peruse_tokenizer_core_files ${peruse_small_files})
   set(peruse_tokenizer_small_files "/core[/_](base|text)[/_]|/core/api/(option_reader|tokenizer_session)\\.")
   add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files})

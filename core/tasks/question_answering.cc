@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/tasks/scores.h"
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 
 namespace peruse {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/base/utf8.h"
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 
 namespace peruse {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
 #include "core/tasks/pooling.h"
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 #include "core/weights/checkpoint.h"
 #include "core/weights/float_reader.h"
 

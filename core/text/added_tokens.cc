@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/base/sort.h"
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 
 namespace peruse::text {
 namespace {

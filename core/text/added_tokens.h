@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/text/normalizer.h"
-#include "core/text/pieces.h"
-#include "core/text/trie.h"
-#include "core/text/vocabulary.h"
+#include "core/text/models/trie.h"
+#include "core/text/models/vocabulary.h"
+#include "core/text/normalizers/normalizer.h"
+#include "core/text/pre_tokenizers/pieces.h"
 
 namespace peruse::text {
 

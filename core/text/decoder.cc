@@ -4,8 +4,8 @@
 
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
-#include "core/text/byte_level.h"
-#include "core/text/pattern.h"
+#include "core/text/pre_tokenizers/byte_level.h"
+#include "core/text/regex/pattern.h"
 
 namespace peruse::text {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
-#include "core/text/byte_level.h"
-#include "core/text/unicode.h"
+#include "core/text/pre_tokenizers/byte_level.h"
+#include "core/text/unicode/unicode.h"
 
 namespace peruse::text {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
+#include "core/text/files/tokenizer_loader.h"
+#include "core/text/files/tokenizer_parts.h"
 #include "core/text/offset_trimming.h"
-#include "core/text/splitting.h"
-#include "core/text/tokenizer_loader.h"
-#include "core/text/tokenizer_parts.h"
-#include "core/text/unicode.h"
+#include "core/text/pre_tokenizers/splitting.h"
+#include "core/text/unicode/unicode.h"
 #include "core/text/window_assembly.h"
 
 namespace peruse::text {

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/name_list.h"
-#include "core/text/regex_matcher.h"
+#include "core/text/regex/regex_matcher.h"
 #include "core/weights/low_rank.h"
 
 namespace peruse {

@@ -20,7 +20,7 @@
 #include "core/base/json.h"
 #include "core/base/status.h"
 #include "core/program/parameters.h"
-#include "core/text/regex_program.h"
+#include "core/text/regex/regex_program.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/tensor_info.h"
 #include "core/weights/weights_parser.h"

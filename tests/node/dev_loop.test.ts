@@ -22,8 +22,8 @@ test('every folder of core has tests that run after an edit', () => {
 
 test('an edit of tests, headers, tables and shaders concerns its folder; other files concern none', () => {
   expect(foldersFor('tests/native/ops/linear_cases.cc')).toEqual(['ops']);
-  expect(foldersFor('core/text/trie.h')).toEqual(['text']);
-  expect(foldersFor('core/text/unicode_tables.inc')).toEqual(['text']);
+  expect(foldersFor('core/text/models/trie.h')).toEqual(['text']);
+  expect(foldersFor('core/text/unicode/unicode_tables.inc')).toEqual(['text']);
   expect(foldersFor('core/backend/xnnpack/gemm.cc')).toEqual(['backend', 'ops']);
   expect(foldersFor('tests/native/backend/backend_test.cc')).toEqual(['backend']);
   expect(foldersFor('core/text/notes.md')).toEqual([]);

@@ -70,7 +70,7 @@ test('a change selects the suites that read it', () => {
   expect(affected('docs/guides/with-other-libraries.md')).toEqual(['node', 'frameworks', 'demo-other']);
   expect(affected('demo/src/redact_panel.ts')).not.toContain('native');
   expect(affected('demo/src/redact_panel.ts')).toEqual(expect.arrayContaining(['lint', 'demo', 'demo-other']));
-  expect(affected('core/text/trie.cc')).toEqual(expect.arrayContaining(['native', 'wasm', 'node', 'browser', 'fuzzers', 'attack']));
+  expect(affected('core/text/models/trie.cc')).toEqual(expect.arrayContaining(['native', 'wasm', 'node', 'browser', 'fuzzers', 'attack']));
   expect(affected('tests/fuzz/json_fuzz.cc')).toEqual(['lint', 'node', 'fuzzers']);
   expect(affected('tools/train/texts.py')).toEqual(['lint', 'node']);
 });

@@ -1,6 +1,6 @@
-"""Writes core/text/unicode_categories.inc: the general categories that the reference library's regular expressions know.
+"""Writes core/text/unicode/unicode_categories.inc: the general categories that the reference library's regular expressions know.
 
-Usage: python make_unicode_categories.py > core/text/unicode_categories.inc       (needs tokenizers==0.22.2)
+Usage: python make_unicode_categories.py > core/text/unicode/unicode_categories.inc       (needs tokenizers==0.22.2)
 """
 import sys
 

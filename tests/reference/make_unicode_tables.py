@@ -1,10 +1,10 @@
-"""Writes core/text/unicode_tables.inc: the character classes that the reference tokenizer library applies.
+"""Writes core/text/unicode/unicode_tables.inc: the character classes that the reference tokenizer library applies.
 
 The library mixes several Unicode versions (an old one for punctuation and control characters, newer ones for its
 regular expressions), so the classes are asked of the library itself, one code point at a time, instead of being
 taken from any one version of the Unicode data.
 
-Usage: python make_unicode_tables.py > core/text/unicode_tables.inc       (needs tokenizers==0.22.2)
+Usage: python make_unicode_tables.py > core/text/unicode/unicode_tables.inc       (needs tokenizers==0.22.2)
 """
 import sys
 

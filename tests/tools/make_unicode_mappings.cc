@@ -1,7 +1,7 @@
-// Writes core/text/unicode_mappings.inc: the part of utf8proc's tables (Unicode 15) that normalisation, lower-casing and grapheme clusters
+// Writes core/text/unicode/unicode_mappings.inc: the part of utf8proc's tables (Unicode 15) that normalisation, lower-casing and grapheme clusters
 // need, a sixth of their size.
 //
-//   build/native-debug/make_unicode_mappings > core/text/unicode_mappings.inc
+//   build/native-debug/make_unicode_mappings > core/text/unicode/unicode_mappings.inc
 #include <utf8proc.h>
 
 #include <cstdint>

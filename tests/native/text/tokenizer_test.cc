@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/utf8.h"
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 #include "tests/native/text/fixture_files.h"
 
 namespace peruse::text {

@@ -1,4 +1,4 @@
-#include "core/text/trie.h"
+#include "core/text/models/trie.h"
 
 #include <gtest/gtest.h>
 

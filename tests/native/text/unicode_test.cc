@@ -1,5 +1,5 @@
 // Compares the mappings of core/text with utf8proc, from which the tables come: every character, every pair that composes.
-#include "core/text/unicode.h"
+#include "core/text/unicode/unicode.h"
 
 #include <gtest/gtest.h>
 #include <utf8proc.h>
