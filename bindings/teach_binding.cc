@@ -1,4 +1,4 @@
-// The Embind class Teacher, a WebAssembly module of its own. core/train/teach_session.h documents requests and results. Replies are JSON
+// The Embind class Teacher, a WebAssembly module of its own. core/train/session/teach_session.h documents requests and results. Replies are JSON
 // text; texts and files are staged bytes (reply.h).
 //
 //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
@@ -23,7 +23,7 @@
 #include <string>
 
 #include "bindings/reply.h"
-#include "core/train/teach_session.h"
+#include "core/train/session/teach_session.h"
 
 namespace peruse {
 namespace {

@@ -15,7 +15,7 @@ if(PERUSE_BULK)
   set(peruse_backend_headers <core/backend/backend.h> <core/base/json.h>)
   set(peruse_model_headers ${peruse_backend_headers} <core/families/config.h> <core/heads/heads.h> <core/program/build.h>)
   set(peruse_vector_headers <core/backend/xnnpack/runner.h> <core/backend/xnnpack/simd.h>)
-  set(peruse_train_headers ${peruse_model_headers} <core/backend/xnnpack/simd.h> <core/train/tape.h>)
+  set(peruse_train_headers ${peruse_model_headers} <core/backend/xnnpack/simd.h> <core/train/memory/tape.h>)
   set(peruse_recording_headers <core/backend/webgpu/recording.h>)
 endif()
 

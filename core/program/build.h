@@ -165,7 +165,7 @@ class Build {
   void Output(OutputId id, Value value) {
     if (part_.empty()) program_.outputs.push_back({id, value});
   }
-  // Marks a value for dropout in training (core/train/step.h) and returns it. Must be the whole first result of an operation.
+  // Marks a value for dropout in training (core/train/ops/step.h) and returns it. Must be the whole first result of an operation.
   Value Dropped(Value value) {
     program_.dropped.push_back(value);
     return value;

@@ -53,7 +53,7 @@ struct Program {
   std::vector<Index> indices;
   std::vector<ProgramOutput> outputs;
   std::vector<LinearSpec> linears;  // indexed by LinearId
-  std::vector<Value> dropped;       // dropped out in training, as in transformers (core/train/step.h)
+  std::vector<Value> dropped;       // dropped out in training, as in transformers (core/train/ops/step.h)
   int32_t tables = 0;
   int32_t constants = 0;
 

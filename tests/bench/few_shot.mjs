@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
 function makeJobs() {
   const base = options.name ?? basename(options.base);
   const { hidden_size: width } = JSON.parse(readFileSync(join(options.base, 'config.json'), 'utf8'));
-  const factor = width <= 128 ? 20 : width <= 256 ? 6 : width <= 512 ? 2 : 1; // As core/train/teach_request.cc has it.
+  const factor = width <= 128 ? 20 : width <= 256 ? 6 : width <= 512 ? 2 : 1; // As core/train/session/teach_request.cc has it.
   const jobs = [];
   for (let seed = 1; seed <= Number(options.draws); ++seed) {
     for (const set of options.sets.split(',')) {

@@ -9,9 +9,9 @@
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/model/model_loader.h"
 #include "core/model/runner.h"
-#include "core/train/adamw.h"
-#include "core/train/loss.h"
-#include "core/train/trainee.h"
+#include "core/train/ops/loss.h"
+#include "core/train/recipes/adamw.h"
+#include "core/train/recipes/trainee.h"
 #include "tests/bench/clocks.h"
 
 namespace {

@@ -1,12 +1,12 @@
 // Teaches a model natively: teach FOLDER REQUEST TRAINING [VALIDATION [OUT]], with JSON files and a folder (formats:
-// core/train/teach_session.h). Prints replies of Begin, Step (for each validation) and Report, and the time taken.
+// core/train/session/teach_session.h). Prints replies of Begin, Step (for each validation) and Report, and the time taken.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string>
 
-#include "core/train/teach_session.h"
+#include "core/train/session/teach_session.h"
 
 namespace {
 

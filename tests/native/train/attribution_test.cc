@@ -1,5 +1,5 @@
 // Compares integrated gradients with Captum's (tests/reference/make_attribution_goldens.py), and checks completeness.
-#include "core/train/attribution.h"
+#include "core/train/session/attribution.h"
 
 #include <gtest/gtest.h>
 

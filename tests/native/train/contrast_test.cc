@@ -1,4 +1,4 @@
-#include "core/train/contrast.h"
+#include "core/train/recipes/contrast.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/train/trials.h"
+#include "core/train/recipes/trials.h"
 #include "tests/native/train/threads_here.h"
 
 namespace peruse::train {

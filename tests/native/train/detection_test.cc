@@ -9,8 +9,8 @@
 #include "core/base/json_members.h"
 #include "core/families/family.h"
 #include "core/ops/reference.h"
-#include "core/train/generator_config.h"
-#include "core/train/teacher.h"
+#include "core/train/recipes/generator_config.h"
+#include "core/train/recipes/teacher.h"
 #include "tests/native/train/golden_summary.h"
 
 namespace peruse::train {

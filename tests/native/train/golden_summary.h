@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/train/trainee.h"
+#include "core/train/recipes/trainee.h"
 #include "tests/native/models/fixtures.h"
 
 namespace peruse::train::testing {

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "core/ops/reference.h"
-#include "core/train/adamw.h"
-#include "core/train/loss.h"
-#include "core/train/trainee.h"
+#include "core/train/ops/loss.h"
+#include "core/train/recipes/adamw.h"
+#include "core/train/recipes/trainee.h"
 #include "tests/native/train/golden_summary.h"
 
 namespace peruse::train {

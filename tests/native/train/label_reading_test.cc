@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/tasks/label_rows.h"
-#include "core/train/teach_session.h"
-#include "core/train/trainee.h"
+#include "core/train/recipes/trainee.h"
+#include "core/train/session/teach_session.h"
 #include "tests/native/models/fixtures.h"
 
 namespace peruse::train {

@@ -1,4 +1,4 @@
-#include "core/train/objective.h"
+#include "core/train/recipes/objective.h"
 
 #include <gtest/gtest.h>
 

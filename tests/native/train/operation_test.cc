@@ -5,7 +5,7 @@
 #include <cmath>
 #include <deque>
 
-#include "core/train/tape.h"
+#include "core/train/memory/tape.h"
 #include "tests/native/ops/gradient_case.h"
 #include "tests/native/ops/random_case.h"
 #include "tests/native/train/threads_here.h"

@@ -6,12 +6,12 @@
 #include <random>
 
 #include "core/ops/reference.h"
-#include "core/train/dropout.h"
-#include "core/train/folds.h"
-#include "core/train/logistic.h"
-#include "core/train/loss.h"
-#include "core/train/random_stream.h"
-#include "core/train/workers.h"
+#include "core/train/memory/dropout.h"
+#include "core/train/memory/random_stream.h"
+#include "core/train/memory/workers.h"
+#include "core/train/ops/loss.h"
+#include "core/train/recipes/folds.h"
+#include "core/train/recipes/logistic.h"
 #include "tests/native/train/threads_here.h"
 
 namespace peruse::train {

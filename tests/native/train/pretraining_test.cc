@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/ops/reference.h"
-#include "core/train/teacher.h"
+#include "core/train/recipes/teacher.h"
 #include "tests/native/train/golden_summary.h"
 
 namespace peruse::train {

@@ -1,5 +1,5 @@
 // Explanations through the session that hosts call. attribution_test.cc compares the scores with Captum's.
-#include "core/train/teach_session.h"
+#include "core/train/session/teach_session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/train/teacher.h"
+#include "core/train/recipes/teacher.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/backend/reference/reference_backend.h"
-#include "core/train/exporter.h"
+#include "core/train/session/exporter.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/train/threads_here.h"
 

@@ -1,4 +1,4 @@
-#include "core/train/trainee.h"
+#include "core/train/recipes/trainee.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the training engine computes for an explanation (core/train/teach_session.h).
+// What the training engine computes for an explanation (core/train/session/teach_session.h).
 
 export type GradientRequest = (
   | { text: string; pair?: string; label?: string; entailment?: boolean }

@@ -1,4 +1,4 @@
-// Examples for teach(), and their plain form for the engine (core/train/teach_session.h).
+// Examples for teach(), and their plain form for the engine (core/train/session/teach_session.h).
 import { capital, PeruseError, show } from '../errors.js';
 import { nameOf } from '../tasks/call.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';

@@ -1,4 +1,4 @@
-// Synchronous calls of the C++ trainer (bindings/teach_binding.cc, core/train/teach_session.h), for one training run.
+// Synchronous calls of the C++ trainer (bindings/teach_binding.cc, core/train/session/teach_session.h), for one training run.
 
 import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
 import { PeruseError } from '../errors.js';

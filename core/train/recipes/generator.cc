@@ -1,0 +1,188 @@
+#include "core/train/recipes/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/train/memory/random_stream.h"
+#include "core/train/ops/loss.h"
+
+namespace peruse::train {
+namespace {
+
+int32_t Sample(const float* logits, int64_t count, double unit) {
+  const auto largest = double{*std::max_element(logits, logits + count)};
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += std::exp(double{logits[i]} - largest);
+  double left = unit * sum;
+  int64_t i = 0;
+  for (; i + 1 < count; ++i) {
+    left -= std::exp(double{logits[i]} - largest);
+    if (left < 0) break;
+  }
+  return static_cast<int32_t>(i);
+}
+
+}  // namespace
+
+Generator::Generator(Trainee& generator, Trainee& discriminator, bool disentangled)
+    : trainee_(generator), discriminator_(discriminator), disentangled_(disentangled) {}
+
+Status Generator::Link() {
+  for (const char* name : {"word_embeddings", "position_embeddings", "token_type_embeddings"}) {
+    const std::string full = std::string("embeddings.") + name + ".weight";
+    const auto find = [&](Masters& masters) {
+      const auto found = std::find_if(masters.tensors().begin(), masters.tensors().end(),
+                                      [&](const Master& master) { return master.name == full; });
+      return found == masters.tensors().end() ? nullptr : &*found;
+    };
+    Table table = {find(masters()), find(discriminator_.masters()), {}};
+    if (table.own == nullptr || table.theirs == nullptr) continue;
+    if (table.own->shape != table.theirs->shape) {
+      return Status(StatusCode::kShapeMismatch,
+                    "generator and discriminator share " + full + ", which has another shape in one than in the other");
+    }
+    if (!table.theirs->trained) table.own->trained = false;
+    tables_.push_back(std::move(table));
+  }
+  return OkStatus();
+}
+
+void Generator::Follow() {
+  for (Table& table : tables_) {
+    const int64_t size = table.own->size;
+    if (!disentangled_) std::copy_n(table.theirs->values, size, table.own->values);
+    for (int64_t i = 0; disentangled_ && i < size; ++i) {
+      table.theirs->values[i] = table.own->values[i] + table.difference[static_cast<size_t>(i)];
+    }
+  }
+}
+
+Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
+  for (Master& master : masters().tensors()) master.trained = trainee_.IsTrainable(master);
+  PERUSE_RETURN_IF_ERROR(Link());
+  PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(discriminator_.held()->shared_workers()));
+  masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
+  for (Table& table : tables_) {
+    // A generator without a checkpoint starts with the discriminator's token embeddings.
+    if (table.own->fresh) std::copy_n(table.theirs->values, table.own->size, table.own->values);
+    if (!disentangled_) {
+      table.own->follows = true;
+      continue;
+    }
+    if (!TryResize(&table.difference, static_cast<size_t>(table.own->size)))
+      return OutOfMemory("no memory for a table");
+    for (int64_t i = 0; i < table.own->size; ++i) {
+      table.difference[static_cast<size_t>(i)] = table.theirs->values[i] - table.own->values[i];
+    }
+  }
+  Follow();
+  trainee_.held()->Hold();
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
+  step_ = std::make_unique<Step>(program_, trainee_.held()->parameters());
+  optimiser_ = std::make_unique<AdamW>(masters(), trainee_.held()->workers(), adamw);
+  return optimiser_->Allocate();
+}
+
+int64_t Generator::bytes() const {
+  int64_t floats = 0;
+  for (const Table& table : tables_) floats += static_cast<int64_t>(table.difference.size());
+  return trainee_.bytes() + optimiser_->bytes() + floats * static_cast<int64_t>(sizeof(float));
+}
+
+int64_t Generator::trained() const {
+  int64_t count = 0;
+  for (const Master& master : trainee_.masters().tensors()) count += master.updates() ? master.size : 0;
+  return count;
+}
+
+Status Generator::Begin(const Part& masked, StepOptions options) {
+  batch_.Fill(masked);
+  labels_.clear();
+  for (const Example* example : masked) {
+    labels_.insert(labels_.end(), example->labels.begin(), example->labels.end());
+  }
+  options.seed ^= 1;  // so that the dropout differs from the discriminator's
+  return step_->Begin(batch_.inputs(), options);
+}
+
+Result<int64_t> Generator::Rehearse(const Part& masked, const StepOptions& options) {
+  PERUSE_RETURN_IF_ERROR(Begin(masked, options));
+  return step_->bytes();
+}
+
+Result<double> Generator::Replace(const Part& masked, const StepOptions& options, double mass, uint32_t first,
+                                  std::span<const int32_t> sampled, std::vector<Example>* replaced) {
+  PERUSE_RETURN_IF_ERROR(Begin(masked, options));
+  step_->Forward();
+  const Block logits = step_->output();
+  replaced->clear();
+  std::vector<int32_t> drawn(sampled.begin(), sampled.end());
+  if (sampled.empty()) {
+    drawn.resize(labels_.size());
+    const RandomStream random(options.seed, Purpose::kReplacedTokens);
+    trainee_.held()->workers().For(logits.rows, [&](int32_t, int64_t row) {
+      const auto index = static_cast<size_t>(row);
+      const uint32_t word = random.At(index, first, options.number)[0];
+      drawn[index] = Sample(logits.row(row), logits.cols, RandomStream::Unit(word));
+    });
+  }
+  size_t word = 0;
+  for (const Example* example : masked) {
+    Example next = {.ids = example->ids, .types = example->types};
+    next.targets.assign(next.ids.size(), 0);
+    for (size_t i = 0; i < example->chosen.size(); ++i, ++word) {
+      const auto place = static_cast<size_t>(example->chosen[i]);
+      next.ids[place] = drawn[word];
+      next.targets[place] = next.ids[place] == example->labels[i] ? 0.0f : 1.0f;
+    }
+    replaced->push_back(std::move(next));
+  }
+  if (!options.backward) return 0.0;
+  const double loss =
+      CrossEntropy(logits, labels_, {.workers = &trainee_.held()->workers()}, mass, step_->output_gradient());
+  step_->Backward();
+  return loss;
+}
+
+double Generator::Update(AdamW& discriminator) {
+  trainee_.held()->Gather();
+  for (const Table& table : tables_) {
+    if (disentangled_ || table.theirs->gradient == nullptr) continue;
+    for (int64_t i = 0; i < table.own->size; ++i) table.theirs->gradient[i] += table.own->gradient[i];
+  }
+  double norm = discriminator.Norm(), own = optimiser_->Norm();
+  if (!std::isfinite(norm) || !std::isfinite(own)) return NAN;
+  // With one shared table, gradients of both models are clipped by their joint norm; disentangled, each model is clipped separately, as in
+  // DeBERTa's code.
+  if (!disentangled_) norm = own = std::hypot(norm, own);
+  for (Table& table : tables_) {
+    // AdamW must update E_delta, so it takes the place of E_D in the table.
+    if (disentangled_) std::copy(table.difference.begin(), table.difference.end(), table.theirs->values);
+  }
+  discriminator.Update(norm);
+  optimiser_->Update(own);
+  for (Table& table : tables_) {
+    if (disentangled_) std::copy_n(table.theirs->values, table.own->size, table.difference.begin());
+  }
+  Follow();
+  trainee_.held()->Hold();
+  return std::max(norm, own);
+}
+
+void Generator::Keep(std::vector<float>* state) const {
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (master.trained) state->insert(state->end(), master.values, master.values + master.size);
+  }
+}
+
+void Generator::Restore(const float* state) {
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (!master.trained) continue;
+    std::copy_n(state, master.size, master.values);
+    state += master.size;
+  }
+}
+
+}  // namespace peruse::train
