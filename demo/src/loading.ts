@@ -1,8 +1,8 @@
 // A model that is loaded at its first use; the load can be cancelled.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
+import { liesBesidePage, sourceFor } from './beside_page.js';
 import { isBundled } from './bundled.js';
 import { type EarlyFiles, earlyFiles } from './early_files.js';
-import { liesBesidePage, sourceFor } from './float_weights.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 

@@ -1,9 +1,9 @@
 // The race: one model reads a text of 500 words in every way that this machine offers; the round trip to a server is shown for comparison.
 import { env } from '../peruse/peruse.js';
+import { sourceFor } from './beside_page.js';
 import { find, make } from './dom.js';
 import { documents } from './examples.js';
 import { describeFailure } from './failure.js';
-import { sourceFor } from './float_weights.js';
 import { duration } from './format.js';
 import type { LoadOptions } from './loading.js';
 import type { Settings } from './model_picker.js';

@@ -9,7 +9,6 @@ import { copyOnClick } from './copy.js';
 import { bringIntoView, find, make, makeButton } from './dom.js';
 import { acceptDrops, isModel } from './drops.js';
 import { describeFailure, isAborted } from './failure.js';
-import { floatWeights } from './float_weights.js';
 import { bytes, count, duration, percent } from './format.js';
 import { type LessonExample, lessonExamples } from './lesson_examples.js';
 import { counted } from './loading.js';
@@ -332,8 +331,8 @@ class TeachTab {
 }
 
 async function teachNew(examples: readonly TextExample[], run: TeachOptions<'text-classification'> & { signal: AbortSignal }) {
-  const [{ teach }, model] = await Promise.all([import('../peruse/peruse-teach.js'), floatWeights(kModel, run.signal)]);
-  return teach('text-classification', model, examples, run);
+  const { teach } = await import('../peruse/peruse-teach.js');
+  return teach('text-classification', kModel, examples, run);
 }
 
 /** Returns the new examples. Undefined without new examples, or if earlier examples are missing, because training then starts again. */

@@ -55,6 +55,12 @@ describe('a command line that makes no sense is one line and exit code 2', () =>
     [['constructor'], /no command 'constructor'/],
     [['help', 'frobnicate'], /no command 'frobnicate'/],
     [['classify'], /<model> is missing/],
+    [
+      ['redact', 'My name is Zoe'],
+      /the first argument is the model, and 'My name is Zoe' is a text: peruse redact <model> 'My name is Zoe'/,
+    ],
+    [['redact', 'My name is Zoe'], /with --without-model instead of a model, only patterns such as e-mail addresses are found/],
+    [['embed', 'some words'], /peruse embed <model> 'some words'; see/],
     [['answer', kReader], /<question> is missing/],
     [['rank', 'x'], /<query> is missing/],
     [['classify', kSentiment, 'x', '--frob'], /--frob/],

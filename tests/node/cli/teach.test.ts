@@ -52,7 +52,7 @@ test.each([
     2,
     /<task> is text-classification or question-answering or token-classification or zero-shot-classification, not 'redact'/,
   ],
-  [['text-classification', kModel], 2, /<examples\.jsonl> is missing/],
+  [['text-classification', kModel], 2, /<examples> is missing/],
   [['text-classification', kModel, train, '-o', out, '--layers', '2'], 2, /--layers goes with --method layers/],
   [['text-classification', kModel, train, '-o', out, '--method', 'some'], 2, /--method takes head or contrast/],
   [['text-classification', kModel, join(folder, 'none'), '-o', out], 1, /none can't be read/],
@@ -67,8 +67,59 @@ test('a line that is no JSON is named', async () => {
   const bad = join(folder, 'bad.jsonl');
   await writeFile(bad, `${JSON.stringify(kTexts[0])}\n{"text"\n`);
   expect((await peruse(['teach', 'text-classification', kModel, bad, '-o', out])).err).toMatch(
-    /bad\.jsonl, line 2 is not JSON\. Each line must be an object such as/,
+    /bad\.jsonl, line 2: The line is not JSON: .* Each line must be an object such as/,
   );
+});
+
+const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+test.each([
+  ['csv', ','],
+  ['tsv', '\t'],
+])('examples in a .%s file are those of JSON lines', async (extension, separator) => {
+  const file = join(folder, `train.${extension}`);
+  const rows = kTexts.map(({ text, label }) => [cell(`${text}\n"Really"`), label as string, ''].join(separator));
+  await writeFile(file, `\ufeff${[['text', 'label', 'text_pair'].join(separator), ...rows].join('\r\n')}\r\n`);
+  const same = join(folder, 'same.jsonl');
+  await writeFile(same, lines(kTexts.map((one) => ({ ...one, text: `${one.text}\n"Really"` }))));
+  const run = async (examples: string) => {
+    const { code, lines: told } = await peruse([
+      'teach',
+      'text-classification',
+      kModel,
+      examples,
+      '-o',
+      out,
+      '--overwrite',
+      '--method',
+      'head',
+    ]);
+    return { code, accuracy: told[0].accuracy, l2: told[0].l2, examples: told[0].examples };
+  };
+  expect(await run(file)).toEqual({ ...(await run(same)), code: 0, examples: kTexts.length });
+});
+
+test('cells of ranges are JSON', async () => {
+  const file = join(folder, 'names.csv');
+  const spans = (start: number) => cell(JSON.stringify([{ start, end: start + 3, label: 'NAME' }]));
+  await writeFile(file, `entities,text\n${spans(0)},Zoe is here\n${spans(3)},Is Ada here\n[],Nobody is here\n`);
+  const run = await peruse(['teach', 'token-classification', kModel, file, '-o', out, '--overwrite', '--epochs', '1']);
+  expect({ code: run.code, told: run.lines[0] }).toMatchObject({ code: 0, told: { examples: 3, labels: ['O', 'B-NAME', 'I-NAME'] } });
+});
+
+test.each([
+  ['text,kind\na,b\n', /The first line of .*wrong\.csv must name the columns text, label; it is text, kind\./],
+  ['text,label\na,b\n\n"c\nd",e,f\n', /wrong\.csv, line 4: The row has 3 fields, and the first 2\./],
+  ['text,label,probabilities\na,,[1\n', /wrong\.csv, line 2: probabilities must be JSON\./],
+])('a table %j is refused', async (content, message) => {
+  const file = join(folder, 'wrong.csv');
+  await writeFile(file, content);
+  expect((await peruse(['teach', 'text-classification', kModel, file, '-o', `${out}3`])).err).toMatch(message);
+});
+
+test('a model that is not there is said to have been looked up on the hub', async () => {
+  const { err } = await peruse(['teach', 'text-classification', 'nofolder', train, '-o', `${out}4`, '--offline', '--no-cache']);
+  expect(err).toMatch(/There is no folder 'nofolder', so it was looked up on the hub\. Ids of the hub usually have the form user\/model\./);
 });
 
 test('a model in the folder is replaced only with --overwrite', async () => {

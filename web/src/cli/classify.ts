@@ -1,6 +1,6 @@
 import { kBatchOptions, runTexts, textColumn } from './batch/run_batch.js';
-import { type Command, list, needed, text } from './command.js';
-import { kModelOptions } from './model_options.js';
+import { type Command, list, text } from './command.js';
+import { kModelOptions, modelAndTexts } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('text-classification');
@@ -19,7 +19,7 @@ export const classify: Command = {
     ...kModelOptions,
   },
   async run(positionals, values, io) {
-    const [model, ...texts] = needed(positionals, ['model']);
+    const [model, ...texts] = modelAndTexts('classify', positionals);
     const labels = list(values, 'labels');
     const column = text(values, 'column') ?? 'text';
     const common = { name: 'classify', model, texts };

@@ -1,6 +1,6 @@
 import { kBatchOptions, runTexts, textColumn } from './batch/run_batch.js';
-import { type Command, needed, text } from './command.js';
-import { kModelOptions } from './model_options.js';
+import { type Command, text } from './command.js';
+import { kModelOptions, modelAndTexts } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('feature-extraction');
@@ -11,7 +11,7 @@ export const embed: Command = {
   details: 'Without a text argument, each non-empty line of standard input is a text.',
   options: { ...kFlags.options, ...kBatchOptions, ...kModelOptions },
   async run(positionals, values, io) {
-    const [model, ...texts] = needed(positionals, ['model']);
+    const [model, ...texts] = modelAndTexts('embed', positionals);
     const hasPrompt = values.prompt !== undefined || values['prompt-name'] !== undefined;
     const options = { pooling: hasPrompt ? ('sentence' as const) : ('mean' as const), ...kFlags.from(values) };
     // 9 digits suffice to restore every float32 value

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { env } from '../env.js';
-import { PeruseError } from '../errors.js';
+import { type ErrorCode, PeruseError } from '../errors.js';
 import { pick, kSourceOptions as sourceSchema } from '../options.js';
 import { type Pipeline, pipelineOf } from '../pipeline.js';
 import { loadNotes } from '../pipeline_info.js';
 import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions, type PipelineOptionsOf } from '../pipeline_options.js';
+import { kHubId } from '../sources/source.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
-import { flag, type Options, UsageError, type Values } from './command.js';
+import { flag, needed, type Options, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
@@ -34,6 +36,25 @@ export const kModelOptions: Options = {
   'no-cache': { type: 'boolean', help: 'do not read or write the cache' },
 };
 
+/** The model and the other arguments. Throws UsageError if the first argument is a text. `instead` names another way to call the command. */
+export function modelAndTexts(name: string, positionals: string[], instead = ''): [string, ...string[]] {
+  const [model, ...texts] = needed(positionals, ['model']);
+  if (!/\s/.test(model) || model.includes(':') || existsSync(model)) return [model, ...texts];
+  throw new UsageError(`the first argument is the model, and '${model}' is a text: peruse ${name} <model> '${model}'${instead}`);
+}
+
+const kUnreached: readonly ErrorCode[] = ['not_found', 'network', 'offline', 'unauthorized'];
+
+/** Adds to the error of a load from the hub that there is no such folder, because a path may have been meant. */
+export function explainModel(error: unknown, models: readonly string[]): unknown {
+  if (!(error instanceof PeruseError) || !kUnreached.includes(error.code)) return error;
+  const model = models.find((one) => kHubId.test(one) && error.message.includes(one) && !existsSync(one));
+  if (model === undefined) return error;
+  const form = model.includes('/') ? '' : ' Ids of the hub usually have the form user/model.';
+  const words = `There is no folder '${model}', so it was looked up on the hub.${form} ${error.message}`;
+  return new PeruseError(error.code, words, { cause: error });
+}
+
 /** Loads the model, with progress on a terminal. `settings` are further options of the pipeline; `instance` is that of pipelineOf(). */
 export async function loadModel<T extends TaskOrAlias>(
   task: T,
@@ -56,6 +77,8 @@ export async function loadModel<T extends TaskOrAlias>(
     const notes = flag(values, 'debug') ? loadNotes(loaded.info, task) : loaded.info.notices;
     for (const note of notes) io.err(`${printable(note)}\n`);
     return loaded;
+  } catch (error) {
+    throw explainModel(error, [model]);
   } finally {
     bar?.clear();
   }

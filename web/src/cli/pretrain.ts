@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type PretrainOptions, pretrain as pretrainModel } from '../teach/index_node.js';
 import { kPretrainOptions } from '../teach/pretrain_options.js';
 import { type Command, needed, text, UsageError } from './command.js';
@@ -37,6 +38,7 @@ Prints the measurements as JSON.`,
   },
 };
 
-function parse(content: string): string[] {
+async function parse(file: string): Promise<string[]> {
+  const content = await readFile(file, 'utf8');
   return content.split(/\r?\n/).filter((line) => line.trim() !== '');
 }

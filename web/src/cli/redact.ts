@@ -5,9 +5,9 @@ import { kPlaceholders } from '../redact/session.js';
 import type { RedactCall, Redaction, RedactOptions } from '../redact/types.js';
 import { createRedactor } from '../redactor.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
-import { type Command, flag, list, needed, text, UsageError } from './command.js';
+import { type Command, flag, list, text, UsageError } from './command.js';
 import type { Io } from './io.js';
-import { kModelOptions, textBatches, withModel } from './model_options.js';
+import { kModelOptions, modelAndTexts, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 import { given, taskFlags } from './task_flags.js';
 
@@ -51,6 +51,9 @@ class UnreadCount {
   }
 }
 
+const kWithoutModel =
+  ', with a model that finds names; with --without-model instead of a model, only patterns such as e-mail addresses are found';
+
 export const redact: Command = {
   summary: 'Replace personal data in texts by placeholders',
   usage: '<model> [text ...]',
@@ -78,7 +81,7 @@ export const redact: Command = {
   },
   async run(positionals, values, io) {
     const withoutModel = flag(values, 'without-model');
-    const [model, ...texts] = withoutModel ? ['', ...positionals] : needed(positionals, ['model']);
+    const [model, ...texts] = withoutModel ? ['', ...positionals] : modelAndTexts('redact', positionals, kWithoutModel);
     const names = list(values, 'pattern-types') as PatternName[] | undefined;
     const patterns = names ?? (flag(values, 'patterns') || withoutModel || undefined);
     const settings = given({ labels: list(values, 'labels'), patterns, fail_closed: flag(values, 'fail-closed') || undefined });

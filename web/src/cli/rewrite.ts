@@ -2,8 +2,8 @@ import { env } from '../env.js';
 import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
 import { flag, needed, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
-import { kModelOptions } from './model_options.js';
-import { jsonLine } from './printable.js';
+import { explainModel, kModelOptions } from './model_options.js';
+import { jsonLine, printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
 
 const { revision, token, offline, 'no-cache': noCache } = kModelOptions;
@@ -34,7 +34,12 @@ export async function withRewriting(
       overwrite: flag(values, 'overwrite'),
       progress_callback: (progress) => bar?.show(progress),
     });
-    io.out(jsonLine({ folder, ...report }));
+    const { notices = [], ...rest } = report as { notices?: readonly string[] };
+    bar?.clear();
+    for (const notice of notices) io.err(`${printable(notice)}\n`);
+    io.out(jsonLine({ folder, ...rest }));
+  } catch (error) {
+    throw explainModel(error, [model]);
   } finally {
     bar?.clear();
   }

@@ -1,6 +1,6 @@
 import { kBatchOptions, runTexts, textColumn } from './batch/run_batch.js';
-import { type Command, flag, list, needed, text } from './command.js';
-import { kModelOptions } from './model_options.js';
+import { type Command, flag, list, text } from './command.js';
+import { kModelOptions, modelAndTexts } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('token-classification');
@@ -19,7 +19,7 @@ export const tag: Command = {
     ...kModelOptions,
   },
   async run(positionals, values, io) {
-    const [model, ...texts] = needed(positionals, ['model']);
+    const [model, ...texts] = modelAndTexts('tag', positionals);
     const labels = list(values, 'labels');
     const common = {
       name: 'tag',

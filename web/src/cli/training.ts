@@ -1,5 +1,4 @@
 // The common part of the commands teach and pretrain: flags, and the way from a file of examples to a saved model.
-import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { refuseOccupied } from '../sources/staged_folder_node.js';
@@ -9,7 +8,7 @@ import { refuseSources } from '../teach/save_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
-import { kModelOptions, kSourceOptions } from './model_options.js';
+import { explainModel, kModelOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
 import { given, optionFlags } from './task_flags.js';
 
@@ -50,8 +49,8 @@ interface Training<E> {
   /** The model, and a generator. */
   models: string[];
   file: string;
-  /** Parses the content of a file of examples. */
-  parse(content: string, file: string): E[];
+  /** Reads a file of examples. */
+  parse(file: string): Promise<E[]>;
   train(examples: E[], options: TrainingOptions<E>): Promise<Trained>;
 }
 
@@ -77,12 +76,12 @@ export async function trainToFolder<E>(
     offline: flag(values, 'offline') || undefined,
   });
   if (flag(values, 'no-cache')) env.cache = false;
-  const examples = parse(await contentOf(file), file);
+  const examples = await readable(file, parse);
   await refuseSources(models, out);
   if (!overwrite) await refuseOccupied(out);
   const validation = text(values, 'validation');
   const share = Number(validation);
-  if (validation !== undefined) options.validation = Number.isNaN(share) ? parse(await contentOf(validation), validation) : share;
+  if (validation !== undefined) options.validation = Number.isNaN(share) ? await readable(validation, parse) : share;
   const shown = new LessonProgress(io);
   try {
     const trained = await train(examples, { ...options, progress_callback: (progress: TeachProgress) => shown.tell(progress) });
@@ -91,13 +90,16 @@ export async function trainToFolder<E>(
     await trained.save(out, { overwrite });
     const report = Object.entries(trained.report).filter(([name]) => !['losses', 'notices', ...omitted].includes(name));
     io.out(jsonLine({ folder: out, ...Object.fromEntries(report) }));
+  } catch (error) {
+    throw explainModel(error, models);
   } finally {
     shown.clear();
   }
 }
 
-async function contentOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
+async function readable<E>(file: string, parse: (file: string) => Promise<E[]>): Promise<E[]> {
+  return parse(file).catch((error: unknown) => {
+    if (error instanceof PeruseError) throw error;
     throw new PeruseError('not_found', `${file} can't be read: ${describeError(error)}`, { cause: error });
   });
 }

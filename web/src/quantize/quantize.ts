@@ -18,13 +18,15 @@ export interface QuantizeReport {
   copied: number;
   bytesBefore: number;
   bytesAfter: number;
+  /** Warnings, for example that the source was quantised already. */
+  notices: string[];
 }
 
 /**
  * Writes the checkpoint of `source` to `folder` with linear layers and token embeddings as 8-bit integers (dtype 'q8'), or with token
- * embeddings of 4 bits (dtype 'q4').
+ * embeddings of 4 bits (dtype 'q4'). A q8 or q4 checkpoint is widened to float32 first.
  *
- * @throws PeruseError, 'unsupported' for a checkpoint that is already quantised.
+ * @throws PeruseError
  */
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
   const { dtype = kUsualForm } = options;

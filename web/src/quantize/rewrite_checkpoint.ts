@@ -12,6 +12,7 @@ import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
+import { FloatWeights, floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { type FoundWeights, neededShards, neededWeights } from '../sources/model_files.js';
 import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
@@ -43,6 +44,8 @@ export interface RewriteReport {
   bytesAfter: number;
   /** The file that was read, or the index of shards. */
   file: string;
+  /** Warnings, for example that the source was quantised already. */
+  notices: string[];
 }
 
 /** A smaller vocabulary: fewer rows of token embeddings and of layers that predict tokens. */
@@ -98,8 +101,10 @@ interface How {
 }
 
 class Job {
-  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0, file: '' };
+  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0, file: '', notices: [] };
   private config_: Uint8Array = new Uint8Array();
+  /** A source whose weights must become floats before they are encoded again. */
+  private quantized_: QuantizedConfig | undefined;
 
   constructor(
     private readonly reading_: Reading,
@@ -113,6 +118,11 @@ class Job {
     this.config_ = file.content;
     const source = parseObject(file.where, file.content);
     const { dtype, wish } = this.how_;
+    this.quantized_ = dtype === undefined ? undefined : quantizedConfig(file);
+    if (this.quantized_) {
+      this.config_ = floatConfig(this.quantized_);
+      this.report_.notices.push(floatNotice(this.quantized_.form, dtype!));
+    }
     let config = await this.storedConfig(file.where, dtype);
     const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal, /*exact=*/ true));
     if (!onnx) await this.rewriteFound(encoder, prefix);
@@ -211,12 +221,16 @@ class Job {
 
   private async write(name: string, file: ModelFile, reader: WeightsReader, output: FileHandle): Promise<TensorEntry[]> {
     let target: TargetFile | undefined;
-    await feedFile(this.weights_, name, file, async (chunk) => {
-      const pieces = reader.feed(chunk);
-      target ??= reader.header && (await TargetFile.start(reader.header, output, this.how_.trim));
-      for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
+    const floats = this.quantized_ && new FloatWeights(file.where, this.quantized_.config);
+    const read = await feedFile(this.weights_, name, file, async (chunk) => {
+      for (const part of floats?.feed(chunk) ?? [chunk]) {
+        const pieces = reader.feed(part);
+        target ??= reader.header && (await TargetFile.start(reader.header, output, this.how_.trim));
+        for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
+      }
     });
-    const { encoded, bytes } = reader.finish();
+    const { encoded, bytes: parsed } = reader.finish();
+    const bytes = floats ? read - floats.headerBytes : parsed;
     const { entries } = target!;
     this.report_.encoded += encoded;
     this.report_.copied += entries.length - 2 * encoded; // an encoded tensor has two entries: rows and scales

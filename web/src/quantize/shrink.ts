@@ -38,6 +38,8 @@ export interface ShrinkReport {
   trimmed?: Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>;
   /** If there were texts to compare on. */
   difference?: Difference;
+  /** Warnings, for example that the source was quantised already. */
+  notices: string[];
 }
 
 /** Differences to the source over texts. */
@@ -101,6 +103,7 @@ async function shrinkTo(
     quantized: written.encoded,
     ...(trimmed && { trimmed }),
     ...(difference && { difference }),
+    notices: written.notices,
   };
   await writeCard(spec, staged, report, options);
   return report;

@@ -5,6 +5,7 @@ import type { FetchFile } from './fetching.js';
 import type { OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
+import type { FileContent } from './source_files.js';
 import type { CheckedModel, StoredModels } from './stored_models.js';
 
 /** Parts of this folder that a page loads on use (folder_kit.ts). */
@@ -13,6 +14,13 @@ export interface FolderKit {
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
   fetchInBrowser: FetchFile;
+  /** The files of a q8 or q4 checkpoint with float weights; undefined if they are floats, or of precision `unless`, already. */
+  readWidened(
+    spec: SourceSpec,
+    unless: string | undefined,
+    access: FileAccess,
+    signal: AbortSignal,
+  ): Promise<Map<string, FileContent> | undefined>;
   serveFetch(port: Port, fetchFile: FetchFile, signal: AbortSignal): void;
   serveFolder(folder: ModelFolder, port: Port, signal: AbortSignal): void;
 }

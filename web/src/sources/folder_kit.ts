@@ -5,3 +5,4 @@ export { fetchInBrowser } from './fetching.js';
 export { serveFolder } from './folder_port.js';
 export { openFolder } from './open_folder.js';
 export { openStored } from './stored_files.js';
+export { readWidened } from './widened.js';

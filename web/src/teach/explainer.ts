@@ -1,5 +1,6 @@
 // Opens a model in the engine's thread whose results are explained by gradients.
 import { hasHeadFor, openCheckpoint, readForTraining } from '../sources/checkpoint.js';
+import { floatConfig, quantizedConfig } from '../sources/float_weights.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { EngineTask, TaskDefinition } from '../tasks/definition.js';
 import { feedTrainer, type TrainerRequest, type TrainerRuntime } from './open_trainer.js';
@@ -23,9 +24,12 @@ export async function openExplained(
     await openCheckpoint(source, runtime, signal),
     (config) => pipelineTask.sentenceFiles === 'without head' && !hasHeadFor(pipelineTask, config),
   );
+  const [config, ...others] = texts;
+  const quantized = quantizedConfig(config!);
   const trainer = await starting;
-  for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
+  trainer.addFile(config!.name, quantized ? floatConfig(quantized) : config!.content);
+  for (const { name, content } of [...others, ...modules]) trainer.addFile(name, content);
   trainer.open({ task, explains: true, threads: choice.threads });
-  await feedTrainer(job, trainer, false);
+  await feedTrainer(job, trainer, false, quantized);
   return trainer;
 }

@@ -12,3 +12,4 @@ export type { PretrainOptions } from './pretrain_options.js';
 export type { AccuracyReport, MethodScore, TeachReport } from './report.js';
 export type { Suggestion } from './suggest.js';
 export type { SaveOptions, Taught, TaughtTask, WritableDirectory } from './taught.js';
+export { type WidenOptions, widen } from './widen.js';

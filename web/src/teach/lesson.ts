@@ -3,6 +3,7 @@
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { letEventsIn } from '../events.js';
 import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
+import { floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { parseObject } from '../sources/json.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -83,16 +84,21 @@ class Lesson {
     const start = performance.now();
     const { generator, source } = this.request_;
     const opened = await this.open(source);
-    const { job, texts, modules } = await readForTraining(opened, () => hasClassifier(this.request_.task));
+    const { job, texts: found, modules } = await readForTraining(opened, () => hasClassifier(this.request_.task));
+    const { config, quantized } = this.asFloats(found[0]!);
+    const texts = [config, ...found.slice(1)];
     const generatorFiles = generator && (await locate(await this.open(generator)));
+    const other = generatorFiles && this.asFloats(generatorFiles.config);
     const trainer = await starting;
     for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
-    if (generatorFiles) trainer.addFile('generator/config.json', generatorFiles.config.content);
+    if (other) trainer.addFile('generator/config.json', other.config.content);
     trainer.open(this.openRequest(texts));
     const keeps = this.request_.method?.method === 'lora';
-    const { weights, base } = await feedTrainer(job, trainer, keeps);
-    if (generatorFiles)
-      weights.fresh.push(...(await feedTrainer(generatorFiles.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
+    const { weights, base } = await feedTrainer(job, trainer, keeps, quantized);
+    if (generatorFiles) {
+      const { fresh } = (await feedTrainer(generatorFiles.job, trainer, false, other?.quantized)).weights;
+      weights.fresh.push(...fresh.map((name) => `generator/${name}`));
+    }
     trainer.addExamples('training', this.request_.examples);
     trainer.addExamples('validation', this.request_.validation);
     const plan = trainer.begin();
@@ -114,6 +120,14 @@ class Lesson {
     const open = hasClassifier(this.request_.task) ? openWithStatic : openCheckpoint;
     const opened = await open(source, { ...this.runtime_, notice }, this.signal_);
     return { ...opened, report: (load) => this.report_({ ...this.progress_, load }) };
+  }
+
+  /** Returns the config.json of the model with float weights, which training needs. */
+  private asFloats(config: NamedFile): { config: NamedFile; quantized?: QuantizedConfig } {
+    const quantized = quantizedConfig(config);
+    if (quantized === undefined) return { config };
+    this.notices_.add(floatNotice(quantized.form, 'training'));
+    return { config: { name: config.name, content: floatConfig(quantized) }, quantized };
   }
 
   private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {

@@ -5,6 +5,7 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { type BuildAccess, startModule } from '../engine/start_module.js';
 import { feedWeights, type WeightsReceiver } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
+import { FloatWeights, type QuantizedConfig } from '../sources/float_weights.js';
 import { neededWeights } from '../sources/model_files.js';
 import type { Reading } from '../sources/read_files.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
@@ -27,11 +28,12 @@ export async function startTrainer({ choice, wasm }: TrainerRequest, runtime: Tr
   return new Trainer(module, lastWords);
 }
 
-/** With `keeps`, also returns the weights' files. */
+/** Feeds the weights, as floats if they are `quantized`. With `keeps`, also returns the files that were fed. */
 export async function feedTrainer(
   job: Reading,
   trainer: Trainer,
   keeps: boolean,
+  quantized?: QuantizedConfig,
 ): Promise<{ weights: WeightsTaken; base?: Map<string, Blob> }> {
   const found = await neededWeights(job.folder, job.signal);
   const base = new Map<string, Blob>();
@@ -40,17 +42,22 @@ export async function feedTrainer(
     base.set(name, new Blob(parts));
     parts = [];
   };
+  const newFloats = () => quantized && new FloatWeights(found.name, quantized.config);
+  let floats = newFloats();
   const receiver: WeightsReceiver = {
     setShardIndex(index) {
       base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
       return trainer.setShardIndex(index);
     },
     feedWeights(chunk) {
-      trainer.feedWeights(chunk);
-      if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+      for (const part of floats?.feed(chunk) ?? [chunk]) {
+        trainer.feedWeights(part);
+        if (keeps) parts.push(new Blob([part as Uint8Array<ArrayBuffer>]));
+      }
     },
     endShard(name) {
       trainer.endShard();
+      floats = newFloats();
       keep(name);
     },
   };

@@ -10,6 +10,8 @@ export function formatOf(path: string): RecordFormat {
 
 export interface RawRecord {
   text: string;
+  /** The line on which it begins, from 1. */
+  line: number;
   /** Bytes of the file up to the end of the record. */
   end: number;
   /** Whether a line end follows. */
@@ -26,6 +28,8 @@ export async function* recordsOf(bytes: AsyncIterable<Uint8Array>, format: Recor
   let length = 0;
   let end = 0;
   let number = 1;
+  let line = 1;
+  let lines = 0; // within the record
   let quoted = false;
   const take = (complete: boolean): RawRecord | undefined => {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: number > 1 });
@@ -33,13 +37,18 @@ export async function* recordsOf(bytes: AsyncIterable<Uint8Array>, format: Recor
     parts = [];
     length = 0;
     number += 1;
-    return text === '' ? undefined : { text, end, complete };
+    const begins = line;
+    line += lines;
+    lines = 0;
+    return text === '' ? undefined : { text, line: begins, end, complete };
   };
   for await (const chunk of bytes) {
     let from = 0;
     for (let at = 0; at < chunk.length; ++at) {
       if (format !== 'jsonl' && chunk[at] === kQuote) quoted = !quoted;
-      if (chunk[at] !== kNewline || quoted) continue;
+      if (chunk[at] !== kNewline) continue;
+      lines += 1;
+      if (quoted) continue;
       parts.push(chunk.subarray(from, at + 1));
       end += at + 1 - from;
       from = at + 1;
