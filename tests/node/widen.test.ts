@@ -31,10 +31,12 @@ async function rounded(dtype: 'q8' | 'q4', source: Source = kSentiment): Promise
 type Tensor = [name: string, dtype: string, shape: number[], bytes: Uint8Array];
 
 function fileOf(tensors: readonly Tensor[]): Uint8Array {
+  const header: Record<string, object> = {};
   let at = 0;
-  const header = Object.fromEntries(
-    tensors.map(([name, dtype, shape, { length }]) => [name, { dtype, shape, data_offsets: [at, (at += length)] }]),
-  );
+  for (const [name, dtype, shape, { length }] of tensors) {
+    header[name] = { dtype, shape, data_offsets: [at, at + length] };
+    at += length;
+  }
   const json = new TextEncoder().encode(JSON.stringify({ __metadata__: { format: 'pt' }, ...header }));
   const start = new Uint8Array(8);
   new DataView(start.buffer).setBigUint64(0, BigInt(json.length), true);
@@ -92,7 +94,7 @@ describe('a file', () => {
 
   test('that is damaged passes unchanged, so that the engine reports it', () => {
     const gap = fileOf([kRowScales, kRows]);
-    gap.set(new TextEncoder().encode('[9'), gap.indexOf('[', 60));
+    gap.set(new TextEncoder().encode('[9'), Buffer.from(gap).indexOf('[', 60));
     for (const bytes of [gap, new Uint8Array(100).fill(255), new TextEncoder().encode('<html>not a model</html>')]) {
       expect(converted(bytes, 10)).toEqual(Buffer.from(bytes));
     }

@@ -73,7 +73,7 @@ export class FloatWeights {
       else this.waiting_.push({ tensor, bytes });
       yield* this.ready();
     }
-    // What follows the last tensor is an error, which the engine reports.
+    // Bytes after the last tensor are an error, which the engine reports.
     if (this.tensors_?.length === 0 && this.length_ > 0) yield this.take(this.length_);
   }
 

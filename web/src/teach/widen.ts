@@ -5,6 +5,7 @@ import type { Dtype } from '../precisions.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { type TeachOptions, teachSchema } from './options.js';
 
+/** Options of widen(). */
 export interface WidenOptions extends Pick<TeachOptions, 'revision' | 'token' | 'offline' | 'signal'> {
   /** The precision in which the model will be loaded: weights that have it already are not widened. */
   dtype?: Dtype;
