@@ -45,7 +45,7 @@ async function vectors(source: Source, options: PipelineOptions = {}): Promise<n
   const embed = await pipeline('feature-extraction', source, { variant: 'simd', ...options });
   try {
     const all = await embed(kTexts, { pooling: 'mean' });
-    return all.flatMap((tensor) => [...tensor.data]);
+    return [...all.data];
   } finally {
     await embed.dispose();
   }

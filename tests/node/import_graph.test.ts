@@ -30,7 +30,7 @@ const kLayers = [
   'search explain',
   'tasks cache',
   'redact',
-  'env options',
+  'env options tensor',
   'env_transformers_js',
   'checks',
   'custom_cache errors events isolated_response patience precisions progress',

@@ -54,7 +54,7 @@ async function vectors(source: Source, pooling: 'mean' | 'sentence', options: Pi
   const embed = await pipeline('feature-extraction', source, { variant: 'simd', worker: false, ...options });
   try {
     const found = await embed(kTexts, { pooling });
-    return found.flatMap(({ data }) => [...data]);
+    return [...found.data];
   } finally {
     await embed.dispose();
   }

@@ -125,7 +125,7 @@ test('a prompt means the whole folder; other poolings stay as they are', async (
   const plain = await embed(text, { pooling: 'mean', normalize: true });
   const empty = await embed(text, { prompt: '' }); // not the default prompt
   expect(distance(plain.data, Array.from(empty.data))).toBeLessThan(kTolerance);
-  expect((await embed(text)).dims).toEqual([5, 8]);
+  expect((await embed(text)).dims).toEqual([1, 5, 8]);
   const cut = await embed(text, { pooling: 'mean', dimensions: 3, normalize: true });
   expect(Math.hypot(...cut.data)).toBeCloseTo(1, 6);
   expect(cut.dims).toEqual([1, 3]);

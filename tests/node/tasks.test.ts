@@ -33,16 +33,14 @@ test('feature-extraction gives the last hidden state, and pools it', async () =>
   const { pipe: extract, tensor, text } = await open('feature-extraction', 'deberta-v2-bare');
   const hidden = tensor('c.hidden_states.2');
   const all = await extract(text('c'));
-  expect(all.dims).toEqual([kTokens, 32]);
+  expect(all.dims).toEqual([1, kTokens, 32]);
   expect(all.data).toBeInstanceOf(Float32Array);
   expectClose(all.data, hidden);
   const first = await extract([text('c'), text('d')], { pooling: 'cls' });
-  expect(first.map(({ dims }) => dims)).toEqual([
-    [1, 32],
-    [1, 32],
-  ]);
-  expect(first[0]!.tolist()).toEqual([Array.from(first[0]!.data)]);
-  expect(all.tolist().flat()).toEqual(Array.from(all.data));
+  expect(first.dims).toEqual([2, 32]);
+  expect(first[0]!.dims).toEqual([32]);
+  expect(first[0]!.tolist<number[]>()).toEqual(Array.from(first.data.subarray(0, 32)));
+  expect(all.tolist<number[][][]>().flat(2)).toEqual(Array.from(all.data));
   expectClose(first[0]!.data, hidden.slice(0, 32));
   for (const pooling of ['last_token', 'eos'] as const) expectClose((await extract(text('c'), { pooling })).data, hidden.slice(-32));
   expectClose((await extract(text('c'), { pooling: 'first_token' })).data, hidden.slice(0, 32));

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { env, pipeline, type Task } from '../../web/dist/index_node.js';
+import { env, pipeline, type Task, Tensor } from '../../web/dist/index_node.js';
 import { pipelineModel } from './support/pipeline_models.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,16 +64,29 @@ test('what transformers.js calls settings, and Peruse ignores, is a notice of th
   await classify.dispose();
 });
 
-test('several texts: a matrix with pooling, and none without', async () => {
+test('several texts: a tensor with pooling, and a list without', async () => {
   const embed = await pipeline('feature-extraction', join(root, 'tests/fixtures/sentence/mean'), { worker: false });
-  const list = await embed(['A text.', 'Another text.'], { pooling: 'last_token', normalize: true });
-  expect(list.dims).toEqual([2, list[0]!.dims[1]]);
-  expect(list.tolist()).toEqual(list.map(({ data }) => [...data]));
-  const tokens = await embed(['A text.', 'Another text.'], { normalize: true });
+  const texts = ['A text.', 'Another text.'];
+  const batch = await embed(texts, { pooling: 'last_token', normalize: true });
+  expect(batch).toBeInstanceOf(Tensor);
+  const [rows, width] = batch.dims;
+  expect({ rows, size: batch.size, type: batch.type }).toEqual({ rows: 2, size: 2 * width!, type: 'float32' });
+  expect(batch[1]!.dims).toEqual([width]);
+  expect(batch[1]!.data.buffer).toBe(batch.data.buffer);
+  expect(batch.tolist()).toEqual([...batch].map(({ data }) => [...data]));
+  for (const [row, text] of texts.entries()) {
+    const alone = await embed(text, { pooling: 'last_token', normalize: true });
+    expect(alone.dims).toEqual([1, width]);
+    expect(alone.tolist()[0]).toEqual(batch[row]!.tolist<number[]>());
+  }
+  const tokens = await embed(texts, { normalize: true });
   expect(tokens.tolist()).toEqual(tokens.map((one) => one.tolist()));
-  expect(list[1]!.tolist()[0]).toEqual(tokens[1]!.tolist().at(-1));
+  expect(batch[1]!.tolist<number[]>()).toEqual(tokens[1]!.tolist().at(-1));
+  const one = await embed(texts[1]!, { normalize: true });
+  expect(one.dims).toEqual([1, ...tokens[1]!.dims]);
+  expect(one[0]!.tolist()).toEqual(tokens[1]!.tolist());
   expect(() => tokens.dims).toThrow(expect.objectContaining({ code: 'unsupported' }));
-  expect(structuredClone([...list])).toHaveLength(2);
+  expect(structuredClone(batch)).toEqual({ type: 'float32', dims: batch.dims, data: batch.data });
   await expect(embed('A text.', { quantize: true })).rejects.toThrow('quantize needs a pooling');
   await expect(embed('A text.', { pooling: 'mean', quantize: 'yes' as never })).rejects.toThrow('quantize must be true or false');
   await expect(embed('A text.', { pooling: 'mean', precision: 'int8' as never })).rejects.toThrow("precision must be 'binary'");

@@ -1,6 +1,6 @@
 // Expected values are computed by hand from the formulas of transformers.js and sentence-transformers.
 import { describe, expect, test } from 'vitest';
-import { asRows, cos_sim, dot, mean_pooling, packBits } from '../../web/src/tasks/vectors.js';
+import { cos_sim, dot, mean_pooling, packBits } from '../../web/src/tasks/vectors.js';
 
 describe('dot and cos_sim', () => {
   test('of lists and typed arrays', () => {
@@ -44,11 +44,4 @@ describe('packed bits', () => {
   test('need a multiple of eight', () => {
     expect(() => packBits({ dims: [1, 7], data: new Float32Array(7) }, 'binary')).toThrow('multiple of 8');
   });
-});
-
-test('rows as lists', () => {
-  expect(asRows([2, 2], new Float32Array([1, 2, 3, 4])).tolist()).toEqual([
-    [1, 2],
-    [3, 4],
-  ]);
 });

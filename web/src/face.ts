@@ -86,7 +86,7 @@ export type {
 export type {
   FeatureExtractionCall,
   FeatureExtractionOptions,
-  Features,
+  FeatureExtractionOutput,
   FeaturesList,
   PackedFeatures,
 } from './tasks/feature_extraction.js';
@@ -134,7 +134,7 @@ export type {
   PipelineTokenizer,
   WindowOptions,
 } from './tasks/tokenizer_calls.js';
-export { type BinaryPrecision, cos_sim, dot, mean_pooling, type Rows } from './tasks/vectors.js';
+export { type BinaryPrecision, cos_sim, dot, mean_pooling } from './tasks/vectors.js';
 export type {
   ZeroShotClassificationCall,
   ZeroShotClassificationOptions,
@@ -145,3 +145,4 @@ export type {
   ZeroShotTokenClassificationCall,
   ZeroShotTokenClassificationOptions,
 } from './tasks/zero_shot_token_classification.js';
+export { Tensor, type TensorData, type TensorSlice, type TensorType } from './tensor.js';

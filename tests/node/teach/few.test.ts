@@ -230,7 +230,7 @@ describe('a folder of sentence-transformers', () => {
     const embed = await pipeline('feature-extraction', new Map(taught.files));
     const words = kPraise.slice(0, 4).map((example) => example.text);
     const [scores, logits] = [await classify(words, { top_k: null }), await embed(words, { pooling: 'sentence' })];
-    for (const [index, { data }] of logits.entries()) {
+    for (const [index, { data }] of [...logits].entries()) {
       const chance = 1 / (1 + Math.exp(data[0]! - data[1]!)); // of praise: the folder's vector is the logits
       expect(scores[index]!.find(({ label }) => label === 'praise')!.score).toBeCloseTo(chance, 5);
     }

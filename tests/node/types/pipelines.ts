@@ -3,13 +3,15 @@ import {
   type Answer,
   type ChoiceScore,
   type EntityGroup,
-  type Features,
+  type FeaturesList,
   type Inspection,
   type LabelScore,
+  type PackedFeatures,
   type Pipeline,
   pipeline,
   type RankedDocument,
   type Task,
+  type Tensor,
   type TokenEntity,
   type TokenReplacement,
   type ZeroShotClassificationOutput,
@@ -94,7 +96,17 @@ export async function otherTasks() {
 
   const extract = await pipeline('feature-extraction', 'user/model');
   const features = await extract('a', { pooling: 'mean', normalize: true });
-  is<typeof features, Features>(true);
+  is<typeof features, Tensor>(true);
+  const batch = await extract(['a', 'b'], { pooling: 'mean' });
+  is<typeof batch, Tensor>(true);
+  const vectors = batch.tolist();
+  is<typeof vectors, number[][]>(true);
+  const prompted = await extract(['a', 'b'], { prompt_name: 'query' });
+  is<typeof prompted, Tensor>(true);
+  const tokens = await extract(['a', 'b']);
+  is<typeof tokens, FeaturesList>(true);
+  const bits = await extract('a', { pooling: 'mean', quantize: true });
+  is<typeof bits, PackedFeatures>(true);
   // @ts-expect-error: no such pooling
   await extract('a', { pooling: 'sum' });
 

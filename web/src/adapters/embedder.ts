@@ -31,7 +31,7 @@ export function embedder(
     async (texts, more = {}) => {
       const extract = await loaded;
       const rows = await extract(texts, { pooling: 'sentence', ...options, ...more });
-      return rows.map((row) => Array.from(row.data));
+      return rows.tolist();
     };
   return { documents: embed(document), queries: embed(query) };
 }

@@ -24,7 +24,7 @@ export const embed: Command = {
         texts,
         columns: ['embedding'],
         inputOf: (row) => textColumn(row, text(values, 'column') ?? 'text'),
-        run: async (embedder, inputs) => (await embedder(inputs, options)).map(({ data }) => numbers(data)),
+        run: async (embedder, inputs) => Array.from(await embedder(inputs, options), ({ data }) => numbers(data)),
         lineOf: (one, embedding) => ({ text: one, embedding }),
       },
       values,

@@ -155,7 +155,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
   const vectors = async (model: Source, more: object) => {
     const embed = await pipeline(kEmbedding, model, more);
     try {
-      return (await embed([...texts], { pooling: 'mean', truncation: true })).map(({ data }) => data);
+      return [...(await embed([...texts], { pooling: 'mean', truncation: true }))].map(({ data }) => data);
     } finally {
       await embed.dispose();
     }

@@ -217,7 +217,7 @@ export class IndexCore {
     };
     if (settings.pooling === 'none')
       throw new PeruseError('invalid_argument', "A semantic index needs one vector for each text; pooling 'none' gives several.");
-    return (await this.embedder(texts, settings)).map(({ data }) => this.fitting(data));
+    return Array.from(await this.embedder(texts, settings), ({ data }) => this.fitting(data));
   }
 
   /** The documents that `items` become if they are added now. */

@@ -1,9 +1,10 @@
 import { PeruseError, show } from '../errors.js';
 import { type Given, option } from '../options.js';
-import { asList, type CallOptions, callOptions, checkString, engineOptions, type Run } from './call.js';
+import { Tensor } from '../tensor.js';
+import { asList, type CallOptions, callOptions, checkString, engineOptions, type NoOptions, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
 import type { NumberArray } from './results.js';
-import { asRows, type BinaryPrecision, packBits, type Rows } from './vectors.js';
+import { type BinaryPrecision, packBits } from './vectors.js';
 
 const kTask = 'feature-extraction';
 const kOptions = callOptions(kTask, {
@@ -51,46 +52,56 @@ const kOptions = callOptions(kTask, {
 /** Options of feature extraction. */
 export interface FeatureExtractionOptions extends CallOptions, Given<typeof kOptions> {}
 
-/** Vectors of a text: dims are [tokens, hidden size], or [1, hidden size] with pooling. */
-export type Features = Rows;
+/** Vectors packed to bits: [texts, hidden size / 8]. */
+export type PackedFeatures = Tensor<Int8Array | Uint8Array>;
 
-/** A vector packed to bits: dims are [1, hidden size / 8]. */
-export type PackedFeatures = Rows<Int8Array | Uint8Array>;
-
-/** Results of several texts: a list, and with pooling also a matrix. */
-export type FeaturesList<F> = F[] & {
-  /** [texts, hidden size]. Throws without pooling, because texts have different numbers of tokens. */
+/** Results of several texts without pooling: for each text its tokens' vectors, [tokens, hidden size]. */
+export type FeaturesList = Tensor[] & {
+  /** The vectors as lists. */
+  tolist(): number[][][];
+  /** Throws 'unsupported', because texts have different numbers of tokens. */
   readonly dims: number[];
-  /** The vectors as lists; without pooling, a list of vectors for each text. */
-  tolist(): number[][] | number[][][];
 };
 
-type FeaturesOf<O> = O extends { quantize: true } ? PackedFeatures : Features;
-type Result<I, F> = I extends readonly unknown[] ? FeaturesList<F> : F;
+type PoolingOf<O> = O extends { pooling: infer P } ? P : O extends { prompt: string } | { prompt_name: string } ? 'sentence' : 'none';
+type Unpooled<I> = I extends readonly unknown[] ? FeaturesList : Tensor;
+type Pooled<P, I> = P extends 'none' ? Unpooled<I> : Tensor;
+
+/** [texts, hidden size] with pooling; [1, tokens, hidden size] for one text without. */
+export type FeatureExtractionOutput<I, O> = O extends { quantize: true }
+  ? PackedFeatures
+  : [keyof O] extends [never]
+    ? Unpooled<I>
+    : FeatureExtractionOptions extends O
+      ? Tensor | Unpooled<I>
+      : Pooled<PoolingOf<O>, I>;
 
 /** The call of feature extraction. */
 export interface FeatureExtractionCall {
-  /** Returns the vectors of a text, `extract('A text.', { pooling: 'mean', normalize: true })`, or a list for several texts. */
-  <I extends string | readonly string[], O extends FeatureExtractionOptions = FeatureExtractionOptions>(
+  /** Returns the vectors of a text, `extract('A text.', { pooling: 'mean', normalize: true })`, or those of several as the rows of one tensor. */
+  <I extends string | readonly string[], const O extends FeatureExtractionOptions = NoOptions>(
     texts: I,
     options?: O,
-  ): Promise<Result<I, FeaturesOf<O>>>;
+  ): Promise<FeatureExtractionOutput<I, O>>;
 }
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 
 function createCall(run: Run): FeatureExtractionCall {
-  const call = async (texts: unknown, options: FeatureExtractionOptions = {}) => {
+  const call = async (input: unknown, options: FeatureExtractionOptions = {}) => {
     const { quantize, precision, pooling, ...rest } = engineOptions(kTask, kOptions, options);
     const packed = checkPrecision(quantize, precision);
-    const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
+    const inputs = asList(input).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
     const results = (await run(inputs, settings, options)) as NumberArray[];
     const isPooled = results.every(({ dims }) => dims.length === 1);
     if (packed !== undefined && !isPooled) throw new PeruseError('invalid_argument', 'quantize needs a pooling.');
-    const rows = results.map(({ dims, data }) => asRows(isPooled ? [1, ...dims] : dims, data));
-    const features: (Features | PackedFeatures)[] = packed === undefined ? rows : rows.map((row) => packBits(row, packed));
-    return Array.isArray(texts) ? asMatrix(features, isPooled) : features[0];
+    if (!isPooled) {
+      const texts = results.map(({ dims, data }) => new Tensor('float32', data, dims));
+      return Array.isArray(input) ? asFeaturesList(texts) : new Tensor('float32', texts[0]!.data, [1, ...texts[0]!.dims]);
+    }
+    const rows = joinRows(results);
+    return packed === undefined ? rows : packBits(rows, packed);
   };
   return call as FeatureExtractionCall;
 }
@@ -113,11 +124,19 @@ function checkPrecision(quantize: unknown, precision: unknown = 'binary'): Binar
   return quantize === true ? precision : undefined;
 }
 
-function asMatrix<F extends Features | PackedFeatures>(list: F[], isPooled: boolean): FeaturesList<F> {
+/** The vectors of all texts in one array. */
+function joinRows(vectors: readonly NumberArray[]): Tensor {
+  const width = vectors[0]?.data.length ?? 0;
+  const data = new Float32Array(vectors.length * width);
+  for (const [row, vector] of vectors.entries()) data.set(vector.data, row * width);
+  return new Tensor('float32', data, [vectors.length, width]);
+}
+
+/** Adds members that are not cloned, printed or compared. */
+function asFeaturesList(texts: Tensor[]): FeaturesList {
   const dims = () => {
-    if (isPooled) return [list.length, list[0]?.dims[1] ?? 0];
     throw new PeruseError('unsupported', 'Without pooling, texts have different numbers of tokens. Read the dims of each result.');
   };
-  const tolist = () => (isPooled ? list.map((one) => one.tolist()[0]!) : list.map((one) => one.tolist()));
-  return Object.defineProperties(list, { dims: { get: dims }, tolist: { value: tolist } }) as unknown as FeaturesList<F>;
+  const tolist = () => texts.map((text) => text.tolist());
+  return Object.defineProperties(texts, { dims: { get: dims }, tolist: { value: tolist } }) as unknown as FeaturesList;
 }

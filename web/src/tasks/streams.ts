@@ -1,8 +1,9 @@
 // The types of `stream` by task. Tasks whose input is one query or prompt have none.
 
 import type { Redaction, RedactOptions } from '../redact/types.js';
+import type { Tensor } from '../tensor.js';
 import type { CallOptions, NoOptions } from './call.js';
-import type { FeatureExtractionOptions, Features, PackedFeatures } from './feature_extraction.js';
+import type { FeatureExtractionOptions, PackedFeatures } from './feature_extraction.js';
 import type { FillMaskOptions, FillMaskOutput } from './fill_mask.js';
 import type { QuestionAnsweringOptions, QuestionAnsweringOutput } from './question_answering.js';
 import type { ReplacedTokenDetectionCall } from './replaced_token_detection.js';
@@ -62,7 +63,7 @@ export interface Streams {
   'feature-extraction': <O extends FeatureExtractionOptions = NoOptions>(
     texts: StreamInputs<string>,
     options?: O & StreamOptions,
-  ) => ResultStream<O extends { quantize: true } ? PackedFeatures : Features>;
+  ) => ResultStream<O extends { quantize: true } ? PackedFeatures : Tensor>;
   'replaced-token-detection': TextStream<CallOptions, Awaited<ReturnType<ReplacedTokenDetectionCall>>[number]>;
   redact: TextStream<RedactOptions, Redaction>;
 }

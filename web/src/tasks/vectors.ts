@@ -1,5 +1,6 @@
 // Arithmetic on vectors, with the names and results of transformers.js.
 import { PeruseError } from '../errors.js';
+import { Tensor } from '../tensor.js';
 import type { NumberArray } from './results.js';
 
 type Vector = ArrayLike<number>;
@@ -22,29 +23,16 @@ function checkLengths(a: Vector, b: Vector): void {
   throw new PeruseError('invalid_argument', `The vectors have ${a.length} and ${b.length} numbers; they must have the same length.`);
 }
 
-/** A matrix. */
-export interface Rows<D extends Vector = Float32Array> {
-  dims: number[];
-  /** Row by row. */
-  data: D;
-  /** The rows as lists. */
-  tolist(): number[][];
-}
-
-/** Adds a `tolist()` that is not cloned, printed or compared. */
-export function asRows<D extends Float32Array | Int8Array | Uint8Array>(dims: number[], data: D): Rows<D> {
-  const [rows = 0, width = 0] = dims;
-  const tolist = () => Array.from({ length: rows }, (_, row) => Array.from(data.subarray(row * width, (row + 1) * width)));
-  return Object.defineProperty({ dims, data } as Rows<D>, 'tolist', { value: tolist });
-}
-
 /**
  * The mean of the tokens' vectors: one vector for each text.
  *
  * @param last_hidden_state [texts, tokens, numbers], or [tokens, numbers] for one text.
  * @param attention_mask [texts, tokens], or [tokens]; tokens with 0 are excluded. Default: all tokens count.
  */
-export function mean_pooling(last_hidden_state: NumberArray, attention_mask?: { dims: number[]; data: ArrayLike<number | bigint> }): Rows {
+export function mean_pooling(
+  last_hidden_state: NumberArray,
+  attention_mask?: { dims: number[]; data: ArrayLike<number | bigint> },
+): Tensor {
   const { dims, data } = last_hidden_state;
   const [texts, tokens, width] = (dims.length === 2 ? [1, ...dims] : dims) as [number, number, number];
   if (dims.length < 2 || dims.length > 3 || data.length !== texts * tokens * width) {
@@ -71,19 +59,22 @@ export function mean_pooling(last_hidden_state: NumberArray, attention_mask?: { 
     }
     for (let i = 0; i < width; ++i) means[text * width + i] = sums[i]! / Math.max(weight, 1e-9);
   }
-  return asRows([texts, width], means);
+  return new Tensor('float32', means, [texts, width]);
 }
 
 /** Eight numbers become one byte, the first number its highest bit, set for numbers above zero ('ubinary'); 'binary' subtracts 128. */
 export type BinaryPrecision = 'binary' | 'ubinary';
 
 /** Packs [rows, width] to [rows, width / 8], like `quantize_embeddings` of sentence-transformers. */
-export function packBits({ dims, data }: NumberArray, precision: BinaryPrecision): Rows<Int8Array | Uint8Array> {
+export function packBits({ dims, data }: NumberArray, precision: BinaryPrecision): Tensor<Int8Array | Uint8Array> {
   const [rows = 0, width = 0] = dims;
   if (dims.length !== 2 || width % 8 !== 0) {
     throw new PeruseError('invalid_argument', `quantize needs vectors whose length is a multiple of 8; these have ${width} numbers.`);
   }
   const bytes = new Uint8Array(data.length / 8);
   for (let i = 0; i < data.length; ++i) if (data[i]! > 0) bytes[i >> 3]! |= 0x80 >> (i & 7);
-  return asRows([rows, width / 8], precision === 'ubinary' ? bytes : Int8Array.from(bytes, (byte) => byte - 128));
+  const packed = [rows, width / 8];
+  if (precision === 'ubinary') return new Tensor('uint8', bytes, packed);
+  const signed = Int8Array.from(bytes, (byte) => byte - 128);
+  return new Tensor('int8', signed, packed);
 }

@@ -163,7 +163,7 @@ function suggestModels(source: Map<string, FileContent>, load: PipelineOptions):
       const embed = await pipeline(kEmbedding, source, load);
       try {
         const found = await embed(texts, { pooling: 'mean', normalize: true, truncation: true });
-        return found.map(({ data }) => data);
+        return [...found].map(({ data }) => data);
       } finally {
         await embed.dispose();
       }
