@@ -36,6 +36,8 @@ const kOthers = `export const startWithGpu = undefined;
 export const openOnnx = undefined;
 export const findGpuInNode = async () => undefined;
 export const hasGpu = () => false;
+export const onCompiling = () => {};
+export const compiled = async () => {};
 export const _internals = undefined;`;
 
 /** Omits GPU support and the ONNX reader, which 'peruse/inline' does not support, and the bundle itself. */

@@ -29,6 +29,8 @@ export const patience = {
   worker: 10_000,
   /** Limit for a worker in Node to end its last work; usually ten milliseconds. */
   lettingGo: 5000,
+  /** Limit for a GPU's driver in Node to compile pipelines that no call waits for. The process stays that long. */
+  compiling: 300_000,
 };
 
 /** Thrown by `within` after the time limit. */

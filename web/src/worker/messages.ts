@@ -16,7 +16,9 @@ export type WorkerMessage =
   /** A browser's worker sends it when it has started; Node's when it has freed everything and is idle. */
   | { kind: 'here' }
   /** In a browser: the requested threads have started. */
-  | { kind: 'prepared' };
+  | { kind: 'prepared' }
+  /** In Node: a GPU compiles pipelines, or has compiled all (gpu_node.ts). */
+  | { kind: 'compiling'; compiling: boolean };
 
 export interface WorkerPort {
   post(message: WorkerRequest, transfer?: (MessagePort | ArrayBuffer)[]): void;

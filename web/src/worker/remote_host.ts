@@ -91,7 +91,7 @@ class Link {
   }
 
   #receive(message: WorkerMessage): void {
-    if (message.kind === 'here' || message.kind === 'prepared') return;
+    if (message.kind === 'here' || message.kind === 'prepared' || message.kind === 'compiling') return;
     if (message.kind === 'progress') {
       if (!this.over) this.#members.get(message.member)?.(message.progress as never);
       return;

@@ -17,13 +17,19 @@ export class NodeWorker implements WorkerPort {
   private hear_: (message: WorkerMessage) => void = () => {};
   private die_: (reason: string) => void = () => {};
   private ended_ = false;
-  private waiting_ = 0; // number of answers that are pending; without any, the worker does not keep the process alive
+  private waiting_ = 0; // number of answers that are pending
+  private compiling_: ReturnType<typeof setTimeout> | undefined; // the limit of compilations that run
 
   constructor(file: InstalledFile, uses: readonly InstalledFile[]) {
     this.worker_ = newNodeWorker(file, uses);
     this.worker_.unref();
     this.worker_.on('message', (message: WorkerMessage) => {
-      if (message.kind !== 'progress' && message.kind !== 'here' && --this.waiting_ === 0) this.worker_.unref();
+      if (message.kind === 'compiling') {
+        this.compile(message.compiling);
+        return;
+      }
+      if (message.kind !== 'progress' && message.kind !== 'here' && this.waiting_ > 0) this.waiting_--;
+      this.keepProcess();
       this.hear_(message);
     });
     this.worker_.on('error', (error) => this.die_(error instanceof Error ? error.message : String(error)));
@@ -35,7 +41,8 @@ export class NodeWorker implements WorkerPort {
 
   post(message: WorkerRequest, transfer: (MessagePort | ArrayBuffer)[] = []): void {
     this.worker_.postMessage(message, transfer as never[]);
-    if (message.kind === 'call' && this.waiting_++ === 0) this.worker_.ref();
+    if (message.kind === 'call') this.waiting_++;
+    this.keepProcess();
   }
 
   onMessage(listener: (message: WorkerMessage) => void): void {
@@ -48,7 +55,30 @@ export class NodeWorker implements WorkerPort {
 
   terminate(): void {
     this.ended_ = true;
-    void this.worker_.terminate();
+    if (!this.isCompiling()) void this.worker_.terminate();
+  }
+
+  /** Keeps the process alive while an answer is pending or a GPU compiles. */
+  private keepProcess(): void {
+    if (this.waiting_ > 0 || this.isCompiling()) this.worker_.ref();
+    else this.worker_.unref();
+  }
+
+  /** Stops to wait for answers. */
+  protected letGo(): void {
+    this.waiting_ = 0;
+    this.keepProcess();
+  }
+
+  protected isCompiling(): boolean {
+    return this.compiling_ !== undefined;
+  }
+
+  private compile(compiling: boolean): void {
+    clearTimeout(this.compiling_);
+    this.compiling_ = compiling ? setTimeout(() => this.compile(false), patience.compiling).unref() : undefined;
+    this.keepProcess();
+    if (this.ended_ && !compiling) void this.worker_.terminate();
   }
 
   /** Requests that the worker frees everything. Returns false if the message cannot be sent. */
@@ -66,7 +96,7 @@ export class NodeWorker implements WorkerPort {
 class LeavingWorker extends NodeWorker {
   override terminate(): void {
     this.tellEnd();
-    this.worker_.unref();
+    this.letGo();
     setTimeout(() => super.terminate(), kFarewell).unref();
   }
 }
@@ -108,8 +138,8 @@ class ReusableWorker extends NodeWorker {
       this.terminate();
       return;
     }
-    this.worker_.unref();
-    const staysIdle = isIdle && ReusableWorker.idle_ === undefined && patience.worker > 0;
+    this.letGo();
+    const staysIdle = isIdle && !this.isCompiling() && ReusableWorker.idle_ === undefined && patience.worker > 0;
     if (staysIdle) ReusableWorker.idle_ = this;
     this.endIn(staysIdle ? patience.worker : patience.lettingGo);
     this.hasLetGo_ = new Promise((resolve) => {

@@ -5,18 +5,19 @@ import { parentPort } from 'node:worker_threads';
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { helpersHaveGone, listenOrHelp } from '../engine/helper_node.js';
-import { hasGpu } from '../gpu/gpu_node.js';
+import { compiled, hasGpu, onCompiling } from '../gpu/gpu_node.js';
 import type { WorkerMessage } from './messages.js';
 import { nodeRuntime } from './runtime_node.js';
 import { serve } from './serve.js';
 
+onCompiling((compiling) => parentPort!.postMessage({ kind: 'compiling', compiling } satisfies WorkerMessage));
 serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
   nodeRuntime,
   // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
-    await helpersHaveGone();
+    await Promise.all([helpersHaveGone(), compiled()]);
     if (isClean && !hasGpu() && collectGarbage()) parentPort!.postMessage({ kind: 'here' } satisfies WorkerMessage);
     else process.exit();
   },
