@@ -14,7 +14,7 @@
 #include "core/backend/webgpu/webgpu_backend.h"
 #endif
 #include "core/api/session.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 
 namespace peruse {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 class SessionBinding {
  public:
   explicit SessionBinding(int threads) {
-    Result<std::unique_ptr<Backend> > backend = CreateXnnpackBackend(threads);
+    Result<std::unique_ptr<Backend> > backend = CreateCpuBackend(threads);
     if (backend.ok()) {
       session_ = std::make_unique<Session>(std::move(*backend));
     } else {

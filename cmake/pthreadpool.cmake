@@ -1,4 +1,4 @@
-# XNNPACK's headers use pthreadpool's types. core/backend/xnnpack/thread_pool.h has the threads.
+# XNNPACK's headers use pthreadpool's types. core/cpu/thread_pool.h has the threads.
 add_library(peruse_pthreadpool INTERFACE)
 target_include_directories(peruse_pthreadpool SYSTEM INTERFACE "${PERUSE_SOURCE_PTHREADPOOL}/include")
 if(NOT EMSCRIPTEN)

@@ -6,7 +6,7 @@ if(NOT peruse_test_files)
 endif()
 
 set(peruse_vector_tests ${peruse_test_files})
-list(FILTER peruse_vector_tests INCLUDE REGEX "/backend/xnnpack/")
+list(FILTER peruse_vector_tests INCLUDE REGEX "/native/cpu/")
 peruse_vector_code(${peruse_vector_tests} tests/tools/int8_bits.cc)
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
@@ -87,9 +87,9 @@ if(NOT PERUSE_FUZZ)
 endif()
 if(EMSCRIPTEN)
   # Vector code and memory may differ in WebAssembly (suite "wasm"); the other tests are "wasm-other".
-  peruse_test_program(peruse_wasm_tests backend/xnnpack/* memory/* train/golden train/operation
+  peruse_test_program(peruse_wasm_tests cpu/* memory/* train/golden train/operation
     LIBRARIES peruse_device_tests ${peruse_test_libraries})
-  list(REMOVE_ITEM peruse_test_folders backend memory models ops)
+  list(REMOVE_ITEM peruse_test_folders backend cpu memory models ops)
   list(TRANSFORM peruse_test_folders APPEND "/*")
   peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} EXCEPT "/train/(golden|operation)_test"
     LIBRARIES ${peruse_test_libraries})

@@ -1,4 +1,4 @@
-# The XNNPACK microkernels that core/backend/xnnpack calls. Loops, packing and threads are our own. To use another kernel, add its file to
+# The XNNPACK microkernels that core/cpu calls. Loops, packing and threads are our own. To use another kernel, add its file to
 # the list of its instruction set.
 
 # wasm SIMD128, without multiply-add. Excludes kernels that clamp (minmax), because they turn NaN into infinity. loadsplat suits x86, splat

@@ -9,7 +9,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-const kTests = 'ThreadPoolTest.*:*xnnpack_3_threads*:RandomModels.Threads*:*WarmCallTest*:Workers.*:Threads.*';
+const kTests = 'ThreadPoolTest.*:*cpu_3_threads*:RandomModels.Threads*:*WarmCallTest*:Workers.*:Threads.*';
 
 await runAsProgram(import.meta.url, async () => {
   const { values } = parseArgs({ options: { filter: { type: 'string', default: kTests } } });

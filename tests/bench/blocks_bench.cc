@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/bench/filled_program.h"
 
 namespace peruse {
@@ -79,7 +79,8 @@ void GatedConvolution(FilledProgram& p, Value x, const Shape& s, bool dynamic) {
   const Value convolved = p.New(s.hidden);
   if (dynamic) {
     const Value logits = Linear(p, gated, s.hidden, s.heads * s.kernel);
-    p.Add(ops::SpanConv{.logits = logits, .values = gated, .heads = s.heads, .kernel_size = s.kernel, .out = convolved});
+    p.Add(
+        ops::SpanConv{.logits = logits, .values = gated, .heads = s.heads, .kernel_size = s.kernel, .out = convolved});
   } else {
     p.Add(ops::DepthwiseConv{gated, p.Constant(s.kernel, s.hidden), convolved});
   }
@@ -167,7 +168,7 @@ int Main(int argc, char** argv) {
   for (const auto& [name, block] : blocks) {
     std::printf("%-32s", name);
     for (const int32_t length : kLengths) {
-      const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();  // and its weights go with it
+      const std::unique_ptr<Backend> backend = CreateCpuBackend(1).value();  // and its weights go with it
       const Cell cell = Measure(*backend, block, length, shape, seconds);
       std::printf("%9.0f %8.2f", cell.flops * 1e-6, cell.seconds * 1e3);
       std::fflush(stdout);

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/xnnpack/gemm.h"
-#include "core/backend/xnnpack/int8_gemm.h"
+#include "core/cpu/gemm.h"
+#include "core/cpu/int8_gemm.h"
 #include "tests/bench/clocks.h"
 
 namespace peruse {
 namespace {
 
-using namespace xnnpack;  // NOLINT: this program is about its kernels
+using namespace cpu;  // NOLINT: this program is about its kernels
 
 constexpr double kTolerance = 1.05;
 

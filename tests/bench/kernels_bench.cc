@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/bench/clocks.h"
 #include "tests/bench/engine/peak_loops.h"
 #include "tests/bench/filled_program.h"
@@ -42,7 +42,9 @@ class Bench {
     const LinearId weight = p.Linear({in, out, 1, precision, int8 && in > out});
     p.Add(ops::Linear{.x = p.Tokens(in), .weight = weight, .activation = activation, .out = p.New(out)});
     Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
-        (int8 ? " int8" : precision == Precision::kF16 ? " half" : ""));
+        (int8                           ? " int8"
+         : precision == Precision::kF16 ? " half"
+                                        : ""));
   }
 
   void AddNorm(int32_t rows, int32_t cols) {
@@ -56,8 +58,8 @@ class Bench {
   void AddAttention(int32_t length, int32_t heads, int32_t head_dim, bool positions) {
     const int32_t width = heads * head_dim;
     FilledProgram& p = New(length);
-    ops::Attention op = {.query = p.Tokens(width), .key = p.Tokens(width), .value = p.Tokens(width), .heads = heads,
-                         .scale = 0.05f};
+    ops::Attention op = {
+        .query = p.Tokens(width), .key = p.Tokens(width), .value = p.Tokens(width), .heads = heads, .scale = 0.05f};
     if (positions) {
       op.position_key = p.Constant(512, width);
       op.position_query = p.Constant(512, width);
@@ -73,8 +75,11 @@ class Bench {
     depthwise.Add(ops::DepthwiseConv{depthwise.Tokens(width), depthwise.Constant(taps, width), depthwise.New(width)});
     Add("depthwise " + Shape({rows, width, taps}));
     FilledProgram& span = New(rows);
-    span.Add(ops::SpanConv{.logits = span.Tokens(heads * taps), .values = span.Tokens(width), .heads = heads,
-                           .kernel_size = taps, .out = span.New(width)});
+    span.Add(ops::SpanConv{.logits = span.Tokens(heads * taps),
+                           .values = span.Tokens(width),
+                           .heads = heads,
+                           .kernel_size = taps,
+                           .out = span.New(width)});
     Add("span conv " + Shape({rows, width, taps}));
   }
 
@@ -91,7 +96,8 @@ class Bench {
     for (Measure& m : measures_) {
       for (int i = 0; i < 3; ++i) m.call();
     }
-    for (int i = 0; i < 2000; ++i) bench::FloatPeakLoop(sink.data());  // until the optimising compiler has replaced the code
+    for (int i = 0; i < 2000; ++i)
+      bench::FloatPeakLoop(sink.data());  // until the optimising compiler has replaced the code
     std::vector<double> peaks;
     for (const double end = WallTime() + seconds; WallTime() < end;) {
       for (Measure& m : measures_) {
@@ -158,7 +164,7 @@ class Bench {
 int Main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const double seconds = argc > 2 ? std::atof(argv[2]) : 10;
-  const auto backend = CreateXnnpackBackend(threads).value();
+  const auto backend = CreateCpuBackend(threads).value();
   Bench bench(*backend);
   for (int32_t rows : {16, 128, 512}) {
     bench.AddLinear(rows, 768, 768, Activation::kNone);

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/model/model_loader.h"
 #include "core/model/runner.h"
 #include "core/train/ops/loss.h"
@@ -75,7 +75,7 @@ int main(int count, char** arguments) {
   AdamW optimiser(trainee->masters(), trainee->held()->workers(), {.steps = 1000});
   PERUSE_CHECK(optimiser.Allocate().ok());
 
-  const auto backend = CreateXnnpackBackend(threads).value();
+  const auto backend = CreateCpuBackend(threads).value();
   const auto loader = ModelLoader::Create(kConfig, {.head = Head::kSequenceClassification}, *backend).value();
   PERUSE_CHECK(loader->Feed(bytes).ok());
   const std::unique_ptr<Runner> model = CreateRunner(loader->Finish().value());

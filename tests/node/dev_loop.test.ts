@@ -24,7 +24,8 @@ test('an edit of tests, headers, tables and shaders concerns its folder; other f
   expect(foldersFor('tests/native/ops/linear_cases.cc')).toEqual(['ops']);
   expect(foldersFor('core/text/models/trie.h')).toEqual(['text']);
   expect(foldersFor('core/text/unicode/unicode_tables.inc')).toEqual(['text']);
-  expect(foldersFor('core/backend/xnnpack/gemm.cc')).toEqual(['backend', 'ops']);
+  expect(foldersFor('core/cpu/gemm.cc')).toEqual(['cpu', 'ops']);
+  expect(foldersFor('core/backend/cpu/linear.cc')).toEqual(['backend', 'ops']);
   expect(foldersFor('tests/native/backend/backend_test.cc')).toEqual(['backend']);
   expect(foldersFor('core/text/notes.md')).toEqual([]);
   expect(foldersFor('web/src/env.ts')).toEqual([]);

@@ -68,7 +68,7 @@ test.each(['tokenizer', 'webgpu'])("the module %s links neither C's conversions 
 // Folders by their namespaces. Printed for a reader; tests in tests/packaging limit the sum.
 test('sizes of the parts of an engine', () => {
   const parts: [string, RegExp][] = [
-    ['XNNPACK and kernels', /xnn_|peruse::xnnpack::/],
+    ['XNNPACK and kernels', /xnn_|peruse::cpu::/],
     ['text', /peruse::text::/],
     ['weights', /peruse::(pytorch::|Lora|Checkpoint|Weights|Safetensors|Parameter|Float|LowRank|Row|Shard|TensorNames|Misfits)/],
     [

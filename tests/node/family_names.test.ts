@@ -21,7 +21,7 @@ const kPrecision = /Precision::k(?!F32\b)\w|(["'`])(?:f32|f16|fp32|fp16|q8|q4|u?
 const kPrecisionRooms = [
   /^core\/formats\//,
   /^core\/families\/quantization\.cc$/, // quantization_config
-  /^core\/backend\/(xnnpack\/packed_linear|webgpu\/gpu_format)\.cc$/, // kernels of each format
+  /^core\/(cpu\/packed_linear|backend\/webgpu\/gpu_format)\.cc$/, // kernels of each format
   /^core\/backend\/webgpu\/webgpu_backend\.h$/, // the usual precision on a GPU
   /^web\/src\/onnx\//, // codes of ONNX's operators
   /^web\/src\/(search\/|cli\/index_files)/, // the rows of an index, not weights

@@ -13,18 +13,19 @@ const kEdges: Readonly<Record<string, readonly string[]>> = {
   'core/formats': ['core/tensor'],
   'core/ops': ['core/formats'],
   'core/program': ['core/ops'],
+  'core/cpu': ['core/ops'],
   'core/backend': ['core/program'],
   'core/backend/reference': ['core/backend'],
-  'core/backend/xnnpack': ['core/backend'],
+  'core/backend/cpu': ['core/backend', 'core/cpu'],
   'core/backend/webgpu': ['core/backend'],
-  'core/weights': ['core/backend', 'core/text'], // peft's keys are regular expressions
+  'core/weights': ['core/backend', 'core/cpu', 'core/text'], // merging adapters multiplies; peft's keys are regular expressions
   'core/heads': ['core/program'],
   'core/families': ['core/heads'],
   'core/model': ['core/families', 'core/weights'],
   'core/tasks': ['core/model', 'core/text'],
   'core/api': ['core/tasks'],
-  'core/train': ['core/api', 'core/backend/xnnpack'],
-  bindings: ['core/api', 'core/backend/xnnpack', 'core/backend/webgpu', 'core/train'],
+  'core/train': ['core/api', 'core/cpu'], // no backend: a program is trained by the operations of its own folder
+  bindings: ['core/api', 'core/backend/cpu', 'core/backend/webgpu', 'core/train'],
 };
 
 function reachable(layer: string): Set<string> {
@@ -68,10 +69,15 @@ describe('include graph', () => {
     expect(files.flatMap(({ file, text }) => forbiddenIncludes(file, text))).toEqual([]);
   });
 
-  test('only core/backend/xnnpack names XNNPACK or its thread pool', () => {
+  test('only core/cpu names XNNPACK or its thread pool', () => {
     const code = (text: string) => text.replaceAll(/\/\/.*$/gm, '');
     const naming = files.filter(({ text }) => /\bxnn_|\bpthreadpool_|["<]xnnpack/.test(code(text))).map(({ file }) => file);
-    expect(naming.filter((file) => !file.startsWith('core/backend/xnnpack/'))).toEqual([]);
+    expect(naming.filter((file) => !file.startsWith('core/cpu/'))).toEqual([]);
+  });
+
+  test('training includes no backend', () => {
+    const including = files.filter(({ file, text }) => file.startsWith('core/train/') && /#include "core\/backend\//.test(text));
+    expect(including.map(({ file }) => file)).toEqual([]);
   });
 
   test('tasks know no JSON: core/api reads and writes it', () => {
@@ -93,9 +99,9 @@ describe('include graph', () => {
   });
 
   test('a forbidden include would be found', () => {
-    expect(forbiddenIncludes('core/families/a.cc', '#include "core/backend/xnnpack/b.h"\n')).toHaveLength(1);
+    expect(forbiddenIncludes('core/families/a.cc', '#include "core/backend/cpu/b.h"\n')).toHaveLength(1);
     expect(forbiddenIncludes('core/text/a.cc', '#include "core/tensor/tensor.h"\n')).toHaveLength(1);
-    expect(forbiddenIncludes('core/backend/reference/a.cc', '#include "core/backend/xnnpack/b.h"\n')).toHaveLength(1);
+    expect(forbiddenIncludes('core/backend/reference/a.cc', '#include "core/backend/cpu/b.h"\n')).toHaveLength(1);
     expect(forbiddenIncludes('core/tasks/a.cc', '#include "core/api/run.h"\n')).toHaveLength(1);
     expect(forbiddenIncludes('core/tasks/a.cc', '#include "core/tensor/tensor.h"\n')).toEqual([]);
   });

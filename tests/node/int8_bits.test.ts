@@ -1,4 +1,4 @@
-// int8 linear layers give the same bits with and without relaxed SIMD. tests/native/backend/xnnpack/int8_bits_test.cc has the same hashes.
+// int8 linear layers give the same bits with and without relaxed SIMD. tests/native/cpu/int8_bits_test.cc has the same hashes.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

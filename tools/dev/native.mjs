@@ -13,6 +13,7 @@ const kQuiet = 100; // milliseconds, because editors write a file in several ste
 const kTestedBy = {
   api: ['tasks'],
   backend: ['backend', 'ops'],
+  cpu: ['cpu', 'ops'],
   families: ['models'],
   formats: ['weights', 'models'],
   heads: ['models', 'tasks'],

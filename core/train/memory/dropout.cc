@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 #include "core/train/memory/random_stream.h"
 
 #if defined(__wasm__)

@@ -1,5 +1,5 @@
-// The memory of a training step as operations see it: values, parameters, gradients. Each operation has two functions in a file of this
-// folder: Forward(op, tape) computes results, Backward(op, tape) adds to the gradients of operands and parameters, given those of results.
+// The memory of a training step as operations see it: values, parameters, gradients. Each operation has two functions in a file of
+// core/train/ops: Forward(op, tape) computes results, Backward(op, tape) adds to the gradients of operands and parameters, given those of results.
 // core/ops defines both (Compute, Gradient).
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/cpu/block.h"
 #include "core/program/program.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/train/memory/dropout.h"
@@ -14,19 +15,7 @@
 
 namespace peruse::train {
 
-// A row-major matrix, or a block of its columns. Null data means that it is absent.
-struct Block {
-  float* data = nullptr;
-  int64_t rows = 0;
-  int64_t cols = 0;
-  int64_t stride = 0;
-
-  float* row(int64_t r) const { return data + r * stride; }
-  explicit operator bool() const { return data != nullptr; }
-  Operand operand() const { return {data, stride, 1}; }
-  Block Columns(int64_t first, int64_t count) const { return {data + first, rows, count, stride}; }
-  Block Rows(int64_t first, int64_t count) const { return {row(first), count, cols, stride}; }
-};
+using cpu::Block;
 
 void Fill(const Block& block, float value);
 
@@ -95,7 +84,7 @@ int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
 // Whether the backward pass of the operation reads the values of its operands, which must then be kept.
 bool KeepsOperands(const Op& op);
 
-// Each operation specialises both templates in a file of this folder; the linker reports missing ones.
+// Each operation specialises both templates in a file of core/train/ops; the linker reports missing ones.
 template <typename Operation>
 void Forward(const Operation& op, Tape& t);
 template <typename Operation>

@@ -6,7 +6,7 @@
 namespace peruse::train {
 
 Result<std::shared_ptr<Workers>> Workers::Create(int32_t threads) {
-  PERUSE_ASSIGN_OR_RETURN(xnnpack::ThreadPool pool, xnnpack::ThreadPool::Create(threads));
+  PERUSE_ASSIGN_OR_RETURN(cpu::ThreadPool pool, cpu::ThreadPool::Create(threads));
   std::shared_ptr<Workers> workers(new Workers(std::move(pool)));
   workers->products_.resize(static_cast<size_t>(threads));
   for (Products& products : workers->products_) PERUSE_RETURN_IF_ERROR(products.Allocate());

@@ -7,11 +7,14 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/xnnpack/thread_pool.h"
 #include "core/base/status.h"
-#include "core/train/memory/product.h"
+#include "core/cpu/product.h"
+#include "core/cpu/thread_pool.h"
 
 namespace peruse::train {
+
+using cpu::Operand;
+using cpu::Products;
 
 class Workers {
  public:
@@ -42,7 +45,7 @@ class Workers {
   using Call = void (*)(const void* task, int32_t thread, int64_t first, int64_t end);
   static constexpr int64_t kLeastCost = 1 << 14;  // minimum cost of a piece, so that handing it to a thread pays off
 
-  explicit Workers(xnnpack::ThreadPool pool) : pool_(std::move(pool)) {}
+  explicit Workers(cpu::ThreadPool pool) : pool_(std::move(pool)) {}
 
   template <typename Task>
   static void OfIndices(const void* task, int32_t thread, int64_t first, int64_t end) {
@@ -55,7 +58,7 @@ class Workers {
   // Not a template, so that small builds contain one copy.
   void Split(int64_t count, int64_t unit, int64_t cost, Call call, const void* task) const;
 
-  xnnpack::ThreadPool pool_;
+  cpu::ThreadPool pool_;
   std::vector<Products> products_;  // indexed by thread
 };
 

@@ -1,7 +1,7 @@
 // The backward pass recomputes the attention probabilities, which would otherwise take most of a step's memory.
 #include <algorithm>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {

@@ -1,7 +1,7 @@
 // Operations that are matrix products: linear layers, convolutions over tokens, products of two computed matrices.
 #include <algorithm>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {

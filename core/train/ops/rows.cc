@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/backend/xnnpack/activations.h"
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/activations.h"
+#include "core/cpu/simd.h"
 #include "core/ops/reference.h"
 #include "core/train/memory/tape.h"
 
@@ -114,7 +114,7 @@ void Forward(const ops::Activate& op, Tape& t) {
     if (op.activation == Activation::kNone) {
       std::copy_n(x.row(r), x.cols, out.row(r));
     } else {
-      xnnpack::ActivateRow(x.row(r), x.cols, op.activation, out.row(r));
+      cpu::ActivateRow(x.row(r), x.cols, op.activation, out.row(r));
     }
   });
 }

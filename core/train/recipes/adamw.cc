@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 
 namespace peruse::train {
 namespace {

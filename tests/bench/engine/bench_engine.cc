@@ -9,10 +9,10 @@
 #endif
 
 #include "core/api/run.h"
-#include "core/backend/xnnpack/thread_pool.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
+#include "core/cpu/thread_pool.h"
 #include "tests/bench/engine/peak_loops.h"
 
 namespace peruse::bench {
@@ -73,7 +73,7 @@ Status BenchEngine::Open(std::string_view request) {
                           ParsePrecision(document.root().FindMember("dtype").GetString().value_or("")));
   model_.reset();
   loader_.reset();
-  PERUSE_ASSIGN_OR_RETURN(backend_, CreateXnnpackBackend(threads_));
+  PERUSE_ASSIGN_OR_RETURN(backend_, CreateCpuBackend(threads_));
   PERUSE_ASSIGN_OR_RETURN(loader_,
                           ModelLoader::Create(document.root().FindMember("config").ToString(), options, *backend_));
   return OkStatus();
@@ -179,7 +179,7 @@ Result<std::string> BenchEngine::Profile() {
 }
 
 Result<std::string> BenchEngine::Peak(double seconds) {
-  PERUSE_ASSIGN_OR_RETURN(const xnnpack::ThreadPool pool, xnnpack::ThreadPool::Create(threads_));
+  PERUSE_ASSIGN_OR_RETURN(const cpu::ThreadPool pool, cpu::ThreadPool::Create(threads_));
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();

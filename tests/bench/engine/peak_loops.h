@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/cpu/simd.h"
 
 namespace peruse::bench {
 

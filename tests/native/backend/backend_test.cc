@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/ops/run_program.h"
 
@@ -72,9 +72,9 @@ TEST(BackendTest, ABiasIsZeroUntilWritten) {
   }
 }
 
-TEST(BackendTest, XnnpackHoldsHalfWeightsInHalfTheMemory) {
-  const auto full = CreateXnnpackBackend(1).value();
-  const auto half = CreateXnnpackBackend(1).value();
+TEST(BackendTest, CpuHoldsHalfWeightsInHalfTheMemory) {
+  const auto full = CreateCpuBackend(1).value();
+  const auto half = CreateCpuBackend(1).value();
   ASSERT_TRUE(full->CreateLinear({256, 64, 2, Precision::kF32}).ok());
   ASSERT_TRUE(half->CreateLinear({256, 64, 2, Precision::kF16}).ok());
   EXPECT_EQ(full->WeightBytes(), 128 * 64 * 4 + 64 * 4);
@@ -140,8 +140,8 @@ TEST(BackendTest, AnOperationMayFoldIntoAConstant) {
   }
 }
 
-TEST(BackendTest, XnnpackHoldsInt8WeightsInAQuarterOfTheMemory) {
-  const auto backend = CreateXnnpackBackend(1).value();
+TEST(BackendTest, CpuHoldsInt8WeightsInAQuarterOfTheMemory) {
+  const auto backend = CreateCpuBackend(1).value();
   ASSERT_TRUE(backend->CreateLinear({256, 64, 2, Precision::kQ8}).ok());
   EXPECT_EQ(backend->WeightBytes(), 128 * 64 + 3 * 64 * 4);
 }
@@ -156,10 +156,10 @@ TEST(BackendTest, ALinearTooDeepForInt8SumsIsRefusedByName) {
   }
 }
 
-TEST(BackendTest, XnnpackRefusesByNameWhatItLacks) {
-  EXPECT_EQ(CreateXnnpackBackend(0).status().code(), StatusCode::kInvalidArgument);
+TEST(BackendTest, CpuRefusesByNameWhatItLacks) {
+  EXPECT_EQ(CreateCpuBackend(0).status().code(), StatusCode::kInvalidArgument);
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
-  EXPECT_EQ(CreateXnnpackBackend(2).status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(CreateCpuBackend(2).status().code(), StatusCode::kUnsupported);
 #endif
 }
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/api/session.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/native/models/fixtures.h"
 
 namespace peruse::testing {
@@ -69,13 +69,13 @@ class SessionMemory : public ::testing::TestWithParam<Case> {};
 TEST_P(SessionMemory, EveryAllocationOfALoadMayFailOnce) {
   const Files files(GetParam());
   {
-    Session first(CreateXnnpackBackend(1).value());  // allocates what a program allocates once
+    Session first(CreateCpuBackend(1).value());  // allocates what a program allocates once
     ASSERT_TRUE(Load(first, GetParam(), files).ok());
   }
   const size_t failed = LetEveryAllocationFail(
       [&](bool is_last) {
         {
-          Session session(CreateXnnpackBackend(1).value());
+          Session session(CreateCpuBackend(1).value());
           ExpectOkOrNoMemory(Load(session, GetParam(), files), is_last);
         }
         ASSERT_EQ(MemoryEnd::LeftBehind(), 0);
@@ -90,7 +90,7 @@ TEST_P(SessionMemory, EveryAllocationOfACallMayFailOnce) {
   std::string right;
   size_t count = 0;
   for (bool reached = true; reached && !HasFailure(); ++count) {
-    Session session(CreateXnnpackBackend(1).value());
+    Session session(CreateCpuBackend(1).value());
     ASSERT_TRUE(Load(session, GetParam(), files).ok());
     for (const size_t calls_before : {0, 1}) {
       if (calls_before == 1) ASSERT_TRUE(Call(session, GetParam()).ok());

@@ -1,7 +1,7 @@
 // The second run of a batch, from token ids to logits, does not allocate. Excludes a task's JSON and the tokenizer.
 #include <gtest/gtest.h>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/native/memory/allocation_counter.h"
 #include "tests/native/models/fixtures.h"
 
@@ -34,7 +34,7 @@ TEST_P(WarmCallTest, AllocatesNothing) {
   for (const GoldenText& text : texts) inputs.push_back(text.input());
   for (const Precision precision : {Precision::kF32, Precision::kF16, Precision::kQ8}) {
     for (int32_t threads = 1; threads <= kMostThreads; ++threads) {
-      const std::unique_ptr<Backend> backend = CreateXnnpackBackend(threads).value();
+      const std::unique_ptr<Backend> backend = CreateCpuBackend(threads).value();
       ModelOptions options = golden.Options();
       options.precision = precision;
       const std::unique_ptr<Runner> model = LoadModel(golden.Config(), golden.Weights(), options, *backend).value();

@@ -14,7 +14,7 @@ struct BackendUnderTest {
   std::function<std::unique_ptr<Backend>()> create;
 };
 
-// The backends of this program: reference and xnnpack (backends.cc), or webgpu (tests/node/gpu/backends.cc).
+// The backends of this program: reference and cpu (backends.cc), or webgpu (tests/node/gpu/backends.cc).
 std::vector<BackendUnderTest> BackendsUnderTest();
 
 }  // namespace peruse::testing

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/backend/reference/reference_backend.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/weights/safetensors_writer.h"
 
@@ -48,7 +48,7 @@ std::vector<float> Answer(Runner& model, size_t tokens) {
 
 TEST(Folding, ComputesTheTablesOnceAtLoad) {
   for (const auto& [name, head] : {std::pair{kSharedKeys, Head::kQuestionAnswering}, {kOwnKeys, Head::kNone}}) {
-    for (const auto& create : {+[] { return CreateXnnpackBackend(1).value(); },
+    for (const auto& create : {+[] { return CreateCpuBackend(1).value(); },
                                +[]() -> std::unique_ptr<Backend> { return CreateReferenceBackend(); }}) {
       const std::unique_ptr<Backend> backend = create();
       FoldingRuns runs;
@@ -63,10 +63,10 @@ TEST(Folding, ComputesTheTablesOnceAtLoad) {
 }
 
 TEST(Folding, SharesTheTablesWithAModelOfTheSameEncoder) {
-  const std::unique_ptr<Backend> alone_backend = CreateXnnpackBackend(1).value();
+  const std::unique_ptr<Backend> alone_backend = CreateCpuBackend(1).value();
   const std::unique_ptr<Runner> alone = CreateRunner(Load(kSharedKeys, *alone_backend, Head::kNone));
 
-  const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
+  const std::unique_ptr<Backend> backend = CreateCpuBackend(1).value();
   FoldingRuns runs;
   backend->set_observer(&runs);
   std::shared_ptr<const LoadedModel> first = Load(kSharedKeys, *backend);

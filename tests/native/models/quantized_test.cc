@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/backend/reference/reference_backend.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/half.h"
 #include "core/formats/quantize.h"
 #include "core/model/stored_format.h"
@@ -276,7 +276,7 @@ const GoldenCase kDeberta = {"deberta-v2-question", "DebertaV2ForQuestionAnsweri
 const std::string kLinear = "deberta.encoder.layer.0.intermediate.dense.weight";
 
 Status LoadStatus(const Checkpoint& checkpoint, std::optional<Precision> precision = Precision::kQ8) {
-  const auto backend = CreateXnnpackBackend(1).value();
+  const auto backend = CreateCpuBackend(1).value();
   return Load(kDeberta, checkpoint.File(), *backend, precision).status();
 }
 
@@ -358,7 +358,7 @@ TEST(QuantizedCheckpointTest, OnlyQ8ReadsInt8AndTheConfigurationSaysSo) {
 
   std::string config = kDeberta.Config();
   config.insert(config.find('{') + 1, R"("quantization_config": {"quant_method": "peruse-q8"}, )");
-  const auto backend = CreateXnnpackBackend(1).value();
+  const auto backend = CreateCpuBackend(1).value();
   const auto model = LoadWeights(config, checkpoint.File(), kDeberta.Options(), *backend);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ((*model)->report.precision, Precision::kQ8);

@@ -7,8 +7,8 @@
 #include <functional>
 #include <set>
 
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/backend/reference/reference_backend.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/half.h"
 #include "core/families/family.h"
 #include "tests/native/models/backends.h"
@@ -293,18 +293,18 @@ TEST_F(RandomModels, DeepLayersAgreeInQ8) {
 
 // Results are bit-identical for any number of threads and any other texts in the batch.
 TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
-  if (BackendsUnderTest().back().name != "xnnpack") return;  // the GPU's tests
+  if (BackendsUnderTest().back().name != "cpu") return;  // the GPU's tests
   constexpr Precision kPrecisions[] = {Precision::kF32, Precision::kF16, Precision::kQ8};
   ForEach([&](const std::string& config, Head head, Random& random) {
     const std::string weights = DrawWeights(config, head, random);
     const ModelOptions options = {.head = head, .precision = random.Pick(kPrecisions)};
-    const std::unique_ptr<Backend> one = CreateXnnpackBackend(1).value();
+    const std::unique_ptr<Backend> one = CreateCpuBackend(1).value();
     auto right = LoadModel(config, weights, options, *one, 10007);
     ASSERT_TRUE(right.ok()) << right.status().message();
     const std::vector<Text> texts = DrawTexts((*right)->config(), random);
     const Outputs expected = Compute(**right, texts);
     for (int32_t threads = 2; threads <= 4; ++threads) {
-      Result<std::unique_ptr<Backend>> several = CreateXnnpackBackend(threads);
+      Result<std::unique_ptr<Backend>> several = CreateCpuBackend(threads);
       if (!several.ok()) break;  // the build does not have threads
       auto model = LoadModel(config, weights, options, **several, 10007);
       ASSERT_TRUE(model.ok()) << model.status().message();

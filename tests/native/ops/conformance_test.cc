@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/ops/case_program.h"
 #include "tests/native/ops/op_case.h"
@@ -24,8 +24,8 @@ struct Subject {
 };
 
 // Shared by all cases: starting threads takes longer than a case.
-[[maybe_unused]] std::shared_ptr<Backend> SharedXnnpackWithThreads() {
-  static const std::shared_ptr<Backend> backend = CreateXnnpackBackend(3).value();
+[[maybe_unused]] std::shared_ptr<Backend> SharedCpuWithThreads() {
+  static const std::shared_ptr<Backend> backend = CreateCpuBackend(3).value();
   return backend;
 }
 
@@ -34,7 +34,7 @@ const std::vector<Subject>& Subjects() {
     std::vector<Subject> made;
     for (const BackendUnderTest& under_test : BackendsUnderTest()) made.push_back({under_test.name, under_test.create});
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
-    made.push_back({"xnnpack_3_threads", SharedXnnpackWithThreads});
+    made.push_back({"cpu_3_threads", SharedCpuWithThreads});
 #endif
     return made;
   }();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "tests/native/tasks/session_testing.h"
 
 namespace peruse {
@@ -52,7 +52,7 @@ std::string Weights() {
 
 // Opens the folder and feeds the weights.
 std::unique_ptr<Session> Loaded(const char* dtype) {
-  auto backend = CreateXnnpackBackend(1);
+  auto backend = CreateCpuBackend(1);
   EXPECT_TRUE(backend.ok());
   auto session = std::make_unique<Session>(std::move(*backend));
   const std::vector<std::pair<std::string, std::string>> files = {{"config.json", kConfig},

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/backend/reference/reference_backend.h"
-#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"
@@ -269,7 +269,7 @@ TEST(Gliner, ReadsThousandsOfLabels) {
   for (int i = 0; i < 2500; ++i) labels += ",\"label " + std::to_string(i) + "\"";
   labels += "]";
   for (const char* variant : {"bi", "markerV0"}) {
-    Session session(CreateXnnpackBackend(1).value());
+    Session session(CreateCpuBackend(1).value());
     ASSERT_EQ(Load(session, variant, ConfigOf(variant)), "ok");
     const std::string result =
         RunToEnd(session, R"({"inputs":[{"text":"Tokyo"}],"options":{"threshold":0,"multi_label":true,"labels":)" +
@@ -288,7 +288,7 @@ TEST(Gliner, ScoresManyWordsByManyLabels) {
   labels += "]";
   std::string text;
   for (int i = 0; i < 40; ++i) text += "bees ";
-  Session session(CreateXnnpackBackend(1).value());
+  Session session(CreateCpuBackend(1).value());
   ASSERT_EQ(Load(session, "bi-token", ConfigOf("bi-token")), "ok");
   const auto found = [&](const std::string& of) {
     const std::string result = RunToEnd(

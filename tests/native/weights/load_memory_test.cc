@@ -19,7 +19,7 @@
 #include <sanitizer/allocator_interface.h>
 #endif
 
-#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/backend/cpu/cpu_backend.h"
 #include "core/model/model_loader.h"
 #include "core/weights/tensor_info.h"
 #include "tests/native/weights/pytorch_writer.h"
@@ -147,7 +147,7 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
 
   const int64_t before = BytesInUse();
   int64_t peak = before;
-  const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
+  const std::unique_ptr<Backend> backend = CreateCpuBackend(1).value();
   const std::unique_ptr<ModelLoader> loader =
       ModelLoader::Create(kConfig, {.precision = GetParam().precision}, *backend).value();
   const auto feed = [&](std::span<const uint8_t> part) {

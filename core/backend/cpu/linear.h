@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/backend/cpu/runner.h"
+#include "core/cpu/block.h"
+
+namespace peruse::cpu {
+
+// out = activation(x W^T + b), for operations that contain a linear layer.
+Status Project(Runner& r, const Block& x, LinearId weight, Activation activation, const Block& out);
+
+}  // namespace peruse::cpu

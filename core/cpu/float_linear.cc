@@ -1,0 +1,80 @@
+#include "core/cpu/float_linear.h"
+
+#include <algorithm>
+
+#include "core/cpu/activations.h"
+#include "core/cpu/gemm.h"
+
+namespace peruse::cpu {
+namespace {
+
+// A block of panels stays in the L2 cache while rows are multiplied by it; a block of rows stays in the L3 cache.
+constexpr int64_t kPanelBlockBytes = 256 << 10;
+constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the row counts of the kernels' tiles
+
+int64_t BlockCols(int64_t depth) {
+  const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
+  return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
+}
+
+// Returns the rows per block: fewer if the threads would otherwise have too few tasks.
+int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
+  int64_t size = std::min(rows, kRowBlock);
+  if (threads > 1) {
+    const int64_t row_blocks = (3 * threads + col_blocks - 1) / col_blocks;
+    size = std::min(size, (rows + row_blocks - 1) / row_blocks);
+  }
+  return RoundUp(std::max<int64_t>(size, 1), TileRows());
+}
+
+}  // namespace
+
+FloatLinear::FloatLinear(const LinearSpec& spec) : PackedLinear(spec, TileCols()) {}
+
+int64_t FloatLinear::PanelScratch() const { return PackedFloats(depth(), std::min(BlockCols(depth()), group_width())); }
+
+void FloatLinear::WriteRows(int32_t first_row, const EncodedRows& rows) {
+  const int64_t row_bytes = FormatOf(spec().precision).RowBytes(depth());
+  int64_t row = first_row;
+  int64_t left = std::ssize(rows.payload) / row_bytes;
+  const uint8_t* payload = rows.payload.data();
+  while (left > 0) {
+    const int64_t first = row % group_width();
+    const int64_t count = std::min(left, group_width() - first);
+    Pack(payload, row / group_width(), first, count);
+    payload += count * row_bytes;
+    row += count;
+    left -= count;
+  }
+}
+
+void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+                      const Block& out) const {
+  const int64_t width = std::min(group_width(), out.cols);
+  const int64_t cols = std::min(BlockCols(depth()), RoundUp(width, TileCols()));
+  const int64_t group_blocks = (width + cols - 1) / cols;
+  const int64_t col_blocks = group_blocks * spec().groups;
+  const int64_t rows = BlockRows(x.rows, col_blocks, pool.threads());
+  const int64_t row_blocks = (x.rows + rows - 1) / rows;
+
+  const int64_t thread_scratch = PanelScratch();
+  pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
+    const int64_t first_row = task / col_blocks * rows;
+    const int64_t end_row = std::min(first_row + rows, x.rows);
+    const int64_t group = task % col_blocks / group_blocks;
+    const int64_t first_col = task % col_blocks % group_blocks * cols;
+    const int64_t n = std::min(cols, width - first_col);
+    const float* panels = Panels(group, first_col, n, scratch + thread * thread_scratch);
+    for (int64_t r = first_row; r < end_row; r += TileRows()) {
+      const int64_t tile = std::min(TileRows(), end_row - r);
+      float* result = out.row(r) + group * width + first_col;
+      Gemm(x.row(r) + group * group_step, x.stride, tile, depth(), panels, n, result, out.stride);
+      if (activation == Activation::kNone) continue;
+      for (int64_t i = 0; i < tile; ++i) {  // applied now, while the tile is in the L1 cache
+        ActivateRow(result + i * out.stride, n, activation, result + i * out.stride);
+      }
+    }
+  });
+}
+
+}  // namespace peruse::cpu

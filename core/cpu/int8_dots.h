@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/cpu/simd.h"
+
+namespace peruse::cpu {
+
+inline int32_t LoadInt32(const std::byte* p) {
+  int32_t value;
+  std::memcpy(&value, p, sizeof(value));
+  return value;
+}
+
+// Vectors of 32-bit sums, as wide as the build's instruction set allows.
+struct VectorSums {
+  using Tag = simd::hn::ScalableTag<int32_t>;
+  using Vector = simd::hn::Vec<Tag>;
+  static constexpr Tag kInts{};
+  static constexpr int64_t kVectorCols = simd::hn::MaxLanes(Tag());
+
+  static Vector Zero() { return simd::hn::Zero(kInts); }
+  static Vector LoadSums(const int32_t* p) { return simd::hn::LoadU(kInts, p); }
+  static Vector Add(Vector a, Vector b) { return simd::hn::Add(a, b); }
+  static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
+};
+
+// Multiplies pairs of 16-bit numbers (x86: pmaddwd, wasm: i32x4.dot_i16x8_s). The 8-bit weights are widened beforehand.
+struct DotI16 : VectorSums {
+  using Shorts = simd::hn::Repartition<int16_t, Tag>;
+  using Weights = simd::hn::Vec<Shorts>;
+  using Input = simd::hn::Vec<Shorts>;
+  static constexpr Shorts kShorts{};
+  static constexpr int64_t kStep = 2;
+  static constexpr int64_t kWeightBytes = 4 * kVectorCols;
+
+  static Weights LoadWeights(const std::byte* p) {
+    return simd::hn::LoadU(kShorts, reinterpret_cast<const int16_t*>(p));
+  }
+  static Input LoadInput(const std::byte* p) { return simd::hn::BitCast(kShorts, simd::hn::Set(kInts, LoadInt32(p))); }
+  static Vector Accumulate(Vector sums, Weights weights, Input input) {
+    return simd::hn::Add(sums, simd::hn::WidenMulPairwiseAdd(kInts, weights, input));
+  }
+};
+
+#if defined(__wasm_relaxed_simd__)
+
+// Multiplies groups of four bytes by wasm's relaxed dot product. Engines differ: inputs are signed or unsigned, and x86 without VNNI
+// saturates sums, so a probe in int8_gemm.cc decides whether it is exact.
+struct DotRelaxed : VectorSums {
+  using Weights = v128_t;
+  using Input = v128_t;
+  static constexpr int64_t kStep = 4;
+  static constexpr int64_t kWeightBytes = 16;
+
+  static Weights LoadWeights(const std::byte* p) { return wasm_v128_load(p); }
+  static Input LoadInput(const std::byte* p) { return wasm_v128_load32_splat(p); }
+  static Vector Accumulate(Vector sums, Weights weights, Input input) {
+    return Vector{wasm_i32x4_relaxed_dot_i8x16_i7x16_add(weights, input, sums.raw)};
+  }
+};
+
+#endif
+
+}  // namespace peruse::cpu

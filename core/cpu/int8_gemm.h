@@ -1,0 +1,56 @@
+// Exact integer matrix products: int8 weights by activations of 8 or 13 bits, summed in 32 bits. CPUs multiply small integers in different
+// ways, so there are three kernels; a probe at program start selects one. None saturates, so all give the same sums.
+//
+//   kSdot  four signed bytes by four signed bytes into 32 bits: ARM's dot product
+//   kUsdot four unsigned bytes by four signed bytes into 32 bits, exact for 0 to 255: x86 with VNNI. Activations are
+//          shifted by 128, and the sums of each weight row correct for that
+//   kI16   two signed 16-bit numbers by two into 32 bits: every CPU
+//
+// Activations of 13 bits are one 16-bit number for kI16; kSdot and kUsdot split them into two bytes, 128 * high + low.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cpu/int8_kernel.h"
+
+namespace peruse::cpu {
+
+enum class Int8Path : uint8_t { kSdot, kUsdot, kI16 };
+
+bool Int8PathIsExact(Int8Path path);
+
+// Returns the fastest exact path, always the same.
+Int8Path ChosenInt8Path();
+
+// Columns per kernel call: the width of a panel of packed weights.
+int64_t Int8TileCols();
+
+// Rounds depth k up to whole kernel steps.
+int64_t Int8Depth(Int8Path path, int64_t k);
+
+// Weights are [n / tile][k / step][tile][step] bytes, zero-padded.
+
+// Packs the columns [first, first + count), given as rows of k bytes.
+void PackInt8Columns(Int8Path path, const int8_t* rows, int64_t k, int64_t first, int64_t count, int8_t* packed);
+// Offset of the panel that starts with column n, a multiple of the tile width.
+inline int64_t Int8PanelOffset(Int8Path path, int64_t k, int64_t n) { return n * Int8Depth(path, k); }
+
+// Activations are tiles of four rows, [k / step][4 rows][4 bytes]; 13-bit ones are two such tiles, of all high bytes and all low bytes.
+
+inline constexpr int64_t kInt8TileRows = 4;
+int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
+// Quantises 1 to kInt8TileRows rows of k values, `stride` floats apart, into a tile. Each row gets its own scale (core/formats/quantize.h),
+// which is returned.
+void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
+                  float* scales);
+
+int64_t Int8PanelScratch(Int8Path path, int64_t k);
+
+// Prepares a panel of weights for the kernel: kI16 widens it into `scratch`.
+const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
+
+// Multiplies a tile by a panel, and finishes with `output`. `weight_sums` are the sums of each column's weights (kUsdot).
+void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
+                      const int32_t* weight_sums, const Int8Output& output);
+
+}  // namespace peruse::cpu

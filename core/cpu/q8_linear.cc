@@ -1,0 +1,148 @@
+// Linear layers with int8 weights: quantises rows, multiplies exactly (int8_gemm.h), and scales back. Each step after the sums is one
+// float32 operation, so that without an activation function all builds and machines give the same bits.
+#include <algorithm>
+#include <numeric>
+
+#include "core/cpu/activations.h"
+#include "core/cpu/int8_gemm.h"
+#include "core/cpu/packed_linear.h"
+
+namespace peruse::cpu {
+namespace {
+
+constexpr int64_t kFloat = sizeof(float);
+constexpr int64_t kRowBlockBytes = 256 << 10;  // bytes of quantised rows that stay in the L2 cache
+// columns per block: a multiple of Int8TileCols(), and wide enough to apply the activation function efficiently
+constexpr int64_t kColBlock = 64;
+
+struct Plan {
+  Plan(const PackedLinear& weight, int64_t row_count)
+      : path(ChosenInt8Path()),
+        depth(weight.depth()),
+        groups(weight.spec().groups),
+        rows(row_count),
+        wide(weight.spec().wide_input),
+        tiles((rows + kInt8TileRows - 1) / kInt8TileRows),
+        tile_bytes(QuantizedTileBytes(path, depth, wide)),
+        scale_bytes(RoundUp(groups * rows * kFloat, kAlignment)),
+        input_bytes(RoundUp(groups * tiles * tile_bytes, kAlignment)),
+        panel_bytes(RoundUp(Int8PanelScratch(path, depth), kAlignment)) {}
+
+  const Int8Path path;
+  const int64_t depth;
+  const int64_t groups;
+  const int64_t rows;
+  const bool wide;
+  const int64_t tiles;
+  const int64_t tile_bytes;
+  const int64_t scale_bytes;  // [groups, rows] scales
+  const int64_t input_bytes;  // [groups, tiles, tile_bytes]
+  const int64_t panel_bytes;  // scratch memory of each thread
+};
+
+// Returns the rows per block: limited by the cache, and fewer if the threads would otherwise have too few tasks.
+int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
+  int64_t size = std::min(plan.rows, std::max<int64_t>(kRowBlockBytes / plan.tile_bytes, 4) * kInt8TileRows);
+  if (threads > 1) {
+    const int64_t row_blocks = (3 * threads + col_blocks - 1) / col_blocks;
+    size = std::min(size, (plan.rows + row_blocks - 1) / row_blocks);
+  }
+  return RoundUp(std::max<int64_t>(size, 1), kInt8TileRows);
+}
+
+class Q8Linear final : public PackedLinear {
+ public:
+  explicit Q8Linear(const LinearSpec& spec) : PackedLinear(spec, Int8TileCols()) {}
+  bool Allocate() { return PackedLinear::Allocate(spec().groups * GroupBytes(), 3); }
+
+  void WriteRows(int32_t first_row, const EncodedRows& rows) override;
+  void WriteBias(int32_t first, std::span<const float> values) override { WriteColumns(kBiases, first, values); }
+
+  int64_t Scratch(int64_t rows, int32_t threads) const override;
+  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+           const Block& out) const override;
+
+ private:
+  // Kinds of numbers that PackedLinear::columns stores for each column.
+  enum Columns : int64_t { kBiases, kScales, kWeightSums };
+
+  int64_t GroupBytes() const { return padded_width() * Int8Depth(ChosenInt8Path(), depth()); }
+  int8_t* group(int64_t g) const { return reinterpret_cast<int8_t*>(weights()) + g * GroupBytes(); }
+  int32_t* WeightSums(int64_t g) const { return reinterpret_cast<int32_t*>(columns(kWeightSums, g)); }
+};
+
+void Q8Linear::WriteRows(int32_t first_row, const EncodedRows& rows) {
+  WriteColumns(kScales, first_row, rows.scales);
+  ForRows(first_row, std::ssize(rows.payload) / depth(), [&](int64_t g, int64_t col, int64_t i) {
+    const auto* row = reinterpret_cast<const int8_t*>(rows.payload.data()) + i * depth();
+    PackInt8Columns(ChosenInt8Path(), row, depth(), col, 1, group(g));
+    WeightSums(g)[col] = std::accumulate(row, row + depth(), int32_t{0});
+  });
+}
+
+int64_t Q8Linear::Scratch(int64_t rows, int32_t threads) const {
+  const Plan plan(*this, rows);
+  return (plan.scale_bytes + plan.input_bytes + threads * plan.panel_bytes) / kFloat;
+}
+
+void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+                   const Block& out) const {
+  const Plan plan(*this, x.rows);
+  float* row_scales = scratch;
+  std::byte* inputs = reinterpret_cast<std::byte*>(scratch) + plan.scale_bytes;
+  std::byte* panel_scratch = inputs + plan.input_bytes;
+
+  pool.ForRows(plan.groups * plan.tiles, 2, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) {
+      const int64_t group = i / plan.tiles;
+      const int64_t row = i % plan.tiles * kInt8TileRows;
+      QuantizeTile(plan.path, x.row(row) + group * group_step, x.stride, std::min(kInt8TileRows, plan.rows - row),
+                   plan.depth, plan.wide, inputs + i * plan.tile_bytes, row_scales + group * plan.rows + row);
+    }
+  });
+
+  const int64_t width = std::min(group_width(), out.cols);
+  const int64_t tile_cols = Int8TileCols();
+  const int64_t group_blocks = (width + kColBlock - 1) / kColBlock;
+  const int64_t col_blocks = group_blocks * plan.groups;
+  const int64_t block_rows = BlockRows(plan, col_blocks, pool.threads());
+  const int64_t row_blocks = (plan.rows + block_rows - 1) / block_rows;
+  // Iterates over panels within a block of rows, so that the rows stay cached.
+  pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
+    const int64_t first_row = task / col_blocks * block_rows;
+    const int64_t end_row = std::min(first_row + block_rows, plan.rows);
+    const int64_t group = task % col_blocks / group_blocks;
+    const int64_t first_col = task % col_blocks % group_blocks * kColBlock;
+    const int64_t end_col = std::min(first_col + kColBlock, width);
+    float* const result = out.data + group * width;
+    for (int64_t col = first_col; col < end_col; col += tile_cols) {
+      const int8_t* packed = this->group(group) + Int8PanelOffset(plan.path, plan.depth, col);
+      const void* panel = PrepareInt8Panel(plan.path, packed, plan.depth, panel_scratch + thread * plan.panel_bytes);
+      for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
+        const Int8Output output = {row_scales + group * plan.rows + r,
+                                   columns(kScales, group) + col,
+                                   columns(kBiases, group) + col,
+                                   result + r * out.stride + col,
+                                   out.stride,
+                                   std::min(kInt8TileRows, end_row - r),
+                                   std::min(tile_cols, end_col - col)};
+        MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, plan.depth,
+                         plan.wide, panel, WeightSums(group) + col, output);
+      }
+    }
+    if (activation == Activation::kNone) return;
+    for (int64_t r = first_row; r < end_row; ++r) {  // applied now, while the block is cached
+      float* row = result + r * out.stride + first_col;
+      ActivateRow(row, end_col - first_col, activation, row);
+    }
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec) {
+  std::unique_ptr<Q8Linear> linear(new (std::nothrow) Q8Linear(spec));
+  return linear && linear->Allocate() ? std::move(linear) : nullptr;
+}
+
+}  // namespace peruse::cpu

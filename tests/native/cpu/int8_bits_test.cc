@@ -1,0 +1,15 @@
+#include "tests/native/cpu/int8_bits.h"
+
+#include <gtest/gtest.h>
+
+namespace peruse::testing {
+namespace {
+
+// tests/node/int8_bits.test.ts does the same in the build with relaxed SIMD.
+TEST(Int8BitsTest, ResultsAreTheSameOnEveryMachine) {
+  EXPECT_EQ(HashRows(), kRowsHash);
+  EXPECT_EQ(HashLinears(), kLinearsHash);
+}
+
+}  // namespace
+}  // namespace peruse::testing
