@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { writeWhole } from '../../../web/dist/cache/write_file_node.js';
 import { checkSaveOptions } from '../../../web/dist/sources/save_plan.js';
 import { saveToDisk } from '../../../web/dist/sources/staged_folder_node.js';
 import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
@@ -127,4 +128,41 @@ test('a save to a directory handle that is interrupted leaves no model', async (
   await saveToHandle(directory(files), model('new'), { overwrite: true });
   expect([...files.values()].every((content) => content.startsWith('new'))).toBe(true);
   await expect(saveToHandle(directory(files), adapter())).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
+test('weights without a configuration, which an interrupted save leaves, are no model', async () => {
+  const folder = join(root, 'interrupted');
+  await saveToDisk(folder, model('old'));
+  await rm(join(folder, 'config.json'));
+  await saveToDisk(folder, model('new'));
+  for (const file of model('').keys()) expect(await read(folder, file)).toBe(`new ${file}`);
+  const spans = join(root, 'spans');
+  await saveToDisk(spans, new Map([['gliner_config.json', bytes('mine')]]));
+  await expect(saveToDisk(spans, model('new'))).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
+test('a save removes what killed saves of the same folder have left a day ago, and nothing else', async () => {
+  const place = await mkdtemp(join(root, 'left-'));
+  const folder = join(place, 'model');
+  const id = (digit: string) => `${digit.repeat(8)}-1111-4111-8111-111111111111`;
+  const [old, young] = [new Date(Date.now() - 25 * 3600_000), new Date()];
+  const leave = async (path: string, time: Date) => {
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, 'model.safetensors'), 'left');
+    await utimes(path, time, time);
+  };
+  await leave(join(place, `.model.${id('1')}.partial`), old);
+  await leave(join(place, `.model.${id('2')}.partial`), young);
+  await leave(join(place, `.model.other.${id('3')}.partial`), old);
+  await leave(join(place, '.model.mine.partial'), old);
+  await leave(join(folder, `.model.${id('4')}.partial`), old);
+  await writeFile(join(folder, `config.json.${id('5')}.partial`), 'left');
+  await utimes(join(folder, `config.json.${id('5')}.partial`), old, old);
+  await writeFile(join(place, '.model.saving'), `999999 ${hostname()}`); // the lock of a process that has ended
+  await saveToDisk(folder, model('new'));
+  await writeWhole(folder, 'config.json', 'new config.json');
+  expect((await readdir(place)).sort()).toEqual(
+    ['.model.mine.partial', `.model.${id('2')}.partial`, `.model.other.${id('3')}.partial`, 'model'].sort(),
+  );
+  expect((await readdir(folder)).sort()).toEqual(['1_Pooling', 'config.json', 'model.safetensors', 'tokenizer.json']);
 });

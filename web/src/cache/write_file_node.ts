@@ -2,7 +2,7 @@
 // name is replaced, and a link in its path throws.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeError, PeruseError, show } from '../errors.js';
 import { makeFolder } from './make_folder_node.js';
@@ -32,9 +32,34 @@ export async function writeWhole(folder: string, name: string, content: Uint8Arr
 }
 
 const kPartials = new Set<string>();
+const kDay = 24 * 3600 * 1000;
+const kUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const kSuffix = '.partial';
 
+/** Removes what this process has not completed, when a signal ends it. */
 export function removePartialFiles(): void {
-  for (const path of kPartials) rmSync(path, { force: true, recursive: true });
+  for (const path of kPartials) {
+    try {
+      rmSync(path, { force: true, recursive: true, maxRetries: 3 }); // a write that is running may add a file to the folder meanwhile
+    } catch {} // the other ones are removed nevertheless; a later write to this place finds this one
+  }
+}
+
+/** Removes what killed processes have left of `name` in the folder, if it is more than a day old. */
+export async function removeLeft(folder: string, name: string): Promise<void> {
+  const left = (await readdir(folder).catch(() => [])).filter(
+    (one) => one.startsWith(`${name}.`) && one.endsWith(kSuffix) && kUuid.test(one.slice(name.length + 1, -kSuffix.length)),
+  );
+  for (const path of left.map((one) => join(folder, one))) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found !== undefined && Date.now() - found.mtimeMs > kDay) await rm(path, { force: true, recursive: true }).catch(() => {});
+  }
+}
+
+/** Registers a temporary name for `name` in the folder, where nothing is left of earlier ones then. */
+export async function newPartial(folder: string, name: string): Promise<string> {
+  await removeLeft(folder, name);
+  return partial(join(folder, `${name}.${randomUUID()}${kSuffix}`));
 }
 
 /** Registers a file or folder that removePartialFiles() removes. Returns its path. */
@@ -60,7 +85,7 @@ export class NewFile {
     await refuseLinks(folder, dirname(name));
     const path = join(folder, name);
     await makeFolder(dirname(path));
-    const temporary = partial(join(dirname(path), `${basename(path)}.${randomUUID()}.partial`));
+    const temporary = await newPartial(dirname(path), basename(path));
     try {
       return new NewFile(await open(temporary, 'wx'), temporary, path);
     } catch (error) {

@@ -1,5 +1,6 @@
 // The order of a save: at every moment the folder holds one complete model, or none that can be loaded.
 import { PeruseError, show } from '../errors.js';
+import { kLabelConfig } from './label_models.js';
 import { kModelFiles, kWeightFiles } from './model_files.js';
 
 /** The files without which a folder is no model or adapter: removed first, and written last. */
@@ -28,10 +29,11 @@ export function checkSaveOptions(options: SaveOptions): SaveOptions {
   return { overwrite };
 }
 
-/** Throws if the folder holds a model. `present` lists the names in the folder. */
+/** Throws if the folder holds a model: weights without a configuration, which an interrupted save leaves, are none. `present` lists its names. */
 export function refuseModel(present: readonly string[], where: string): void {
-  const found = [...kMarks, ...kWeightFiles].filter((name) => present.includes(name));
-  if (found.length > 0) {
+  const configs = [...kMarks, kLabelConfig];
+  const found = [...configs, ...kWeightFiles].filter((name) => present.includes(name));
+  if (found.some((name) => configs.includes(name))) {
     throw new PeruseError(
       'invalid_argument',
       `${where} holds a model (${found.slice(0, 3).join(', ')}): name another folder, or set overwrite to true.`,

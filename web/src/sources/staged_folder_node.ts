@@ -1,10 +1,18 @@
 // Writes a model to a folder in Node. The files are complete in a temporary folder before any file of an older model goes.
-import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { lockFile } from '../cache/lock_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
-import { checkFolderName, notPartial, notWritten, partial, refuseLinks, writeWhole } from '../cache/write_file_node.js';
+import {
+  checkFolderName,
+  newPartial,
+  notPartial,
+  notWritten,
+  partial,
+  refuseLinks,
+  removeLeft,
+  writeWhole,
+} from '../cache/write_file_node.js';
 import { PeruseError } from '../errors.js';
 import { planSave, refuseModel, type SaveOptions } from './save_plan.js';
 import type { SourceSpec } from './source.js';
@@ -48,7 +56,8 @@ export async function writeStaged<T>(
       if (options.overwrite !== true) await refuseOccupied(folder);
       // A folder that exists may be a mounted disk, to which files of its parent folder can't be moved.
       const exists = (await namesIn(target)) !== undefined;
-      const staged = partial(join(exists ? target : dirname(target), `.${basename(target)}.${randomUUID()}.partial`));
+      if (exists) await removeLeft(dirname(target), `.${basename(target)}`); // from when it did not exist
+      const staged = await newPartial(exists ? target : dirname(target), `.${basename(target)}`);
       try {
         await mkdir(staged);
         const result = await write(staged);
