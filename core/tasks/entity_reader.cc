@@ -101,21 +101,19 @@ std::vector<EntityReader::Prompt> EntityReader::EmptyPrompts() const {
 }
 
 // Skips words without tokens. (In gliner they shift the results of following words.)
-Result<EntityReader::Words> EntityReader::ReadWords(std::string_view text) const {
-  const std::vector<text::Offset> found = SplitWords(text);
-  std::vector<std::string_view> slices;
-  for (const text::Offset& bytes : found) slices.push_back(Slice(text, bytes));
+Result<EntityReader::Words> EntityReader::ReadWords(const WordText& text) const {
+  const WordText split = text.words ? text : WordText(text.text, SplitWords(text.text));
+  const std::vector<text::Offset>& found = *split.words;
   text::EncodeOptions options;
   options.add_special_tokens = false;
   Words words;
-  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(slices, options));
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, EncodeText(tokenizer_, split, options));
   const text::Encoding& all = tokens[0];
   int32_t last = -1;
   for (size_t t = 0; t < all.size(); ++t) {
     if (all.word_ids[t] < 0) continue;
     words.ids.push_back(all.ids[t]);
-    const int32_t start = found[static_cast<size_t>(all.word_ids[t])].start;
-    words.offsets.push_back({start + all.offsets[t].start, start + all.offsets[t].end});
+    words.offsets.push_back(all.offsets[t]);
     if (all.word_ids[t] != last) {
       last = all.word_ids[t];
       words.bytes.push_back(found[static_cast<size_t>(last)]);
@@ -134,9 +132,11 @@ size_t EntityReader::WindowEnd(const Words& words, size_t first, size_t prompt_t
   return end;
 }
 
-Result<std::vector<Reading>> EntityReader::Read(size_t input, std::string_view text,
+Result<std::vector<Reading>> EntityReader::Read(size_t input, const WordText& text,
                                                 std::vector<text::Offset>* found) const {
   PERUSE_ASSIGN_OR_RETURN(Words words, ReadWords(text));
+  // Windows in which no span of the greatest width fits would not find all spans: such a model reads one window, as in gliner.
+  if (format().max_words < format().max_width) words.CutTo(static_cast<size_t>(format().max_words));
   std::vector<Reading> readings;
   for (const Prompt& prompt : prompts_) {
     const bool last_prompt = &prompt == &prompts_.back();

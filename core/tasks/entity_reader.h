@@ -10,6 +10,7 @@
 
 #include "core/tasks/label_reader.h"
 #include "core/tasks/task.h"
+#include "core/tasks/word_text.h"
 
 namespace peruse {
 
@@ -23,7 +24,7 @@ class EntityReader {
   void Collect(const Reading& reading, std::span<const float> vector) { reader_.Collect(reading, vector); }
   // Returns the windows of a text; a text without words has none. A window with too many pairs for one run becomes several readings.
   // found: byte ranges of the words. Errors: kTextTooLong if the labels leave no room.
-  Result<std::vector<Reading>> Read(size_t input, std::string_view text, std::vector<text::Offset>* found) const;
+  Result<std::vector<Reading>> Read(size_t input, const WordText& text, std::vector<text::Offset>* found) const;
 
   // Whether scores are those of spans; otherwise those of each word as the first, last or inner word of an entity.
   bool finds_spans() const { return format().max_width > 0; }
@@ -45,6 +46,11 @@ class EntityReader {
 
     int32_t begin(size_t word) const { return word == 0 ? 0 : ends[word - 1]; }
     int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
+    void CutTo(size_t count) {
+      if (count >= bytes.size()) return;
+      bytes.resize(count);
+      ends.resize(count);
+    }
   };
 
   const EntityInput& format() const { return *std::get_if<EntityInput>(&model_.config().label_input); }
@@ -52,7 +58,7 @@ class EntityReader {
   Result<std::vector<Prompt>> MakePrompts() const;
   // For a model that encodes labels separately: returns groups of labels without tokens.
   std::vector<Prompt> EmptyPrompts() const;
-  Result<Words> ReadWords(std::string_view text) const;
+  Result<Words> ReadWords(const WordText& text) const;
   size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
   // Adds the words [first, end) after a prompt.
   void AddWindow(Reading reading, const Words& words, const Prompt& prompt, size_t first, size_t end,

@@ -26,7 +26,7 @@ std::vector<float> Copy(const Matrix& matrix) { return {matrix.values.begin(), m
 
 }  // namespace
 
-Status SchemaTask::StartTexts(const std::vector<std::string>& texts, Schema schema, float threshold) {
+Status SchemaTask::StartTexts(const std::vector<WordText>& texts, Schema schema, float threshold) {
   if (!(threshold >= 0 && threshold <= 1)) return InvalidArgument("option threshold must be a number from 0 to 1");
   PERUSE_RETURN_IF_ERROR(CheckSchema(schema));
   PERUSE_RETURN_IF_ERROR(ReadMarkers());
@@ -36,7 +36,7 @@ Status SchemaTask::StartTexts(const std::vector<std::string>& texts, Schema sche
   finds_spans_ = !std::all_of(schema_.begin(), schema_.end(), IsClassification);
   texts_.resize(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (SplitSchemaText(texts[i]).empty()) {
+    if (texts[i].words ? texts[i].words->empty() : SplitSchemaText(texts[i].text).empty()) {
       PERUSE_RETURN_IF_ERROR(Found(i, {}));
       continue;
     }
@@ -65,7 +65,7 @@ Status SchemaTask::ReadMarkers() const {
   return OkStatus();
 }
 
-Result<std::vector<Reading>> SchemaTask::Read(size_t input, std::string_view text) {
+Result<std::vector<Reading>> SchemaTask::Read(size_t input, const WordText& text) {
   PERUSE_ASSIGN_OR_RETURN(const Tokens tokens, Tokenize(input, text));
   const size_t words = tokens.text_rows.size();
   if (words == 0) {
@@ -89,10 +89,13 @@ Result<std::vector<Reading>> SchemaTask::Read(size_t input, std::string_view tex
   return readings;
 }
 
-Result<SchemaTask::Tokens> SchemaTask::Tokenize(size_t input, std::string_view text) {
+Result<SchemaTask::Tokens> SchemaTask::Tokenize(size_t input, const WordText& whole) {
+  const std::string_view text = whole.text;
+  const bool ends = text.find_last_of(".!?") + 1 == text.size();
   // gliner2 splits the text together with the "." that it adds, so an address at the end contains the ".".
-  const std::string sentence = std::string(text) + (text.find_last_of(".!?") + 1 == text.size() ? "" : ".");
-  std::vector<text::Offset> found = SplitSchemaText(sentence);
+  const std::string sentence = std::string(text) + (ends ? "" : ".");
+  std::vector<text::Offset> found = whole.words ? *whole.words : SplitSchemaText(sentence);
+  if (whole.words && !ends) found.push_back({static_cast<int32_t>(text.size()), static_cast<int32_t>(sentence.size())});
   std::vector<std::string> lowered;
   for (text::Offset& bytes : found) {
     lowered.push_back(Lowered(Slice(sentence, bytes)));

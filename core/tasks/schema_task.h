@@ -10,6 +10,7 @@
 
 #include "core/tasks/schema.h"
 #include "core/tasks/task.h"
+#include "core/tasks/word_text.h"
 
 namespace peruse {
 
@@ -32,8 +33,8 @@ class SchemaTask : public Task {
 
   explicit SchemaTask(const TaskContext& context) : Task(context) {}
 
-  // Reads `texts`, which must outlive the task. `threshold` is that of fields without their own. Blank texts give no parts.
-  Status StartTexts(const std::vector<std::string>& texts, Schema schema, float threshold);
+  // Reads `texts`. `threshold` is that of fields without their own. Blank texts give no parts.
+  Status StartTexts(const std::vector<WordText>& texts, Schema schema, float threshold);
   virtual Status Found(size_t input, std::vector<FoundPart> parts) = 0;
 
   const Schema& schema() const { return schema_; }
@@ -75,8 +76,8 @@ class SchemaTask : public Task {
   };
 
   Status ReadMarkers() const;
-  Result<std::vector<Reading>> Read(size_t input, std::string_view text);
-  Result<Tokens> Tokenize(size_t input, std::string_view text);
+  Result<std::vector<Reading>> Read(size_t input, const WordText& text);
+  Result<Tokens> Tokenize(size_t input, const WordText& text);
   // Returns the end of the window that begins with word `first` of the text.
   size_t WindowEnd(const Tokens& tokens, size_t first) const;
   Reading WindowOf(size_t input, const Tokens& tokens, size_t first, size_t end) const;

@@ -19,7 +19,7 @@ Status SchemaEntities::Start() {
 }
 
 Status SchemaEntities::Found(size_t input, std::vector<FoundPart> parts) {
-  const std::string_view text = request.inputs[input];
+  const std::string_view text = request.inputs[input].text;
   std::vector<EntityCandidate> candidates;
   if (!parts.empty() && !parts[0].occurrences.empty()) {
     const std::vector<FoundField>& fields = parts[0].occurrences[0];
@@ -47,7 +47,7 @@ Status SchemaLabels::Start() {
   for (const std::string& label : request.candidate_labels) part.fields.push_back({.name = label});
   if (part.fields.empty()) return InvalidArgument("option candidate_labels must name at least one label");
   part.multi_label = request.multi_label;
-  return StartTexts(request.inputs, {std::move(part)}, 0);
+  return StartTexts({request.inputs.begin(), request.inputs.end()}, {std::move(part)}, 0);
 }
 
 Status SchemaLabels::Found(size_t input, std::vector<FoundPart> parts) {

@@ -49,7 +49,7 @@ Status StructuredExtraction::Start() { return StartTexts(request.inputs, request
 Status StructuredExtraction::Found(size_t input, std::vector<FoundPart> parts) {
   if (parts.empty()) return NoText(input);
   Extraction result;
-  Utf8IndexConverter index(request.inputs[input]);
+  Utf8IndexConverter index(request.inputs[input].text);
   for (size_t i = 0; i < parts.size(); ++i) result.parts.push_back(Extract(input, schema()[i], parts[i], index));
   Give(input, std::move(result));
   return OkStatus();
@@ -95,7 +95,7 @@ ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& fi
     if (std::none_of(kept.begin(), kept.end(), overlaps)) kept.push_back(span);
     if (!list) break;
   }
-  const std::string_view text = request.inputs[input];
+  const std::string_view text = request.inputs[input].text;
   for (const Span& span : kept) {
     const text::Offset bytes = BytesOf(input, span);
     if (bytes.start == bytes.end) continue;

@@ -10,7 +10,7 @@
 namespace peruse {
 
 struct ExtractionRequest {
-  std::vector<std::string> inputs;
+  std::vector<WordText> inputs;
   Schema schema;
   float threshold = 0.5f;  // minimum probability of a field without its own, inclusive
 };

@@ -79,7 +79,7 @@ Status TokenClassification::Start() {
     return InvalidArgument("option max_length is the length of windows, which need the option stride");
   }
   for (size_t i = 0; i < request.inputs.size(); ++i) {
-    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(request.inputs[i], options));
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, EncodeText(tokenizer_, request.inputs[i], options));
     PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
     // A tokenizer that truncates on the left returns the last window of the text first.
     if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());
@@ -89,7 +89,7 @@ Status TokenClassification::Start() {
 }
 
 Status TokenClassification::Collect(const Reading& reading, size_t text) {
-  const std::string_view all = request.inputs[reading.input];
+  const std::string_view all = request.inputs[reading.input].text;
   const Aggregation strategy = request.aggregation_strategy;
   const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get(kLogits, text));
   std::vector<Entity> entities;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/tasks/task.h"
+#include "core/tasks/word_text.h"
 
 namespace peruse {
 
@@ -17,7 +18,7 @@ namespace peruse {
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
 
 struct TokenClassificationRequest {
-  std::vector<std::string> inputs;
+  std::vector<WordText> inputs;
   Aggregation aggregation_strategy = Aggregation::kNone;
   std::vector<std::string> ignore_labels = {"O"};  // labels to omit
   // If an ignored label's probability is below this value, the best other label replaces it. A higher value finds more entities, but more

@@ -70,7 +70,7 @@ Result<int32_t> EntailmentOf(const ModelConfig& config) {
   return Unsupported(
       "zero-shot-classification needs a model of natural-language inference, with an entailment and a contradiction "
       "label; this one has " +
-      names);
+      names + (several ? ". If it is one, name its labels with the load option id2label" : ""));
 }
 
 Result<std::vector<std::string>> ZeroShotClassification::Hypotheses() const {

@@ -39,7 +39,7 @@ Status ZeroShotTokenClassification::Collect(const Reading& reading, size_t text)
   }
   if (!reading.last) return OkStatus();
 
-  const std::string_view all = request.inputs[reading.input];
+  const std::string_view all = request.inputs[reading.input].text;
   const std::vector<text::Offset>& words = words_[reading.input];
   Utf8IndexConverter index(all);
   std::vector<LabelledSpan> entities;

@@ -9,11 +9,12 @@
 #include "core/tasks/entity_decoding.h"
 #include "core/tasks/entity_reader.h"
 #include "core/tasks/task.h"
+#include "core/tasks/word_text.h"
 
 namespace peruse {
 
 struct ZeroShotEntityRequest {
-  std::vector<std::string> inputs;
+  std::vector<WordText> inputs;
   std::vector<std::string> labels;
   float threshold = 0.5f;    // minimum probability, exclusive
   bool flat_ner = true;      // whether entities must not overlap; otherwise one may contain another

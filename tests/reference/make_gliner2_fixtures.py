@@ -18,7 +18,7 @@ import torch
 from gliner2.configuration import ExtractorConfig
 from gliner2.inference.schema import Schema
 from gliner2.inference.engine import SpanExtractor
-from gliner2.processing.word_splitter import WhitespaceTokenSplitter
+from gliner2.processing.word_splitter import CharLevelSplitter, WhitespaceTokenSplitter
 from gliner2.processor import SchemaTransformer
 from transformers import AutoConfig, PreTrainedTokenizerFast
 
@@ -260,6 +260,8 @@ def write_words(out_dir):
     items = [{"text": text, "words": [[len(text[:start].encode()), len(text[:end].encode()), word]
                                       for word, start, end in WhitespaceTokenSplitter()(text)]} for text in TEXTS + WORDS]
     (out_dir / "words.json").write_text(json.dumps(items, ensure_ascii=False) + "\n")
+    by_character = [{"text": text, "words": [word for word, _, _ in CharLevelSplitter()(text, lower=False)]} for text in TEXTS + WORDS]
+    (out_dir / "char_words.json").write_text(json.dumps(by_character, ensure_ascii=False) + "\n")
 
 
 def main():

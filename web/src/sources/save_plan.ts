@@ -29,7 +29,7 @@ export function checkSaveOptions(options: SaveOptions): SaveOptions {
   return { overwrite };
 }
 
-/** Throws if the folder holds a model: weights without a configuration, which an interrupted save leaves, are none. `present` lists its names. */
+/** Throws if the folder holds a model. Weights without a configuration, which an interrupted save leaves, do not count. `present` lists its names. */
 export function refuseModel(present: readonly string[], where: string): void {
   const configs = [...kMarks, kLabelConfig];
   const found = [...configs, ...kWeightFiles].filter((name) => present.includes(name));

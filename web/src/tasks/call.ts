@@ -20,7 +20,7 @@ export interface CallOptions extends Given<typeof kCallOptions> {}
 /** The type of options if the caller passes none. */
 export type NoOptions = Record<never, never>;
 
-export type EngineInput = Record<string, string | readonly string[]>;
+export type EngineInput = Record<string, string | readonly string[] | readonly number[]>;
 
 /** Runs inputs through the engine, with options for it and those of the call. Returns one result for each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, call: CallOptions) => Promise<unknown[]>;
@@ -48,6 +48,12 @@ export function engineOptions(task: string, known: object, options: object): Rec
   return checkedOptions(task, { ...known, head_mask: true }, options);
 }
 
+/** Options of transformers that Peruse does not have, and why. */
+const kUnneeded: Record<string, string> = {
+  max_question_len: ' (transformers itself ignores it with fast tokenizers; a question without room for the context throws text_too_long)',
+  delimiter: " (words are joined by a space; start and end are indices of words.join(' '))",
+};
+
 /** Checks the names of options that the engine does not receive. */
 export function checkedOptions(task: string, known: object, options: object): Record<string, unknown> {
   if (typeof options !== 'object' || options === null) {
@@ -60,7 +66,8 @@ export function checkedOptions(task: string, known: object, options: object): Re
       const owners = [...kOptionsByTask].filter(([, names]) => Object.hasOwn(names, name)).map(([owner]) => owner);
       const owned = owners.length === 0 ? '' : `, which is an option of ${owners.join(', ')}`;
       const names = Object.keys(known).join(', ') || 'none';
-      throw new PeruseError('invalid_argument', `${task} has no option ${show(name)}${owned}; it has ${names}.`);
+      const reason = Object.hasOwn(kUnneeded, name) ? kUnneeded[name] : '';
+      throw new PeruseError('invalid_argument', `${task} has no option ${show(name)}${owned}${reason}; it has ${names}.`);
     }
     given[name] = plain(name, value);
   }

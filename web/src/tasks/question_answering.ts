@@ -21,7 +21,17 @@ const kOptions = callOptions(kTask, {
   }),
   /** Extend answers to whole words. Default true. */
   align_to_words: option({ kind: 'boolean', default: true }),
+  /** transformers' name of `stride`. */
+  doc_stride: option({ kind: 'number' }),
+  /** transformers' name of `max_length`. */
+  max_seq_len: option({ kind: 'number' }),
 });
+
+/** transformers' names of options. */
+const kOtherNames = [
+  ['doc_stride', 'stride'],
+  ['max_seq_len', 'max_length'],
+] as const;
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions, Given<typeof kOptions> {}
@@ -64,7 +74,11 @@ export interface QuestionAnsweringCall {
 
 function createCall(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
-    const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    const settings: Record<string, unknown> = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    for (const [other, name] of kOtherNames) {
+      if (other in settings) settings[name] ??= settings[other];
+      delete settings[other];
+    }
     const inputs = questionInputs(question, context);
     const results = (await run(inputs, settings, options)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));

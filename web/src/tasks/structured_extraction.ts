@@ -1,13 +1,15 @@
 // structured-extraction: fills in a schema from a text, with a GLiNER2 model.
 
 import { type Given, option } from '../options.js';
-import { asList, type CallOptions, callOptions, checkString, engineOptions, type OneOrMany, plain, type Run } from './call.js';
+import { type CallOptions, callOptions, engineOptions, type OneOrMany, plain, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
+import { kWordsOption, wordInputs } from './word_inputs.js';
 
 const kTask = 'structured-extraction';
 const kOptions = callOptions(kTask, {
   /** Minimum confidence of values, inclusive; a field's own threshold wins. Default 0.5. */
   threshold: option({ kind: 'number', default: 0.5 }),
+  ...kWordsOption,
 });
 
 /** Options of structured extraction. */
@@ -115,10 +117,10 @@ const kLevels = 6;
 
 function createCall(run: Run): StructuredExtractionCall {
   const call = async (texts: unknown, schema: unknown, options: StructuredExtractionOptions = {}) => {
-    const settings = { ...engineOptions(kTask, kOptions, options), schema: plain('schema', schema, kLevels) };
-    const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
+    const { inputs, isList, rest } = wordInputs(kOptions, texts, options);
+    const settings = { ...engineOptions(kTask, kOptions, rest), schema: plain('schema', schema, kLevels) };
     const results = await run(inputs, settings, options);
-    return Array.isArray(texts) ? results : results[0];
+    return isList ? results : results[0];
   };
   return call as StructuredExtractionCall;
 }

@@ -1,6 +1,7 @@
 import { type Given, option } from '../options.js';
-import { type CallOptions, callOptions, type NoOptions, type OneOrMany, type Run, textsCall } from './call.js';
+import { type CallOptions, callOptions, engineOptions, type NoOptions, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
+import { kSplitWordsOption, type OneOrManyTexts, type WordPlace, wordInputs } from './word_inputs.js';
 
 const kTask = 'token-classification';
 const kOptions = callOptions(kTask, {
@@ -23,15 +24,16 @@ const kOptions = callOptions(kTask, {
     default: "the model's",
     flag: { help: "with --stride: number of tokens in a window (the model's limit)" },
   }),
+  ...kSplitWordsOption,
 });
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions, Given<typeof kOptions> {}
 
-interface Labelled {
+interface Labelled extends WordPlace {
   score: number;
   word: string;
-  /** UTF-16 indices into the caller's text. */
+  /** UTF-16 indices into the caller's text, or into its words with a space between them. */
   start: number;
   end: number;
 }
@@ -55,15 +57,23 @@ export type TokenClassificationOutput<O> = EntityOf<O extends { aggregation_stra
 
 /** The call of token classification. */
 export interface TokenClassificationCall {
-  /** Returns the labelled tokens or, with `aggregation_strategy`, entities of a text: `tag(text)`, or a list for each of several texts. */
-  <I extends string | readonly string[], const O extends TokenClassificationOptions = NoOptions>(
+  /**
+   * Returns the labelled tokens or, with `aggregation_strategy`, entities of a text: `tag(text)`, or a list for each of several texts. With
+   * `is_split_into_words`, each text is a list of words.
+   */
+  <I extends string | readonly string[] | readonly (readonly string[])[], const O extends TokenClassificationOptions = NoOptions>(
     texts: I,
     options?: O,
-  ): Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
+  ): Promise<OneOrManyTexts<I, O, TokenClassificationOutput<O>>>;
 }
 
 function createCall(run: Run): TokenClassificationCall {
-  return textsCall(kTask, kOptions, run) as TokenClassificationCall;
+  const call = async (texts: unknown, options: TokenClassificationOptions = {}) => {
+    const { inputs, isList, rest, place } = wordInputs(kOptions, texts, options);
+    const results = place(await run(inputs, engineOptions(kTask, kOptions, rest), options));
+    return isList ? results : results[0];
+  };
+  return call as TokenClassificationCall;
 }
 
 /** The task. */
