@@ -10,8 +10,10 @@ import { buildSite, bytesOf } from './site.mjs';
 const kElsewhere = ['peruse', 'models', 'preview.png', '404.html', '.nojekyll'];
 
 export async function buildPackagedDemo() {
-  // The package has the guides as Markdown.
-  const site = await buildSite({ folder: join(root, 'build/packaged-site'), pages: { docs: 'none' } });
+  // The package has the guides as Markdown, which serve-demo serves.
+  const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const pages = { docs: 'markdown', source: repository?.url?.replace(/^git\+|\.git$/g, '') };
+  const site = await buildSite({ folder: join(root, 'build/packaged-site'), pages });
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
   cpSync(site, demo, { recursive: true, filter: (path) => !kElsewhere.includes(relative(site, path).split(sep)[0]) });

@@ -27,7 +27,7 @@ const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact'
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
  * that exist. `models`: a folder; by default quantised copies. `packed`: adds compressed weights, because most hosts send weights as they
- * are. `pages`: options of writePages; `pages.docs`: 'pages' (default) adds the documentation, 'link' only links to docs/, 'none' does neither.
+ * are. `pages`: options of writePages; `pages.docs`: 'pages' (default) adds the documentation, 'link' only links to docs/, 'markdown' to docs/README.md.
  */
 export async function buildSite({ folder = siteFolder, variants = kVariants, models, packed = false, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');

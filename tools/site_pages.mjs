@@ -8,29 +8,22 @@ const kTagger = 'peruse-tagger-convbert-tiny';
 const kSorter = 'peruse-zero-shot-deberta-tiny';
 const kReader = 'peruse-reader-deberta-tiny';
 
-/** Figures on the page, each as the row and column of a table in a model's card. */
-const kFigures = {
-  names: [kTagger, 'wikigold test half A', 'recall'],
-  intents: [kSorter, 'Snips: new', 'this model'],
-  questions: [kReader, 'SQuAD v1.1 dev half A', 'exact match'],
-};
 const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': kReader };
 
 /**
  * `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm.
  * `packed`: bytes of the weights before compression, by model folder, if the site has them compressed.
- * `docs`: 'none' leaves out the link to docs/.
+ * `docs`: 'markdown' links to the guides as Markdown, everything else to their pages.
  */
 export function writePages(site, { url, source, published, packed = {}, docs = 'pages' } = {}) {
   const models = join(site, 'models');
   const figures = {
-    ...Object.fromEntries(Object.entries(kFigures).map(([name, place]) => [name, String(Math.round(figureOf(...place)))])),
     ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
     packed: JSON.stringify(packed).replaceAll('"', '&quot;'),
     icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
-    links: linksOf(source, published, docs !== 'none'),
+    links: linksOf(source, published, docs === 'markdown' ? 'README.md' : 'index.html'),
   };
   const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);
   writeFileSync(join(site, 'index.html'), page);
@@ -49,31 +42,15 @@ function filledIn(text, values) {
   });
 }
 
-export function figureOf(model, row, column) {
-  const card = readFileSync(join(root, 'models', model, 'README.md'), 'utf8');
-  const cellsOf = (line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-  const lines = card.split('\n');
-  const at = lines.findIndex((line) => line.startsWith('|') && cellsOf(line)[0] === row);
-  const head = lines.slice(0, Math.max(at, 0)).findLastIndex((line) => /^\| *-/.test(line)) - 1;
-  const value = Number(cellsOf(lines[at] ?? '')[cellsOf(lines[head] ?? '').indexOf(column)]);
-  if (!Number.isFinite(value))
-    throw new Error(`models/${model}/README.md has no number for "${row}" under "${column}", which the demo page says`);
-  return value;
-}
-
 function megabytes(file) {
   return `${(statSync(file).size / 1e6).toFixed(1)}\u00a0MB`;
 }
 
 function linksOf(source, published, docs) {
   const links = [
-    ...(docs ? ['<a href="./docs/index.html">Documentation</a>'] : []),
+    `<a href="./docs/${docs}">Documentation</a>`,
     ...(source === undefined ? [] : [`<a href="${source}">Source</a>`]),
     ...(published ? ['<a href="https://www.npmjs.com/package/peruse">npm</a>'] : []),
   ];
-  return links.length === 0 ? '' : `<nav class="links" aria-label="Elsewhere">${links.join(' \u00b7 ')}</nav>`;
+  return `<nav class="links" aria-label="Elsewhere">${links.join(' \u00b7 ')}</nav>`;
 }

@@ -2,7 +2,7 @@
 import { type Answer, type Pipeline, pipeline } from '../peruse/peruse.js';
 import { kReader } from './bundled.js';
 import { readerModels } from './curated.js';
-import { find, make, makeButton } from './dom.js';
+import { find, make, makeButton, withDirection } from './dom.js';
 import { type DocumentExample, documents } from './examples.js';
 import { percent } from './format.js';
 import { answerStep } from './inside/answer_step.js';
@@ -60,7 +60,9 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
       const declines = best?.answer === '';
       const found = declines ? [] : passagesOf(context, answers);
       passageList.replaceChildren(
-        ...found.map(({ text: sentence, span }) => make('li', '', make('blockquote', '', ...markedText(sentence, [span], plainMark)))),
+        ...found.map(({ text: sentence, span }) =>
+          make('li', '', withDirection(make('blockquote', 'limited', ...markedText(sentence, [span], plainMark)))),
+        ),
       );
       list.replaceChildren(...buttons.map((button) => make('li', '', button)));
       whole.replaceChildren(context);
@@ -70,7 +72,8 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
         ? { input: { text, text_pair: home.text }, focus: Math.max(0, (best?.start ?? 0) - home.start) }
         : { input: asked, focus: best?.start ?? 0 };
       if (!best) return ['No answer was found in the document.'];
-      if (declines) return summary('Not in the text', percent(best.score));
+      const [nearest] = answers;
+      if (declines) return nearest ? summary('Not in the text.', 'Nearest: ', make('em', '', nearest.answer)) : summary('Not in the text.');
       choose(best);
       return summary(best.answer, percent(best.score));
     },
@@ -84,5 +87,5 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
 }
 
 function candidate({ answer, score }: Answer): Node[] {
-  return [make('span', 'label', answer), make('span', 'score', percent(score))];
+  return [withDirection(make('span', 'label', answer)), make('span', 'score', percent(score))];
 }

@@ -1,4 +1,4 @@
-import { make } from './dom.js';
+import { make, withDirection } from './dom.js';
 import { percent } from './format.js';
 
 export function bars(labels: readonly { label: string; score: number }[]): HTMLElement[] {
@@ -7,6 +7,6 @@ export function bars(labels: readonly { label: string; score: number }[]): HTMLE
     fill.style.setProperty('--score', String(score));
     const track = make('span', 'track', fill);
     track.setAttribute('aria-hidden', 'true');
-    return make('li', '', make('span', 'label', label), track, make('span', 'score', percent(score)));
+    return make('li', '', withDirection(make('span', 'label', label)), track, make('span', 'score', percent(score)));
   });
 }

@@ -23,6 +23,20 @@ export function makeButton(content: (Node | string)[], onClick: () => void): HTM
   return button;
 }
 
+/** For text of the visitor's, which may be in a script that is written from right to left. */
+export function withDirection<E extends HTMLElement>(element: E): E {
+  element.dir = 'auto';
+  return element;
+}
+
+/** Lets the keyboard scroll those results below `root` that are longer than their limit of height. */
+export function letScroll(root: ParentNode): void {
+  for (const element of root.querySelectorAll<HTMLElement>('.limited')) {
+    if (element.scrollHeight > element.clientHeight) element.tabIndex = 0;
+    else element.removeAttribute('tabindex');
+  }
+}
+
 const kLeastSeen = 240; // Pixels of an element that must be visible.
 
 /** Scrolls to the element unless its start is on the screen. */

@@ -47,6 +47,15 @@ function hasCode(error: unknown, ...codes: ErrorCode[]): boolean {
 const kNoDemoModels =
   'This copy of the page has no demo models. Install the package peruse-demo and start the page again, or choose a model below.';
 
+/** Why another model could not take the place of the loaded one. */
+export function describeFailedChange(error: unknown): Node[] {
+  if (isAborted(error)) return [make('p', '', 'Cancelled: the model that you had stays.')];
+  const [said, cause] = describeFailure(error);
+  const isAway = hasCode(error, 'network', 'offline');
+  const sentence = isAway ? 'That model cannot be reached now: ' : `${said?.textContent} Until then, `;
+  return [make('p', '', `${sentence}the model that you had stays.`), ...(cause ? [cause] : [])];
+}
+
 export function describeFailure(error: unknown): Node[] {
   const code = error instanceof PeruseError ? error.code : 'internal';
   const words = error instanceof Error ? error.message : String(error);

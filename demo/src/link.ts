@@ -22,10 +22,13 @@ export function panelInAddress(): string {
   return location.hash.slice(1).split('?')[0] ?? '';
 }
 
-/** Fills the form from the address. Returns whether the address had values. */
+let filledFrom = '';
+
+/** Fills the form from the address, once for each address, because the back button may return to it after edits. Returns whether it did. */
 export function fillFromAddress(panel: HTMLElement): boolean {
   const [id, query] = location.hash.slice(1).split('?');
-  if (id !== panel.id || !query) return false;
+  if (id !== panel.id || !query || location.hash === filledFrom) return false;
+  filledFrom = location.hash;
   const values = new URLSearchParams(query);
   for (const field of fieldsOf(panel)) {
     const value = values.get(field.name);

@@ -89,6 +89,14 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     return model;
   }
 
+  /** Loads another model in place of the loaded one, which stays until then, or if the load fails. Returns the former model. */
+  async replace(settings: Settings, onBytes: (bytes: Bytes) => void): Promise<Model | undefined> {
+    this.cancel();
+    const former = this.model_;
+    await counted(this.loadModel(settings, onBytes));
+    return former;
+  }
+
   cancel(): void {
     this.controller_.abort();
   }

@@ -33,6 +33,7 @@ export class ModelPicker {
   private choice_: Chosen | undefined;
   private looking_ = new AbortController();
   private source_: Source | undefined;
+  private confirmed_: (() => void) | undefined;
 
   /** Calls `onChange` after each change of the choice, and `onText` with a text that was dropped on the page. */
   constructor(
@@ -155,6 +156,21 @@ export class ModelPicker {
     this.address_.value = id;
     this.openDrawer();
     this.chooseModel();
+  }
+
+  /** The chosen model is loaded: a later choice that fails returns to it. */
+  confirm(): void {
+    const [model, address, device, dtype] = [this.model_.value, this.address_.value, this.device_.value, this.dtype_.value];
+    const [files, choice] = [this.files_, this.choice_];
+    this.confirmed_ = () => {
+      [this.model_.value, this.address_.value, this.device_.value, this.dtype_.value] = [model, address, device, dtype];
+      [this.files_, this.choice_] = [files, choice];
+      this.takeModel();
+    };
+  }
+
+  revert(): void {
+    this.confirmed_?.();
   }
 
   askForModel(): void {

@@ -30,6 +30,8 @@ export class Proof {
   private readonly seen_: Request[] = [];
   private readonly progress_ = new Map<string, number>();
   private readonly dare_: HTMLElement;
+  private readonly nothing_: HTMLElement;
+  private readonly what_: HTMLElement;
   private whileOnline_: string;
   private readyAt_ = Infinity;
   private sayFirst_: () => void = () => {};
@@ -44,6 +46,8 @@ export class Proof {
     this.last_ = find(strip, '.last', HTMLElement);
     this.connection_ = find(strip, '.connection', HTMLElement);
     this.dare_ = find(strip, '.dare', HTMLElement);
+    this.nothing_ = find(strip, '.nothing', HTMLElement);
+    this.what_ = find(strip, '.what', HTMLElement);
     this.whileOnline_ = this.dare_.textContent ?? '';
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
@@ -74,7 +78,7 @@ export class Proof {
   }
 
   dare(): void {
-    this.whileOnline_ = 'Turn off your network and try again.';
+    this.whileOnline_ = 'Go offline: it keeps working.';
     this.showConnection();
   }
 
@@ -92,6 +96,8 @@ export class Proof {
     const since = countOnce(this.seen_.filter(({ at }) => at > this.readyAt_));
     const progress = [...this.progress_.values()].reduce((sum, loaded) => sum + loaded, 0);
     this.since_.textContent = String(since);
+    this.what_.textContent = since === 1 ? 'request' : 'requests';
+    this.nothing_.hidden = since > 0;
     this.bytes_.textContent = `${bytes(bytesOf(this.seen_) + progress)} in ${count(countOnce(this.seen_), 'file')}`;
   }
 

@@ -13,7 +13,7 @@ import { kMultilingualTagger, kTagger } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
-import { find, make, makeButton } from './dom.js';
+import { find, make, makeButton, withDirection } from './dom.js';
 import { messages } from './examples.js';
 import { percent } from './format.js';
 import { hidingStep } from './inside/inside.js';
@@ -58,7 +58,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   };
   const row = (entity: RedactedEntity) => {
     const { text: words, placeholder, type, score } = entity;
-    const item = make('li', '', make('span', 'label', words), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
+    const item = make('li', '', withDirection(make('span', 'label', words)), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
     item.append(make('span', 'score', score === 1 ? 'a rule' : percent(score)));
     if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
     return item;
@@ -165,5 +165,5 @@ function chip(type: string, words: string, title: string, entity?: RedactedEntit
   const isInDoubt = entity !== undefined && isUnsure(entity);
   const mark = make('mark', `entity hue-${kHues[type.toUpperCase()] ?? kOtherHue}${isInDoubt ? ' unsure' : ''}`, words);
   mark.title = isInDoubt ? `${title}, uncertain` : title;
-  return mark;
+  return withDirection(mark); // Isolated from the text around: a placeholder's brackets and number keep their order.
 }

@@ -1,6 +1,6 @@
 import { type RedactedEntity, restore } from '../peruse/peruse.js';
 import { copyOnClick } from './copy.js';
-import { find } from './dom.js';
+import { find, letScroll } from './dom.js';
 
 export interface PutBack {
   readonly placeholder: string;
@@ -22,13 +22,13 @@ export class RoundTrip {
 
   /** `mark` makes the element that replaces a placeholder. */
   constructor(
-    box: HTMLElement,
+    private readonly box_: HTMLElement,
     private readonly mark_: (back: PutBack) => Node,
   ) {
-    this.answer_ = find(box, 'textarea', HTMLTextAreaElement);
-    this.restored_ = find(box, '.restored', HTMLElement);
-    this.said_ = find(box, '.unrestored', HTMLElement);
-    this.copy_ = find(box, '.copy-restored', HTMLButtonElement);
+    this.answer_ = find(box_, 'textarea', HTMLTextAreaElement);
+    this.restored_ = find(box_, '.restored', HTMLElement);
+    this.said_ = find(box_, '.unrestored', HTMLElement);
+    this.copy_ = find(box_, '.copy-restored', HTMLButtonElement);
     this.answer_.addEventListener('input', (event) => {
       event.stopPropagation(); // Input in this field must not start a call of the model.
       this.show();
@@ -63,6 +63,7 @@ export class RoundTrip {
       ...text.split(kSign).map((part, index) => (index % 2 === 0 ? part : this.markOf(placeholders[Number(part)]!))),
     );
     this.restored_.hidden = this.copy_.hidden = answer.trim() === '';
+    letScroll(this.box_);
     this.said_.textContent = unrestored.length > 0 ? `${unrestored.join(', ')}: the message has nothing for that.` : '';
   }
 

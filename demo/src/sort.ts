@@ -3,7 +3,7 @@ import { type LabelScore, PeruseError, type Pipeline, pipeline, type Source } fr
 import { bars } from './bars.js';
 import { kOpinions, kSorter } from './bundled.js';
 import { sorterModels } from './curated.js';
-import { find, make, makeButton } from './dom.js';
+import { find, make, makeButton, withDirection } from './dom.js';
 import { lines as examples, type LinesExample } from './examples.js';
 import { count, percent } from './format.js';
 import { hidingStep } from './inside/inside.js';
@@ -23,6 +23,13 @@ const kTrainedOptions = { top_k: null, ...kWindows } as const;
 const kSure = 0.65;
 
 type Sorter = Pipeline<'zero-shot-classification'> | Pipeline<'text-classification'>;
+
+/** Labels of models for opinions, in the page's words. */
+const kWords: Readonly<Record<string, string>> = { POSITIVE: 'Praise', NEGATIVE: 'Complaint' };
+
+function inWords(label: string): string {
+  return kWords[label] ?? label;
+}
 
 interface Sorted {
   readonly line: string;
@@ -56,7 +63,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
     for (const field of panel.querySelectorAll<HTMLElement>('.fields .of-labels')) field.hidden = trained;
     ownLabels.hidden = !trained;
     ownLabels.textContent =
-      names.length > 0 ? `This model has labels of its own: ${names.join(', ')}.` : 'This model has labels of its own.';
+      names.length > 0 ? `This model has labels of its own: ${names.map(inWords).join(', ')}.` : 'This model has labels of its own.';
   };
   const labelled = async (sorter: Sorter, texts: readonly string[], options: object): Promise<Sorted[]> => {
     if (takesLabels(sorter)) {
@@ -102,16 +109,18 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       if (isTrained) showKind(true, order);
       const hues = new Map(order.map((name, index) => [name, index % kHues]));
       const choose = (chosen: Sorted) => {
-        list.replaceChildren(...bars(chosen.labels));
+        list.replaceChildren(...bars(chosen.labels.map(({ label, score }) => ({ label: inWords(label), score }))));
         const best = chosen.labels[0]?.label ?? '';
         looked = isTrained ? chosen.line : { text: chosen.line, text_pair: sentenceOf(best) };
         for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(results[index] === chosen));
       };
       const buttons = results.map((result) => {
         const [best] = result.labels;
-        const tag = make('mark', `entity hue-${hues.get(best?.label ?? '') ?? 0}`, best?.label ?? '');
+        const tag = make('mark', `entity hue-${hues.get(best?.label ?? '') ?? 0}`, inWords(best?.label ?? ''));
         const score = make('span', 'score', percent(best?.score ?? 0));
-        return makeButton([make('span', 'label', result.line), make('span', 'tag', tag, ' ', score)], () => choose(result));
+        return makeButton([withDirection(make('span', 'label', result.line)), make('span', 'tag', withDirection(tag), ' ', score)], () =>
+          choose(result),
+        );
       });
       sorted.replaceChildren(...buttons.map((button) => make('li', '', button)));
       sorted.hidden = results.length < 2;
@@ -122,7 +131,8 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       choose(first);
       if (results.length === 1) {
         const isSure = !isTrained || first.labels.length !== 2 || best.score >= kSure;
-        return isSure ? summary(best.label, percent(best.score)) : summary('Not sure', `(${best.label}, ${percent(best.score)})`);
+        const word = inWords(best.label);
+        return isSure ? summary(word, percent(best.score)) : summary('Not sure', `(${word}, ${percent(best.score)})`);
       }
       return summary(
         count(results.length, 'line'),
@@ -137,7 +147,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       const { words } = takesLabels(sorter)
         ? await sorter.explain(result.line, labels.value, { ...optionsNow(), ...options })
         : await sorter.explain(result.line, { ...kWindows, ...options });
-      if (!signal.aborted) influence.replaceChildren(...wordScores(result.line, words, label));
+      if (!signal.aborted) influence.replaceChildren(...wordScores(result.line, words, inWords(label)));
     },
     inside: () => ({ input: looked }),
     lastStep: async (sorter) => {
@@ -146,7 +156,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
         : 'Line and sentence together say how well a label fits; hide words and see it move.';
       return hidingStep(sentence, typeof looked === 'string' ? looked : looked.text, async (words, heads) => {
         const [one] = await labelled(sorter, [words], { ...heads });
-        return (one?.labels ?? []).map(({ label, score }) => `${label} ${percent(score)}`).join(', ');
+        return (one?.labels ?? []).map(({ label, score }) => `${inWords(label)} ${percent(score)}`).join(', ');
       });
     },
     code: () => {

@@ -1,4 +1,4 @@
-// Tabs according to the ARIA Authoring Practices: one tab stop, arrow keys, Home and End. The address contains the chosen tab.
+// Tabs according to the ARIA Authoring Practices: one tab stop, arrow keys, Home and End. The address contains the chosen tab, and the back button returns to the previous one.
 import { panelInAddress } from './link.js';
 
 /** `onShow` is called for the first panel and after each change. */
@@ -21,22 +21,24 @@ export function startTabs(tablist: HTMLElement, onShow: (panel: string) => void)
   for (const [index, tab] of tabs.entries()) {
     const targets: Record<string, number> = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: -1 };
     tab.addEventListener('click', () => {
+      if (tab.getAttribute('aria-selected') !== 'true') history.pushState(null, '', `#${panelOf(tab)}`);
       select(tab);
-      history.replaceState(null, '', `#${panelOf(tab)}`);
     });
     tab.addEventListener('keydown', (event) => {
       const target = targets[event.key];
       if (target === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
       const next = tabs.at(target % tabs.length);
-      next?.focus();
-      next?.click();
+      if (!next) return;
+      next.focus();
+      select(next);
+      history.replaceState(null, '', `#${panelOf(next)}`); // A press of an arrow key is no step back.
     });
   }
-  addEventListener('hashchange', () => {
-    const tab = named();
+  const selectNamed = () => {
+    const tab = named() ?? tabs[0];
     if (tab) select(tab);
-  });
-  const first = named() ?? tabs[0];
-  if (first) select(first);
+  };
+  addEventListener('hashchange', selectNamed); // Also after the back button.
+  selectNamed();
 }

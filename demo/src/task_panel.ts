@@ -1,12 +1,12 @@
 // Shared by the tabs that call a model. A tab has a form; its model is loaded when the tab is first opened, and called after every change
 // of the form. Handles progress, cancelling, failures and timing, and shows code and a link for the form's contents.
 import type { Pipeline } from '../peruse/peruse.js';
-import type { BundledModel } from './bundled.js';
+import { type BundledModel, isBundled } from './bundled.js';
 import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
 import type { HubModel } from './curated.js';
-import { bringIntoView, find, make, makeButton } from './dom.js';
-import { describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
+import { bringIntoView, find, letScroll, make, makeButton, withDirection } from './dom.js';
+import { describeFailedChange, describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
 import { bytes } from './format.js';
 import { buildFrame } from './frame.js';
 import { Inside, type LastStep, type LookedAt } from './inside/inside.js';
@@ -56,14 +56,16 @@ export interface Inspectable extends Tab {
   giveWay(): void;
 }
 
-export function summary(best: string, rest: string): (Node | string)[] {
-  return [make('strong', '', best), ` ${rest}`];
+export function summary(best: string, ...rest: (Node | string)[]): (Node | string)[] {
+  return [withDirection(make('strong', '', best)), ' ', ...rest];
 }
 
 const kEarly = 'is-early'; // a class of panel.css
 const kQuick = 60; // ms; calls that take less are made after every key
 const kLongestPause = 500; // longest wait after the last key, in ms
 const kBeforeExplaining = 200; // ms
+/** A larger model is freed before another one is loaded: memory may not hold both. */
+const kMostKept = 100e6; // bytes
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
@@ -92,6 +94,9 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   private isBusy_ = false;
   private isAskedAgain_ = false;
   private isOpened_ = false;
+  private changes_ = 0;
+  /** The load of another model, while the former one is still there. Never rejects. */
+  private replacing_: Promise<void> | undefined;
 
   constructor(
     private readonly panel_: HTMLElement,
@@ -123,7 +128,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       task_.curated,
       () => void this.changeModel(),
       readText,
-      (error) => this.showFailure(error),
+      (error) => this.error_.replaceChildren(...describeFailure(error)),
     );
     this.offerBetter();
     this.inside_ = new Inside(
@@ -156,7 +161,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     find(this.panel_, '.cancel', HTMLButtonElement).addEventListener('click', () => {
       this.isAskedAgain_ = false;
       this.model_.cancel();
-      this.call_.abort();
+      if (!this.replacing_) this.call_.abort();
       this.submit_.focus(); // The focused button is about to disappear.
     });
     const said = find(this.panel_, '.copied', HTMLElement);
@@ -244,14 +249,57 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   }
 
   private async changeModel(): Promise<void> {
+    this.race_.reset();
+    const { source, ...settings } = this.picker_.settings;
+    const { loaded } = this.model_;
+    if (loaded && source === undefined) return; // It stays until another one is named.
+    if (loaded && source !== undefined && loaded.info.bytes < kMostKept) {
+      this.replacing_ = this.replaceModel({ source, ...settings });
+      return;
+    }
+    this.changes_++;
     await this.model_.drop();
     this.clear();
-    this.race_.reset();
-    this.task_.onModel?.(this.picker_.settings.task);
+    this.task_.onModel?.(settings.task);
     this.showCode();
     this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
     this.sayWhenLoaded();
-    if (this.isOpened_ && this.picker_.settings.source !== undefined && !this.emptyField()) void this.run();
+    if (this.isOpened_ && source !== undefined && !this.emptyField()) void this.run();
+  }
+
+  /** Loads another model. The former one answers meanwhile, and stays if the load fails. */
+  private async replaceModel(settings: Settings): Promise<void> {
+    const number = ++this.changes_;
+    this.clearFailure();
+    this.result_.classList.toggle('is-stale', isBundled(settings.source)); // It will be here soon, so the former one does not answer.
+    this.loading_.hidden = false;
+    this.showBytes({ loaded: 0, total: 0 });
+    try {
+      const former = await this.model_.replace(settings, (count) => this.showBytes(count));
+      this.picker_.confirm();
+      this.task_.onModel?.(settings.task);
+      this.showCode();
+      this.runtime_.textContent = describeRuntime(this.model_.loaded!.info);
+      this.call_.abort(); // A call of the former model.
+      if (this.isBusy_) this.isAskedAgain_ = true;
+      else if (!this.emptyField()) void this.run();
+      await former?.dispose();
+    } catch (error) {
+      if (number !== this.changes_) return; // The visitor has chosen yet another model.
+      this.picker_.revert();
+      this.showCode();
+      this.result_.classList.remove('is-stale');
+      this.error_.replaceChildren(...describeFailedChange(error));
+    } finally {
+      if (number === this.changes_) {
+        this.replacing_ = undefined;
+        this.loading_.hidden = true;
+      }
+    }
+  }
+
+  private get isLoadingAnother(): boolean {
+    return this.replacing_ !== undefined && !isBundled(this.picker_.settings.source);
   }
 
   private sayWhenLoaded(): void {
@@ -287,8 +335,10 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
 
   private async ask(model: Model): Promise<void> {
     this.call_ = new AbortController();
-    this.progress_.removeAttribute('value');
-    this.bytes_.textContent = '';
+    if (!this.isLoadingAnother) {
+      this.progress_.removeAttribute('value');
+      this.bytes_.textContent = '';
+    }
     const slow = setTimeout(() => (this.loading_.hidden = false), 300);
     try {
       const before = await model.usage();
@@ -296,12 +346,13 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       const after = await model.usage();
       const memory = await model.memory();
       clearTimeout(slow);
-      this.loading_.hidden = true; // Before the answer is shown, which takes its place.
+      this.loading_.hidden = !this.isLoadingAnother; // Before the answer is shown, which takes its place.
       this.milliseconds_ = after.milliseconds - before.milliseconds;
       this.proof_.answered(this.milliseconds_);
       this.headline_.replaceChildren(...this.task_.show(output));
       this.result_.classList.remove(kEarly);
       this.details_.hidden = false;
+      letScroll(this.details_);
       this.timing_.textContent = describeCall(before, after, memory);
       if (this.isAskedAgain_) return;
       this.result_.classList.remove('is-stale');
@@ -309,7 +360,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
       void this.explain(model, output);
     } finally {
       clearTimeout(slow);
-      this.loading_.hidden = true;
+      this.loading_.hidden = !this.isLoadingAnother;
     }
   }
 
@@ -325,6 +376,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
 
   /** Returns the model. If the visitor has not named one, asks for it and returns undefined. */
   private async load(): Promise<Model | undefined> {
+    if (this.replacing_ && !this.isLoadingAnother) await this.replacing_;
     if (this.model_.loaded) return this.model_.loaded;
     this.clear();
     const { source, ...settings } = this.picker_.settings;
@@ -343,6 +395,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     try {
       const model = await this.model_.get({ source, ...settings }, (count) => this.showBytes(count));
       await early;
+      this.picker_.confirm();
       this.runtime_.textContent = describeRuntime(model.info);
       if (this.details_.hidden) this.headline_.textContent = 'Reading\u2026';
       return model;

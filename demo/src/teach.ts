@@ -6,7 +6,7 @@ import { bars } from './bars.js';
 import { addressOf, kSorter } from './bundled.js';
 import { linesOf } from './code.js';
 import { copyOnClick } from './copy.js';
-import { bringIntoView, find, make, makeButton } from './dom.js';
+import { bringIntoView, find, make, makeButton, withDirection } from './dom.js';
 import { acceptDrops, isModel } from './drops.js';
 import { describeFailure, isAborted } from './failure.js';
 import { bytes, count, duration, percent } from './format.js';
@@ -104,10 +104,18 @@ class TeachTab {
   private addKind(label: string, lines: readonly string[]): HTMLInputElement {
     const number = this.kinds_.childElementCount + 1;
     const name = make('input', '');
-    Object.assign(name, { value: label, type: 'text', name: 'label', autocomplete: 'off', placeholder: 'label' });
+    Object.assign(name, {
+      value: label,
+      type: 'text',
+      name: 'label',
+      autocomplete: 'off',
+      placeholder: 'label',
+      dir: 'auto',
+      enterKeyHint: 'next',
+    });
     name.setAttribute('aria-label', `Label ${number}`);
     const text = make('textarea', '');
-    Object.assign(text, { value: lines.join('\n'), rows: 5, name: 'lines' });
+    Object.assign(text, { value: lines.join('\n'), rows: 5, name: 'lines', dir: 'auto' });
     text.setAttribute('aria-label', `Lines of label ${number}`);
     this.kinds_.append(make('div', 'field kind-field', name, text));
     return name;
@@ -230,7 +238,7 @@ class TeachTab {
     const hardest = own.sort((a, b) => wrongFirst(a) - wrongFirst(b) || a.score - b.score).slice(0, kHardest);
     const rows = hardest.map(({ text, label, score, predicted }) => {
       const doubt = predicted === undefined ? `${label}, ${percent(score)}` : `${label}; others suggest ${predicted}`;
-      return make('li', '', make('span', 'label', text), make('span', 'tag', doubt));
+      return make('li', '', withDirection(make('span', 'label', text)), make('span', 'tag', doubt));
     });
     find(this.panel_, '.hardest', HTMLElement).replaceChildren(...rows);
     const size = [...taught.files.values()].reduce((sum, file) => sum + file.length, 0);
@@ -265,7 +273,7 @@ class TeachTab {
     try {
       const found = await taught.suggest(lines, kSuggested);
       const rows = found.map(({ text }) => {
-        const row = make('li', '', make('span', 'label', text));
+        const row = make('li', '', withDirection(make('span', 'label', text)));
         const choices = taught.report.labels.map((label) =>
           makeButton([label], () => {
             this.give(label, text);

@@ -1,6 +1,6 @@
 // Shows a text with each word tinted by its score in an explanation.
 import type { ExplainedWord } from '../peruse/peruse.js';
-import { make } from './dom.js';
+import { make, withDirection } from './dom.js';
 import { percent } from './format.js';
 import { markedText } from './marked_text.js';
 
@@ -29,5 +29,5 @@ export function wordScores(text: string, words: readonly ExplainedWord[], answer
     ' ',
     make('span', 'word against full', 'speaks against it'),
   );
-  return [make('p', 'influence-title', 'Which words say \u201c', answer, '\u201d'), make('blockquote', '', ...tinted), key];
+  return [make('p', 'influence-title', 'Which words say \u201c', answer, '\u201d'), withDirection(make('blockquote', '', ...tinted)), key];
 }

@@ -172,6 +172,9 @@ test('serves the page with models that are elsewhere, and the page starts', asyn
     page.on('requestfailed', (request) => errors.push(request.url()));
     await page.goto(url);
     await page.waitForSelector('h1');
+    for (const link of await page.locator('footer nav a').evaluateAll((all) => all.map((each) => (each as HTMLAnchorElement).href)))
+      expect((await fetch(link)).headers.get('content-type'), link).toMatch(/^text\//);
+    expect(await page.locator('footer nav').textContent()).toContain('Documentation');
     expect(await page.evaluate('crossOriginIsolated')).toBe(true);
     expect(errors).toEqual([]);
   } finally {

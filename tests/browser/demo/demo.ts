@@ -118,7 +118,7 @@ export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'model-
 /** Chooses the sorting tab's model for praise and complaint by its example. */
 export async function trained(panel: Locator): Promise<void> {
   await panel.getByRole('button', { name: 'Reviews' }).click();
-  await panel.locator('.own-labels', { hasText: 'NEGATIVE, POSITIVE' }).waitFor();
+  await panel.locator('.own-labels', { hasText: 'Complaint, Praise' }).waitFor();
   await answered(panel);
 }
 

@@ -68,6 +68,17 @@ describe('the redaction tab', () => {
     expect(await panel.locator('img, b').count()).toBe(0);
   });
 
+  it('limits the height of a long result, which the keyboard can scroll', async () => {
+    const panel = await tabs.openTab('redact');
+    const quote = panel.locator('.redacted');
+    expect(await quote.getAttribute('tabindex')).toBe(null);
+    await panel.locator('#redact-text').fill('They came to New York. '.repeat(200));
+    await panel.locator('.redacted mark', { hasText: 'LOC_1' }).nth(150).waitFor();
+    await answered(panel);
+    expect((await quote.boundingBox())!.height).toBeLessThan(450);
+    expect(await quote.getAttribute('tabindex')).toBe('0');
+  });
+
   it('reads a text that is longer than the model, all of it', async () => {
     const panel = await tabs.openTab('redact');
     await panel.locator('#redact-text').fill(`${'The weather was fine and they walked on. '.repeat(100)}Then they came to New York.`);
@@ -87,6 +98,35 @@ describe('the redaction tab', () => {
   });
 });
 
+describe('a message that is written from right to left', () => {
+  it.each([
+    ['Hebrew', '\u05e9\u05dc\u05d5\u05dd, \u05db\u05ea\u05d1\u05d5 \u05d0\u05dc a@example.com \u05de\u05d7\u05e8.'],
+    [
+      'Arabic',
+      '\u0645\u0631\u062d\u0628\u0627\u060c \u0627\u0643\u062a\u0628\u0648\u0627 \u0625\u0644\u0649 a@example.com \u063a\u062f\u0627.',
+    ],
+  ])('keeps its order around placeholders: %s', async (_, message) => {
+    const panel = await tabs.openTab('redact');
+    await panel.locator('#redact-text').fill(message);
+    const mark = panel.locator('.redacted mark', { hasText: 'EMAIL_1' });
+    await mark.waitFor();
+    await answered(panel);
+    expect(await panel.locator('#redact-text').evaluate((field) => field.matches(':dir(rtl)'))).toBe(true);
+    const [before, after] = await panel.locator('.redacted').evaluate((quote) => {
+      const parts = [...quote.childNodes].filter((part) => /\p{L}/u.test(part.textContent ?? ''));
+      return [parts[0]!, parts.at(-1)!].map((part) => {
+        const range = document.createRange();
+        range.selectNodeContents(part);
+        return range.getBoundingClientRect().x;
+      });
+    });
+    const { x } = (await mark.boundingBox())!;
+    expect(before).toBeGreaterThan(x);
+    expect(after).toBeLessThan(x);
+    expect(await mark.evaluate((element) => element.matches(':dir(ltr)')), 'its brackets').toBe(true);
+  });
+});
+
 describe('the sorting tab', () => {
   it('is not sure of a text whose labels are about equal', async () => {
     const { cases } = JSON.parse(
@@ -97,7 +137,7 @@ describe('the sorting tab', () => {
     const panel = await tabs.openReviews();
     await panel.locator('#sort-text').fill(text);
     await panel.locator('.headline strong', { hasText: 'Not sure' }).waitFor();
-    expect(await panel.locator('.headline').textContent()).toMatch(/^Not sure \((POSITIVE|NEGATIVE), [56]\d(\.\d)?\s%\)$/);
+    expect(await panel.locator('.headline').textContent()).toMatch(/^Not sure \((Praise|Complaint), [56]\d(\.\d)?\s%\)$/);
     await answered(panel);
   });
 
@@ -105,7 +145,7 @@ describe('the sorting tab', () => {
     const panel = await tabs.openReviews();
     await panel.locator('#sort-text').fill('A dull film.');
     const words = panel.locator('.influence blockquote .word');
-    await panel.locator('.influence-title', { hasText: 'NEGATIVE' }).waitFor();
+    await panel.locator('.influence-title', { hasText: 'Complaint' }).waitFor();
     expect(await words.allTextContents()).toEqual(['A', 'dull', 'film', '.']);
     const shares = await words.evaluateAll((all) => all.map((word) => Number(word.style.getPropertyValue('--share'))));
     expect(shares[1]).toBe(1);
@@ -117,7 +157,7 @@ describe('the sorting tab', () => {
   it('reads a review that is longer than the model in parts, all of it', async () => {
     const panel = await tabs.openReviews();
     await panel.locator('#sort-text').fill(`${'A dull and stupid scene follows another. '.repeat(150)}Wonderful!`);
-    await panel.locator('.headline', { hasText: /^NEGATIVE [\d.]+\s%$/ }).waitFor();
+    await panel.locator('.headline', { hasText: /^Complaint [\d.]+\s%$/ }).waitFor();
     expect(await panel.locator('.error').textContent()).toBe('');
   });
 
@@ -179,6 +219,32 @@ describe('the asking tab', () => {
     await answered(panel);
     expect(await panel.locator('.headline strong').textContent()).toBe('The lid');
   });
+});
+
+it('goes back to the tab before by the back button, and keeps what was typed there', async () => {
+  const panel = await tabs.openTab('sort?text=One+line.&labels=one%2C+two');
+  const { page } = tabs.visit;
+  await panel.locator('#sort-text').fill('Another line.');
+  await page.locator('#tab-ask').click();
+  await page.locator('#tab-teach').click();
+  await page.goBack();
+  expect(await page.locator('#ask').isVisible()).toBe(true);
+  await page.goBack();
+  expect(await panel.isVisible()).toBe(true);
+  expect(await panel.locator('#sort-text').inputValue()).toBe('Another line.');
+  await page.goForward();
+  expect(await page.locator('#tab-ask').getAttribute('aria-selected')).toBe('true');
+});
+
+it('shows the chosen tab and the main button where the system chooses the colours', async () => {
+  const { page } = await tabs.open({ forcedColors: 'active' });
+  await answered(page.locator('#redact'));
+  const colours = (selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((each) => getComputedStyle(each).backgroundColor));
+  const tabColours = await colours('[role=tab]');
+  expect(new Set(tabColours.slice(1)).size).toBe(1);
+  expect(tabColours[0]).not.toBe(tabColours[1]);
+  expect((await colours('#redact .primary'))[0]).not.toBe((await colours('body'))[0]);
 });
 
 it('can be used by keyboard alone', async () => {

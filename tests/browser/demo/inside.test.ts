@@ -135,7 +135,7 @@ it('shows ConvBERT\u2019s kernels for one word at three places, standing on thei
 it('hides words that are clicked, and the answer moves', async () => {
   const inside = await lookAtRemark('Answer');
   const moved = inside.locator('.moved');
-  await moved.filter({ hasText: /^All words: POSITIVE/ }).waitFor();
+  await moved.filter({ hasText: /^All words: Praise/ }).waitFor();
   const before = await moved.textContent();
   await inside.locator('.hides', { hasText: 'funny' }).click();
   await moved.filter({ hasText: /^Without them: / }).waitFor();
@@ -194,7 +194,7 @@ it('mutes heads, and says what the model answers without them', async () => {
   const inside = await lookAtRemark('Attention');
   const mute = inside.locator('.mute button').first();
   const said = inside.locator('.mute .moved');
-  await expect.poll(() => said.textContent()).toMatch(/^All heads: POSITIVE [\d.]+\s%/);
+  await expect.poll(() => said.textContent()).toMatch(/^All heads: Praise [\d.]+\s%/);
   const whole = (await said.textContent())!.replace('All heads: ', '');
   expect(await mute.textContent()).toBe('Mute this head');
   for (const head of await inside.locator('.heads .head').all()) {

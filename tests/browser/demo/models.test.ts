@@ -66,7 +66,7 @@ it('classifies with files that are dropped on the page', async () => {
 
 it('reads a text that is dropped on the page, and leaves the model as it is', async () => {
   await drop([file('review.txt', 'A dull and predictable film.')]);
-  await panel.locator('.headline strong', { hasText: 'NEGATIVE' }).waitFor();
+  await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
   expect(await panel.locator('[name=text]').inputValue()).toBe('A dull and predictable film.');
   expect(await panel.locator('.chosen').textContent()).toBe('');
   expect(await panel.locator('.model-name').textContent()).toMatch(/^Praise or complaint/);
@@ -93,7 +93,7 @@ it('names models of the hub with their sizes, and downloads no weights before it
   expect(await panel.locator('.downloads li').first().textContent()).toMatch(
     /^Use it: [\d.]+\skB \(\w+\) [\d.]+\skB of memory, fits this device$/,
   );
-  expect(await panel.locator('.runtime').textContent(), 'nothing is loaded').toBe('');
+  expect(await panel.locator('.runtime').textContent(), 'the model is the one from before').toContain('MB, loaded');
   await panel.locator('.downloads button').first().click();
   await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
   await answered(panel);
@@ -127,12 +127,52 @@ it.each([
   expect(visit.requests.filter((request) => !request.startsWith(demo.url) && !request.startsWith(address))).toEqual([]);
 });
 
-it('asks for a model where none is named, and for nothing else', async () => {
+it('keeps the model that it has until another one is loaded, and answers with it meanwhile', async () => {
+  const address = 'https://huggingface.co/MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33/resolve/main/';
+  let release = () => {};
+  const held = new Promise<void>((done) => {
+    release = done;
+  });
+  await serveElsewhere(address, await tinyNli());
+  await visit.page.context().route(`${address}model.safetensors`, (route) => held.then(() => route.fallback()));
+  await panel.locator('.better').click();
+  await panel.locator('.loading').waitFor();
+  await panel.locator('[name=text]').fill('Dull and far too long.');
+  await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
+  expect(await panel.locator('.loading').isVisible(), 'the other model still loads').toBe(true);
+  release();
+  await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
+  await answered(panel);
+  expect(await panel.locator('.model-name').textContent()).toMatch(/^From the hub/);
+});
+
+it('keeps its model if the hub cannot be reached, and says so in one sentence', async () => {
+  await visit.page.context().route('https://huggingface.co/**', (route) => route.abort('connectionrefused'));
+  await panel.locator('.better').click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error p').first().textContent()).toBe('That model cannot be reached now: the model that you had stays.');
+  expect(await panel.locator('.sorted mark').allTextContents(), 'its answer stays').toHaveLength(4);
+  expect(await panel.locator('.model-name').textContent()).toBe('Praise or complaint, ConvBERT');
+  await panel.locator('[name=text]').fill('Dull and far too long.');
+  await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
+  expect(await panel.locator('.error').textContent()).toBe('');
+});
+
+it('keeps its model if the load of another one is cancelled', async () => {
+  await visit.page.context().route('https://huggingface.co/**', () => {});
+  await panel.locator('.better').click();
+  await panel.getByRole('button', { name: 'Cancel' }).click();
+  await panel.locator('.error', { hasText: 'Cancelled: the model that you had stays.' }).waitFor();
+  expect(await panel.locator('.loading').isVisible()).toBe(false);
+  await panel.locator('[name=text]').fill('Dull and far too long.');
+  await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
+});
+
+it('keeps its model while another one is not yet named', async () => {
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');
-  await panel.locator('.examples button').first().click();
-  await panel.locator('.headline', { hasText: 'First name a model' }).waitFor();
-  expect(await visit.page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('address');
+  await panel.locator('[name=text]').fill('Dull and far too long.');
+  await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
 });
 
 it('says kindly that a hub id leads nowhere', async () => {

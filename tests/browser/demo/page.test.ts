@@ -53,6 +53,8 @@ describe('the proof strip', () => {
     const figure = (name: string) => page.locator(`.proof .${name}`).textContent();
     await answered(page.locator('#redact'));
     expect(await figure('since')).toBe('0');
+    expect(await page.locator('.proof dd').first().textContent()).toBe('Nothing sent. 0');
+    expect(await page.locator('.proof dt').first().textContent()).toBe('requests since you arrived');
     expect(await figure('last')).toMatch(/^[\d.]+\sms$/);
     expect(await figure('connection')).toBe('online');
     const [, megabytes, files] = /^([\d.]+)\sMB in (\d+) files$/.exec((await figure('bytes-loaded')) ?? '')!;
@@ -65,6 +67,8 @@ describe('the proof strip', () => {
     expect(await figure('since')).toBe('0');
     await page.evaluate(() => fetch('./icon.svg?of-the-test'));
     await page.locator('.proof .since', { hasText: '1' }).waitFor();
+    expect(await page.locator('.proof .nothing').isVisible()).toBe(false);
+    expect(await page.locator('.proof .what').textContent()).toBe('request');
     await page.context().setOffline(true);
     await page.locator('.proof .connection', { hasText: 'offline' }).waitFor();
     expect(await page.locator('.proof .dare').textContent()).toBe('It still answers.');
@@ -80,7 +84,7 @@ it('works without its server after the first visit: it stores the rest by itself
     await answered(page.locator('#redact'));
     expect(requests.filter((address) => /models\/(?!peruse-tagger)/.test(address))).toEqual([]); // Not before the first answer.
     await page.locator('.kept', { hasText: 'All of it is stored on this device now.' }).waitFor();
-    expect(await page.locator('.proof .dare').textContent()).toBe('Turn off your network and try again.');
+    expect(await page.locator('.proof .dare').textContent()).toBe('Go offline: it keeps working.');
     const asked: string[] = []; // by the service worker
     page.context().on('request', (request) => void (request.serviceWorker() && asked.push(request.url())));
     await page.reload();

@@ -65,12 +65,12 @@ describe('the redaction tab', () => {
 describe('the sorting tab, with the model of praise and complaint', () => {
   it('answers while one types: label, bars that add up, time', async () => {
     const panel = await tabs.openReviews();
-    expect(await panel.locator('.sorted mark').allTextContents()).toEqual(['POSITIVE', 'NEGATIVE', 'POSITIVE', 'NEGATIVE']);
+    expect(await panel.locator('.sorted mark').allTextContents()).toEqual(['Praise', 'Complaint', 'Praise', 'Complaint']);
     expect(await panel.locator('#sort-labels').isVisible(), 'the model takes no labels').toBe(false);
     await panel.locator('#sort-text').fill('');
     expect(await panel.locator('.details').isVisible()).toBe(false);
     await panel.locator('#sort-text').pressSequentially('Dull, stupid and far too long.');
-    await panel.locator('.headline strong', { hasText: 'NEGATIVE' }).waitFor();
+    await panel.locator('.headline strong', { hasText: 'Complaint' }).waitFor();
     await answered(panel);
     const scores = percentages(await panel.locator('.details .bars .score').allTextContents());
     expect(scores).toHaveLength(2);
@@ -145,6 +145,9 @@ describe('the asking tab', () => {
     await panel.locator('#ask-question').fill('Can I have a dog?');
     await panel.locator('.headline strong', { hasText: 'Not in the text' }).waitFor();
     await answered(panel);
+    const nearest = (await panel.locator('.headline em').textContent())!;
+    expect(await panel.locator('.headline').textContent()).toBe(`Not in the text. Nearest: ${nearest}`);
+    expect(rules).toContain(nearest);
     expect(await panel.locator('.whole').textContent()).toBe(rules);
     expect(await panel.locator('.details mark').count()).toBe(0);
     await panel.locator('.candidates summary').click();
@@ -209,7 +212,9 @@ describe('taking it along', () => {
     await panel.locator('#sort-text').fill("It's a \u201cgem\u201d, really wonderful.");
     await answered(panel);
     const [[best]] = (await resultOfCode(panel)) as [[{ label: string; score: number }]];
-    expect(await panel.locator('.headline').textContent()).toBe(`${best.label} ${percentOf(best.score)}`);
+    expect(await panel.locator('.headline').textContent()).toBe(
+      `${{ POSITIVE: 'Praise', NEGATIVE: 'Complaint' }[best.label]} ${percentOf(best.score)}`,
+    );
   });
 
   it('gives the question as code that does what the page did', async () => {

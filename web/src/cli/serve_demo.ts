@@ -32,6 +32,7 @@ it works on one thread.`,
     const folders = {
       '/': page,
       '/peruse/': inPackage('web/bundle'),
+      '/docs/': inPackage('docs'),
       ...(models.folder === undefined ? {} : { '/models/': models.folder }),
     };
     const host = text(values, 'host') ?? '127.0.0.1';
