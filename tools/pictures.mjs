@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // Makes pictures of the demo page: npm run pictures. The package must have been built.
 // docs/tour.png: the README's animation of all tabs at work. demo/pictures: a picture of each tab, for demo/README.md. demo/preview.png: the
-// picture of link previews.
+// picture of link previews. build/pictures: every tab in four sizes, light and dark, to be looked at: npm run pictures -- --look makes only these.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { chromium } from 'playwright';
 import { serveFolders } from '../web/dist/cli/static_server.js';
 import { animation } from './animation.mjs';
@@ -15,6 +16,13 @@ const kChromium = { executablePath: process.env.PERUSE_CHROMIUM ?? '/usr/bin/chr
 const kHold = 1800; // milliseconds of each picture in the animation
 const kMargin = 8; // pixels around a tab
 const kPictures = join(root, 'demo/pictures');
+const kLooked = join(root, 'build/pictures');
+const kSizes = [
+  [390, 844],
+  [768, 1024],
+  [1280, 800],
+  [1920, 1080],
+];
 
 async function answered(page, tab) {
   await page.locator(`#${tab} .timing:not(:empty)`).waitFor();
@@ -52,22 +60,55 @@ async function tour(page) {
   return shots;
 }
 
+/** Writes a picture of every tab, from top to bottom, in four sizes, light and dark. */
+async function look(open) {
+  mkdirSync(kLooked, { recursive: true });
+  for (const colorScheme of ['light', 'dark']) {
+    for (const [width, height] of kSizes) {
+      const page = await open(width, height, 1, { colorScheme });
+      const shoot = async (name) => {
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.screenshot({ path: join(kLooked, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      };
+      for (const tab of ['redact', 'sort', 'ask']) {
+        await page.locator(`#tab-${tab}`).click();
+        await answered(page, tab);
+        await shoot(tab);
+      }
+      await page.locator('#tab-teach').click();
+      await page.locator('#teach .primary').click();
+      await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
+      await shoot('teach');
+      await page.locator('#tab-inside').click();
+      for (const step of await page.locator('#inside .steps button').allTextContents()) {
+        await page.locator('#inside .steps button', { hasText: step }).click();
+        await shoot(`inside-${step.slice(2).toLowerCase()}`);
+      }
+      await page.close();
+    }
+  }
+}
+
 await runAsProgram(import.meta.url, async () => {
+  const { values } = parseArgs({ options: { look: { type: 'boolean' } } });
   mkdirSync(kPictures, { recursive: true });
   const { url, close } = await serveFolders({ '/': await buildSite() });
   const browser = await chromium.launch(kChromium);
   try {
-    const open = async (width, height, scale) => {
+    const open = async (width, height, scale, options = {}) => {
       const page = await browser.newPage({
         viewport: { width, height },
         deviceScaleFactor: scale,
         colorScheme: 'light',
         reducedMotion: 'reduce',
+        ...options,
       });
       await page.goto(url);
       await answered(page, 'redact');
       return page;
     };
+    await look(open);
+    if (values.look) return;
     await (await open(1200, 630, 1)).screenshot({ path: join(root, 'demo/preview.png') });
     writeStill('phone', await (await open(390, 844, 1)).screenshot());
     writeFileSync(join(root, 'docs/tour.png'), animation(await tour(await open(960, 640, 1)), kHold));

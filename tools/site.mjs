@@ -19,7 +19,7 @@ export const siteFolder = join(root, 'build/site');
 /** The models as in the repository, for the first build of `npm run demo`: the quantiser needs the build for teaching. */
 export const storedModels = join(root, 'models');
 
-const kStyles = ['style.css', 'panel.css', 'details.css', 'inside.css'];
+const kStyles = ['style.css', 'panel.css', 'details.css', 'objects.css', 'arrival.css', 'inside.css'];
 const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map(
   (name) => `peruse${name}.js`,
 );

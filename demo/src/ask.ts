@@ -23,7 +23,7 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
   const passageList = find(panel, '.passages', HTMLElement);
   const candidates = find(panel, '.candidates', HTMLDetailsElement);
   const list = find(candidates, 'ol', HTMLElement);
-  const whole = find(candidates, '.whole', HTMLElement);
+  const whole = find(panel, '.whole', HTMLElement);
   let asked = { text: '', text_pair: '' }; // Question and document of the running or displayed call; the form may have changed since.
   let looked = { input: asked, focus: 0 };
 
@@ -54,6 +54,7 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
       const buttons = shown.map((answer) => makeButton(candidate(answer), () => choose(answer)));
       const choose = (chosen: Answer) => {
         whole.replaceChildren(...markedText(context, [chosen], plainMark));
+        requestAnimationFrame(() => showMark(whole));
         for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(shown[index] === chosen));
       };
       const best = all[0];
@@ -84,6 +85,12 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
   if (documents[0]) fill(documents[0]);
   task.offer(documents, ({ name }) => name, fill);
   return task;
+}
+
+/** Scrolls the page, but not the window, to its mark. */
+function showMark(page: HTMLElement): void {
+  const mark = page.querySelector('mark');
+  if (mark) page.scrollTop = mark.offsetTop - page.offsetTop - page.clientHeight / 2;
 }
 
 function candidate({ answer, score }: Answer): Node[] {

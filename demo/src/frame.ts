@@ -8,6 +8,7 @@ export function buildFrame(panel: HTMLElement): void {
   details.hidden = true;
   find(frame, '[name=fields]', HTMLSlotElement).replaceWith(fields);
   find(frame, '[name=details]', HTMLSlotElement).replaceWith(details);
+  find(frame, '[name=vault]', HTMLSlotElement).replaceWith(...panel.querySelectorAll('.vault'));
   find(frame, '[name=honest]', HTMLSlotElement).replaceWith(find(panel, '.honest', HTMLElement));
   find(frame, '[type=submit]', HTMLButtonElement).textContent = panel.dataset.verb ?? '';
   find(frame, '.headline', HTMLElement).textContent = panel.dataset.placeholder ?? '';

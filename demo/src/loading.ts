@@ -52,9 +52,22 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     return this.model_ ?? counted(this.loadModel(settings, onBytes));
   }
 
-  private async loadModel({ source, device, dtype, weights }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
+  private async loadModel(settings: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     this.controller_ = new AbortController();
     const { signal } = this.controller_;
+    this.proof_.modelIsLoading();
+    try {
+      return await this.loadFiles(settings, onBytes, signal);
+    } finally {
+      this.proof_.modelIsReady();
+    }
+  }
+
+  private async loadFiles(
+    { source, device, dtype, weights }: Settings,
+    onBytes: (bytes: Bytes) => void,
+    signal: AbortSignal,
+  ): Promise<Model> {
     const readable = await sourceFor({ source, dtype }, signal);
     this.isArriving_ = isBundled(readable);
     const load = (early: EarlyFiles | undefined) => {
@@ -85,7 +98,6 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
       throw new PeruseError('aborted', 'Loading was cancelled.');
     }
     this.model_ = model;
-    this.proof_.modelIsReady();
     return model;
   }
 

@@ -12,16 +12,17 @@ function shape<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<
 export class LossCurve {
   readonly element = shape('svg', { viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', class: 'curve', preserveAspectRatio: 'none' });
   private readonly line_ = shape('polyline', { points: '', fill: 'none', 'vector-effect': 'non-scaling-stroke' });
+  private readonly filled_ = shape('polygon', { points: '', class: 'filled' });
   private losses_: number[] = [];
 
   constructor() {
-    this.element.append(this.line_);
+    this.element.append(this.filled_, this.line_);
     this.clear();
   }
 
   clear(): void {
     this.losses_ = [];
-    this.line_.setAttribute('points', '');
+    for (const each of [this.line_, this.filled_]) each.setAttribute('points', '');
     this.element.setAttribute('aria-label', 'No loss yet');
   }
 
@@ -34,6 +35,8 @@ export class LossCurve {
       (one, index) => `${across(index).toFixed(1)},${(kHeight - 4 - (one / most) * (kHeight - 8)).toFixed(1)}`,
     );
     this.line_.setAttribute('points', points.join(' '));
+    const end = across(this.losses_.length - 1).toFixed(1);
+    this.filled_.setAttribute('points', `0,${kHeight} ${points.join(' ')} ${end},${kHeight}`);
     this.element.setAttribute(
       'aria-label',
       `Loss, from ${this.losses_[0]!.toFixed(2)} to ${loss.toFixed(2)} in ${this.losses_.length} steps`,

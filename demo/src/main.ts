@@ -1,3 +1,4 @@
+import { playArrival } from './arrival.js';
 import { startAsk } from './ask.js';
 import { find } from './dom.js';
 import { InsidePlace } from './inside/inside_place.js';
@@ -32,4 +33,6 @@ startTabs(find(document, '[role=tablist]', HTMLElement), (id) => {
   tabs.get(id)?.open();
   inside.shown(id);
 });
+find(document, '.lead-on', HTMLElement).addEventListener('click', () => find(document, '#tab-teach', HTMLElement).click());
+void playArrival(panel('redact'), proof.firstAnswer);
 void keepForOffline(find(document, '.kept', HTMLElement), proof);

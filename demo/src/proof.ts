@@ -71,7 +71,13 @@ export class Proof {
     this.show();
   }
 
-  /** Resets the count of requests, because the model is loaded. */
+  /** Ends the count of requests while files of a model are requested. */
+  modelIsLoading(): void {
+    this.readyAt_ = Infinity;
+    this.show();
+  }
+
+  /** Begins to count requests, because the model is loaded, or the load has failed. */
   modelIsReady(): void {
     this.readyAt_ = Date.now();
     this.show();
@@ -97,7 +103,7 @@ export class Proof {
     const progress = [...this.progress_.values()].reduce((sum, loaded) => sum + loaded, 0);
     this.since_.textContent = String(since);
     this.what_.textContent = since === 1 ? 'request' : 'requests';
-    this.nothing_.hidden = since > 0;
+    this.nothing_.style.visibility = since > 0 ? 'hidden' : ''; // Its space stays.
     this.bytes_.textContent = `${bytes(bytesOf(this.seen_) + progress)} in ${count(countOnce(this.seen_), 'file')}`;
   }
 

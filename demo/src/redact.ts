@@ -34,8 +34,8 @@ const kSure = 0.6;
 export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
   const quote = find(panel, '.redacted', HTMLElement);
-  const found = find(panel, '.found', HTMLDetailsElement);
-  const list = find(found, 'ol', HTMLElement);
+  const list = find(panel, '.vault ol', HTMLElement);
+  const empty = find(panel, '.vault .empty', HTMLElement);
   const roundTrip = new RoundTrip(find(panel, '.back', HTMLElement), ({ placeholder, words, type }) => chip(type, words, placeholder));
   /** Words that the visitor decided not to replace, by type. */
   const kept = new Map<string, Set<string>>();
@@ -73,20 +73,23 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     );
     roundTrip.use(entities, mapping);
   };
+  const keepInVault = (entities: readonly RedactedEntity[]) => {
+    const once = [...new Map(entities.map((entity) => [entity.placeholder, entity])).values()];
+    list.replaceChildren(...once.map(row));
+    empty.hidden = once.length > 0;
+    return once;
+  };
   const show = (redaction: Redaction) => {
     last = redaction;
     const { entities } = redaction;
     showText(redaction);
-    const once = [...new Map(entities.map((entity) => [entity.placeholder, entity])).values()];
-    list.replaceChildren(...once.map(row));
+    const once = keepInVault(entities);
     if (kept.size > 0) list.append(make('li', '', makeButton(['Hide again what you let through'], hideAgain)));
     const unsure = once.filter(isUnsure).length;
-    found.hidden = entities.length === 0 && kept.size === 0;
-    found.open ||= unsure > 0;
     const warning = unreadWarning(asked, redaction);
     if (entities.length === 0) return warning === '' ? ['No private details were found.'] : [warning];
     const details = entities.length === 1 ? 'private detail is' : 'private details are';
-    const doubt = unsure === 0 ? '' : ` ${unsure === 1 ? 'One is' : `${unsure} are`} uncertain: please decide below.`;
+    const doubt = unsure === 0 ? '' : ` ${unsure === 1 ? 'One is' : `${unsure} are`} uncertain: please decide in the vault.`;
     return summary(String(entities.length), `${details} replaced.${doubt}${warning && ` ${warning}`}`);
   };
 
@@ -110,12 +113,14 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
     },
     askAbout: (redactor, words, signal) => redactor(words, { ...kOptions, signal }),
     show,
+    clear: () => void keepInVault([]),
     early: async () => {
       const message = text.value;
       const redaction = await createRedactor({ patterns: true })(message);
       return () => {
         asked = message;
         showText(redaction);
+        keepInVault(redaction.entities);
         return summary(String(redaction.entities.length), 'by rules; names follow\u2026');
       };
     },
@@ -163,7 +168,8 @@ function kindOf(type: string): string {
 
 function chip(type: string, words: string, title: string, entity?: RedactedEntity): Node {
   const isInDoubt = entity !== undefined && isUnsure(entity);
-  const mark = make('mark', `entity hue-${kHues[type.toUpperCase()] ?? kOtherHue}${isInDoubt ? ' unsure' : ''}`, words);
+  const kind = `${entity ? 'ink ' : ''}hue-${kHues[type.toUpperCase()] ?? kOtherHue}`;
+  const mark = make('mark', `entity ${kind}${isInDoubt ? ' unsure' : ''}`, words);
   mark.title = isInDoubt ? `${title}, uncertain` : title;
   return withDirection(mark); // Isolated from the text around: a placeholder's brackets and number keep their order.
 }

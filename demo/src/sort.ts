@@ -13,6 +13,7 @@ import { type Inspectable, summary, TaskPanel } from './task_panel.js';
 import { canExplain, wordScores } from './word_scores.js';
 
 const kHues = 6; // Number of colours in details.css.
+const kMostTrays = 8; // Labels that have a tray also without a line.
 /** Reads all of a long line, in windows. */
 const kWindows = { stride: 64, windows: 'mean' } as const;
 const kTrainedOptions = { top_k: null, ...kWindows } as const;
@@ -107,7 +108,6 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
     show: (results) => {
       const order = isTrained ? [...(results[0]?.labels ?? [])].map(({ label }) => label).sort() : namesNow();
       if (isTrained) showKind(true, order);
-      const hues = new Map(order.map((name, index) => [name, index % kHues]));
       const choose = (chosen: Sorted) => {
         list.replaceChildren(...bars(chosen.labels.map(({ label, score }) => ({ label: inWords(label), score }))));
         const best = chosen.labels[0]?.label ?? '';
@@ -116,13 +116,12 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       };
       const buttons = results.map((result) => {
         const [best] = result.labels;
-        const tag = make('mark', `entity hue-${hues.get(best?.label ?? '') ?? 0}`, inWords(best?.label ?? ''));
         const score = make('span', 'score', percent(best?.score ?? 0));
-        return makeButton([withDirection(make('span', 'label', result.line)), make('span', 'tag', withDirection(tag), ' ', score)], () =>
-          choose(result),
-        );
+        const button = makeButton([withDirection(make('span', 'label', result.line)), score], () => choose(result));
+        button.className = 'slip';
+        return button;
       });
-      sorted.replaceChildren(...buttons.map((button) => make('li', '', button)));
+      sorted.replaceChildren(...traysOf(results, buttons, order));
       sorted.hidden = results.length < 2;
       influence.replaceChildren();
       const [first] = results;
@@ -172,6 +171,17 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   });
   task.offer(examples, ({ name }) => name, fill);
   return task;
+}
+
+/** A compartment for each label, with the lines that have it. Many labels get one only if they have a line. */
+function traysOf(results: readonly Sorted[], slips: readonly HTMLElement[], order: readonly string[]): HTMLElement[] {
+  const labels = order.length <= kMostTrays ? order : [...new Set(results.map((result) => result.labels[0]?.label ?? ''))];
+  return labels.map((label) => {
+    const inIt = slips.filter((_, index) => results[index]?.labels[0]?.label === label);
+    const plate = make('p', `tray-name entity hue-${order.indexOf(label) % kHues}`);
+    plate.append(withDirection(make('mark', '', inWords(label))), make('span', 'count', String(inIt.length)));
+    return make('li', 'tray', plate, make('ul', '', ...inIt.map((slip) => make('li', '', slip))));
+  });
 }
 
 function splitAt(words: string, separator: string): string[] {

@@ -28,6 +28,8 @@ export interface Task<Model, Output> {
   askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
   /** Shows an output. Returns a one-line summary, which screen readers read. */
   show(output: Output): (Node | string)[];
+  /** Empties what the task shows besides its details. */
+  clear?(): void;
   /** Computes a first result without the model. The returned function shows it, and returns its summary. */
   early?(): Promise<() => (Node | string)[]>;
   /** Shows details that take longer to compute; the signal is given when the form changes. */
@@ -446,6 +448,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
     this.explaining_.abort();
     this.result_.classList.remove('is-stale', kEarly);
     this.details_.hidden = true;
+    this.task_.clear?.();
     this.timing_.textContent = '';
     this.inside_.use(undefined);
   }

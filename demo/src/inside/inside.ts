@@ -14,7 +14,7 @@ import { chooseHead } from './measure.js';
 import { type HeadMask, MuteView } from './mute_view.js';
 import { type Input, type Reading, readInside } from './reading.js';
 import { rove } from './roving.js';
-import { type Change, describeToken, type Selection, type View } from './selection.js';
+import { type Change, describeToken, firstNameOrVerb, type Selection, type View } from './selection.js';
 import { TokenStrip } from './token_strip.js';
 
 export interface LookedAt {
@@ -118,7 +118,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
 
 /** Returns the views of an inspection. They share the chosen token and head: a choice in one view changes all of them. */
 function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
-  const first = inspection.tokens.findIndex(({ special }) => !special);
+  const first = firstNameOrVerb(inspection, input);
   const chosen = chooseHead(inspection);
   const selection: Selection = { layer: chosen.layer, head: chosen.head, token: Math.max(0, first), other: undefined };
   const said = make('p', 'readout');
@@ -157,8 +157,8 @@ function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, la
       element: make(
         'p',
         'hint',
-        'Point at a token, or go from one to the next with the arrow keys; the steps that follow are about it. The darker another token, ' +
-          'the more one attention head looks from the outlined token to it (step 3).',
+        'Point at a token, tap it, or go from one to the next with the arrow keys; the steps that follow are about it. The stronger the colour ' +
+          'of another token, the more one attention head looks from the outlined token to it (step 3).',
       ),
     },
     {

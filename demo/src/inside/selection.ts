@@ -26,6 +26,20 @@ export function tokenText({ tokens }: Inspection, input: string | TextPair, inde
   return text.slice(token.start, token.end) || token.token;
 }
 
+/** Short words that begin many sentences, and about whose neighbours there is little to see. */
+const kSmallWords =
+  /^(hello|hi|dear|the|an?|my|your|our|his|her|its?|this|that|i|you|we|they|he|she|is|are|am|was|be|and|or|of|in|on|at|to|for|with|not|who|what|when|where|why|how|do|does|did|please|two)$/i;
+
+/** The token to begin with: a name inside a sentence, otherwise the first word of some length. */
+export function firstNameOrVerb(inspection: Inspection, input: string | TextPair): number {
+  const words = inspection.tokens.map((token, index) => ({ text: tokenText(inspection, input, index), index, special: token.special }));
+  const telling = words.filter(({ text, special }) => !special && /^\p{L}{3,}$/u.test(text) && !kSmallWords.test(text));
+  const name = telling.find(
+    ({ text, index }) => /^\p{Lu}/u.test(text) && /^[\p{L},]/u.test(words[index - 1]?.text ?? '') && !words[index - 1]?.special,
+  );
+  return (name ?? telling[0] ?? words.find(({ special }) => !special))?.index ?? 0;
+}
+
 export function attentionFrom({ tokens, attentions }: Inspection, { layer, head, token }: Selection): Float32Array {
   const start = (head * tokens.length + token) * tokens.length;
   return attentions?.[layer]?.data.subarray(start, start + tokens.length) ?? new Float32Array(tokens.length);

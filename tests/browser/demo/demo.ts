@@ -16,7 +16,7 @@ export async function setup(): Promise<void> {
 export interface Demo {
   readonly url: string;
   readonly browser: Browser;
-  /** Opens the page in a new context, without the service worker unless the options allow it. */
+  /** Opens the page in a new context, without the service worker and the moving first seconds unless the options allow them. */
   visit(options?: VisitOptions): Promise<Visit>;
   stopServer(): void;
   close(): Promise<void>;
@@ -55,7 +55,12 @@ export async function startDemo({ isolated = true, gpu = true } = {}): Promise<D
 }
 
 async function visit(browser: Browser, url: string, { at, before, ...options }: VisitOptions = {}): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 1000 }, serviceWorkers: 'block', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1000, height: 1000 },
+    serviceWorkers: 'block',
+    reducedMotion: 'reduce',
+    ...options,
+  });
   const complaints: string[] = [];
   const requests: string[] = [];
   context.on('request', (request) => requests.push(request.url()));

@@ -17,7 +17,6 @@ describe('the redaction tab', () => {
         'I paid with my card, [CARD_1].',
     );
     expect(await redact.locator('.headline strong').textContent()).toBe('5');
-    if (!(await redact.locator('.found .label').first().isVisible())) await redact.locator('.found summary').click();
     expect(await redact.locator('.found .label').allTextContents()).toContain('Thomas Miller');
     expect(await redact.locator('.restored mark').allTextContents()).toEqual(['Thomas Miller', 'Boston', 'thomas.miller@example.org']);
   });
@@ -65,7 +64,12 @@ describe('the redaction tab', () => {
 describe('the sorting tab, with the model of praise and complaint', () => {
   it('answers while one types: label, bars that add up, time', async () => {
     const panel = await tabs.openReviews();
-    expect(await panel.locator('.sorted mark').allTextContents()).toEqual(['Praise', 'Complaint', 'Praise', 'Complaint']);
+    const trays = panel.locator('.sorted .tray');
+    expect(await trays.locator('mark').allTextContents()).toEqual(['Complaint', 'Praise']);
+    expect(await trays.first().locator('.label').allTextContents()).toEqual([
+      'Two hours of noise and not one idea worth remembering.',
+      'Flimsy hinges, slow menus, and support that never answers.',
+    ]);
     expect(await panel.locator('#sort-labels').isVisible(), 'the model takes no labels').toBe(false);
     await panel.locator('#sort-text').fill('');
     expect(await panel.locator('.details').isVisible()).toBe(false);
@@ -165,7 +169,6 @@ describe('names in a message', () => {
       .locator('.redacted mark')
       .evaluateAll((all) => all.map((mark) => [mark.textContent, (mark as HTMLElement).title]));
     expect(marks[0]).toEqual(['[PER_1]', expect.stringMatching(/^person/)]);
-    if (!(await panel.locator('.found li').first().isVisible())) await panel.locator('.found summary').click();
     expect(await panel.locator('.found .kind').first().textContent()).toBe('[PER_1] person');
     for (const score of await panel.locator('.found .score').allTextContents()) expect(score).toMatch(/^([\d.]+\s%|a rule)$/);
   });
@@ -202,9 +205,14 @@ describe('taking it along', () => {
     await panel.locator('[name=multi]').check();
     await answered(panel);
     const results = (await resultOfCode(panel)) as { labels: string[]; scores: number[] }[];
-    expect(await panel.locator('.sorted .tag').allTextContents()).toEqual(
-      results.map(({ labels, scores }) => `${labels[0]} ${percentOf(scores[0]!)}`),
-    );
+    const shown = await panel
+      .locator('.sorted .tray')
+      .evaluateAll((trays) =>
+        trays.flatMap((tray) =>
+          [...tray.querySelectorAll('.score')].map((score) => `${tray.querySelector('mark')!.textContent} ${score.textContent}`),
+        ),
+      );
+    expect(shown.sort()).toEqual(results.map(({ labels, scores }) => `${labels[0]} ${percentOf(scores[0]!)}`).sort());
   });
 
   it('gives the sorting as code that does what the page did, with the model of praise and complaint', async () => {
