@@ -11,14 +11,6 @@ import { glueOf, kVariants } from './variants.mjs';
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
-/** Bundles import each other by file name, so that each is loaded only once. */
-const kOthers = {
-  'worker/worker.ts': './peruse-worker.js',
-  'index_redact_bundle.ts': './peruse-redact.js',
-  'search/kit.ts': './peruse-search.js',
-  'extras.ts': './peruse-extras.js',
-  'sources/folder_kit.ts': './peruse-files.js',
-};
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/runtime_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(
   ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
@@ -68,22 +60,31 @@ function keptApart(others) {
   };
 }
 
-/** The bundles, with the builds that they require. */
+/**
+ * The bundles, with the builds that they require. One with `part`, names that its entry exports, is a script without imports and exports, which
+ * bundlers copy unchanged: it sets a global (worker/import_part.ts).
+ */
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
+  { name: 'peruse-host', entry: 'worker/host_here.ts', part: ['hostHere'], sourcemap: false, builds: ['relaxed-threads'] },
   { name: 'peruse-gpu', entry: 'gpu/gpu_script.ts', others: kOthersOfGpu, format: 'iife', globals: gpuGlobal, builds: ['webgpu'] },
-  { name: 'peruse-onnx', entry: 'onnx/onnx_script.ts', format: 'iife' },
+  { name: 'peruse-onnx', entry: 'onnx/part.ts', part: ['openOnnx', 'openStatic'] },
   { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
-  { name: 'peruse-service-worker', entry: 'index_service_worker.ts', others: {} },
+  { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
-  { name: 'peruse-redact', entry: 'index_redact_bundle.ts', others: {} },
-  { name: 'peruse-search', entry: 'search/kit.ts', others: {} },
-  { name: 'peruse-extras', entry: 'extras.ts', others: {} },
-  { name: 'peruse-files', entry: 'sources/folder_kit.ts', others: {} },
+  { name: 'peruse-redact', entry: 'index_redact.ts' },
+  { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: ['kRedactKit'] },
+  { name: 'peruse-search', entry: 'search/kit.ts', part: ['loadIndex', 'newIndex', 'saveIndex'] },
+  { name: 'peruse-extras', entry: 'extras.ts', part: ['explain', 'streamOf'] },
+  {
+    name: 'peruse-files',
+    entry: 'sources/folder_kit.ts',
+    part: ['checkModel', 'fetchInBrowser', 'openFolder', 'openStored', 'serveFetch', 'serveFolder'],
+  },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
-  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
+  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', format: 'iife' }, // Firefox does not support service workers that are modules
 ];
 
 /** Blanks the parts of options (options.ts) that only the command line and the guides use. Source maps stay right. */
@@ -184,11 +185,24 @@ function refuse(level, log) {
  */
 const kStrict = "'use strict';";
 
-async function write({ name, entry, others = kOthers, format = 'es', globals }, plugins) {
+const kPart = '\0part';
+
+/** The module that sets the global of a part. */
+const setsGlobal = ({ name, entry, part }) => ({
+  name: 'sets-global',
+  resolveId: (id) => (id === kPart ? { id } : null),
+  load: (id) =>
+    id === kPart
+      ? `import { ${part} } from ${JSON.stringify(source(entry))};
+globalThis[Symbol.for('${name.replace('-', '.')}')] = { ${part} };`
+      : null,
+});
+
+async function write({ name, entry, part, others = {}, format = part ? 'iife' : 'es', globals, sourcemap = true }, plugins) {
   const { rolldown } = await import('rolldown'); // in a new clone, set-up has installed it only now
   const build = await rolldown({
-    input: { [name]: source(entry) },
-    plugins: [keptApart(others), kWithoutWords, ...plugins],
+    input: { [name]: part ? kPart : source(entry) },
+    plugins: [setsGlobal({ name, entry, part }), keptApart(others), kWithoutWords, ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
     experimental: { attachDebugInfo: 'none' }, // no comments with the names of source files
@@ -199,7 +213,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
     format,
     globals,
     postBanner: kStrict,
-    sourcemap: true,
+    sourcemap,
     minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
     comments: { jsdoc: false }, // a sixth of the scripts' size; bundlers read the annotations, which stay
     entryFileNames: '[name].js',

@@ -25,7 +25,6 @@ const kLayers = [
   'engine',
   'onnx',
   'sources',
-  'index_redact_bundle',
   'extras index_redact',
   'search explain',
   'tasks cache',

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
+import { type BrowserContext, chromium, type Worker } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
 import { kIsolation, readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
@@ -107,7 +107,7 @@ describe('an extension of Manifest V3', () => {
   });
   afterAll(() => rm(place, { recursive: true }));
 
-  test('in its pages, and in its background', async () => {
+  async function inChromium(use: (context: BrowserContext, background: Worker, base: string) => Promise<void>): Promise<void> {
     const profile = await mkdtemp(join(tmpdir(), 'peruse-profile-'));
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: kChromiumPath,
@@ -122,12 +122,21 @@ describe('an extension of Manifest V3', () => {
     });
     noteUncaught(context);
     try {
-      const requests: string[] = [];
-      context.on('request', (request) => requests.push(request.url()));
       const background = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
       const base = new URL('/', background.url()).href;
       expect(base).toMatch(/^chrome-extension:/);
       await expect.poll(() => background.evaluate('typeof work'), { timeout: 20_000 }).toBe('function'); // its module may still be loading
+      await use(context, background, base);
+    } finally {
+      await context.close();
+      await rm(profile, { recursive: true, force: true });
+    }
+  }
+
+  test('in its pages, and in its background', () =>
+    inChromium(async (context, background, base) => {
+      const requests: string[] = [];
+      context.on('request', (request) => requests.push(request.url()));
       expect(await background.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
 
       const popup = await context.newPage();
@@ -139,9 +148,19 @@ describe('an extension of Manifest V3', () => {
       expect(await popup.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed' });
       expect(complaints.filter((line) => !/ERR_FILE_NOT_FOUND|404/.test(line))).toEqual([]);
       expect(requests.filter((url) => !url.startsWith(base))).toEqual([]);
+    }));
+
+  test("a background that imports 'peruse' is told what to import", async () => {
+    const script = join(place, 'background.js');
+    const text = await readFile(script, 'utf8');
+    await writeFile(script, text.replace('peruse-service-worker.js', 'peruse.js'));
+    try {
+      await inChromium(async (_, background) => {
+        const failed = `work().then(() => 'works', ({ code, message }) => code + ': ' + message)`;
+        expect(await background.evaluate(failed)).toMatch(/^unsupported: .*import from 'peruse\/service-worker'/);
+      });
     } finally {
-      await context.close();
-      await rm(profile, { recursive: true, force: true });
+      await writeFile(script, text);
     }
   });
 });

@@ -25,7 +25,7 @@ const kGood = ['Mail [EMAIL_1], card [CARD_1].', 'Mail mary@example.org, card 41
 
 test.each([
   ['peruse-redact.js', ['peruse/peruse-redact.js']],
-  ['peruse.js', ['peruse/peruse-redact.js', 'peruse/peruse.js']], // patterns load at the first use
+  ['peruse.js', ['peruse/peruse-redact-kit.js', 'peruse/peruse.js']], // patterns load at the first use
 ])('a page with %s starts no worker and compiles no WebAssembly', async (script, loaded) => {
   const bundle = await readFolder(kBundle, kBundle);
   const site: Site = {

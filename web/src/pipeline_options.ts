@@ -99,8 +99,8 @@ export const kLoadOptions = {
   /** Number of threads, 1 to 16. Default 'auto'. */
   threads: option<number | 'auto'>({ kind: 'other', default: 'auto', flag: { value: 'n', help: 'number of CPU threads' } }),
   /**
-   * Whether to compute in a worker, or in the calling thread (false). Default 'auto': in a worker, unless none can be started (service workers,
-   * policies), which `info.notices` then reports.
+   * Whether to compute in a worker, or in the calling thread (false). Default 'auto': in a worker, unless the calling thread is a worker in a
+   * browser, or none can be started (service workers, policies), which `info.notices` then reports.
    */
   worker: option<boolean | 'auto'>({ kind: 'other', default: 'auto' }),
   /**

@@ -273,10 +273,15 @@ describe('copy-files', () => {
     const copied = (await readdir(folder)).sort();
     expect(lines).toEqual([{ folder, files: copied, bytes: expect.any(Number) }]);
     expect(copied).toEqual(expect.arrayContaining(['peruse-gpu.js', 'peruse-teach-worker.js', 'peruse-worker.js', 'peruse-simd.wasm']));
-    const worker = await readFile(fileURLToPath(new URL('../../../web/bundle/peruse-worker.js', import.meta.url)), 'utf8');
-    const loaded = [...worker.matchAll(/\.\/(peruse-[\w-]+\.js)/g)].map(([, name]) => name);
-    expect(loaded).toContain('peruse-onnx.js');
-    expect(copied).toEqual(expect.arrayContaining(loaded));
+    for (const [script, part] of [
+      ['peruse-worker.js', 'peruse-onnx.js'],
+      ['peruse.js', 'peruse-host.js'],
+    ]) {
+      const text = await readFile(fileURLToPath(new URL(`../../../web/bundle/${script}`, import.meta.url)), 'utf8');
+      const loaded = [...text.matchAll(/\.\/(peruse-[\w-]+\.js)/g)].map(([, name]) => name);
+      expect(loaded).toContain(part);
+      expect(copied).toEqual(expect.arrayContaining(loaded));
+    }
     expect(copied.filter((name) => /\.map$|\.d\.ts$|inline|^peruse\.js$/.test(name))).toEqual([]);
     await rm(folder, { recursive: true });
   });

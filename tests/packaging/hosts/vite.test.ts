@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
 import { visitServed } from '../../browser/page/visit.js';
+import { expectOwnWorker, stageOwnWorker, testOwnWorker } from './own_worker.js';
 import { expectGpu, expectWork, kSharedApp, type Stage, stage, versionsOf } from './stage.js';
 
 describe.each(versionsOf('vite'))('Vite %s', (version) => {
@@ -19,6 +21,24 @@ describe.each(versionsOf('vite'))('Vite %s', (version) => {
   test('its development server works', async () => {
     await app.visiting(['vite/bin/vite.js', '--host', '127.0.0.1', '--port', 'port'], async (site) => {
       expectWork(await visitServed(site.url));
+    });
+  });
+});
+
+describe.each(versionsOf('vite'))("a program's own worker in Vite %s", (version) => {
+  let app: Stage;
+  beforeAll(async () => {
+    app = await stageOwnWorker('vite', version);
+  });
+
+  test('a build works', async () => {
+    await app.run('vite/bin/vite.js', 'build');
+    await testOwnWorker(app, join(app.folder, 'dist'));
+  });
+
+  test('its development server works', async () => {
+    await app.visiting(['vite/bin/vite.js', '--host', '127.0.0.1', '--port', 'port'], async (site) => {
+      expectOwnWorker(await visitServed(site.url), true);
     });
   });
 });

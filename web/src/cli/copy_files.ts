@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describeError, PeruseError } from '../errors.js';
 import { type Command, needed, UsageError } from './command.js';
 
-/** Scripts that are started by address, and the engine's builds. Other bundles are imported. */
-const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|gpu|onnx)\.js$|^peruse-[\w-]+\.wasm$/;
+/** Scripts that are loaded by address, and the engine's builds. Other bundles are imported. */
+const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|host|gpu|onnx|redact-kit|extras|search|files)\.js$|^peruse-[\w-]+\.wasm$/;
 
 export const copyFiles: Command = {
   summary: "Copy the package's workers and engine builds to a folder that your server serves",

@@ -56,6 +56,6 @@ function ownAddress(name: string, own: () => URL): URL {
 }
 
 /** Resolves a path in Next 15 (Turbopack), which starts workers from a blob and replaces `new URL()` by an object with a path as href. */
-function absolute(href: string): string {
+export function absolute(href: string): string {
   return href.startsWith('/') ? new URL(href, globalThis.location.origin).href : href;
 }

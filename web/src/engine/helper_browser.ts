@@ -36,9 +36,16 @@ async function endStarted(helper: Helper): Promise<void> {
 }
 
 /** Starts this worker's own script, whose name a bundler may have changed. */
+let newWorker = () => new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
+
+/** Starts threads by this function instead: this thread runs a script of the program, not of the package. */
+export function startHelpersBy(start: () => Worker): void {
+  newWorker = start;
+}
+
 function newHelper(): Helper {
   if (isEnding) throw new PeruseError('aborted', 'The worker is ending.');
-  const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
+  const worker = newWorker();
   const helper: Helper = new Helper(
     (message) => worker.postMessage(message),
     () => {

@@ -8,6 +8,7 @@ import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import * as folderKit from '../sources/folder_kit.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { LocalHost } from '../worker/local_host.js';
+import { kOwnFiles } from '../worker/own_files.js';
 import { browserRuntime } from '../worker/runtime_browser.js';
 import { type Platform, webPaths } from './platform.js';
 
@@ -15,7 +16,7 @@ export const alonePlatform: Platform = {
   startsWorkers: () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
-  startHere: async (report) => new LocalHost(report, { ...browserRuntime, importOnnx: async () => ({ openOnnx, openStatic }) }),
+  startHere: async (report) => new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic }) }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ explain, streamOf }),

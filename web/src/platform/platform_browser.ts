@@ -2,22 +2,28 @@
 
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { detectFeatures } from '../engine/variant.js';
-import { describeError, PeruseError } from '../errors.js';
+import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { RedactKit } from '../redact/kit.js';
 import type { FolderKit } from '../sources/file_access.js';
 import type { Host } from '../worker/host.js';
+import type { hostHere } from '../worker/host_here.js';
+import { importPart } from '../worker/import_part.js';
 import type { WorkerPort } from '../worker/messages.js';
-import { startBrowserWorker, workerScript } from '../worker/start_worker_browser.js';
+import { filesIn, kOwnFiles } from '../worker/own_files.js';
+import { startBrowserWorker, startThread, workerScript } from '../worker/start_worker_browser.js';
 import { type Platform, type SearchKit, webPaths } from './platform.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
+/** In a program's own worker, models work in that worker. */
+const isPage = () => typeof document !== 'undefined';
+
 export const browserPlatform: Platform = {
-  startsWorkers: () => kHasWorkers,
+  startsWorkers: () => kHasWorkers && isPage(),
   features: (inWorker) =>
     detectFeatures({
-      inWorker: kHasWorkers && (inWorker || typeof document === 'undefined'),
+      inWorker: kHasWorkers && (inWorker || !isPage()),
       processors: globalThis.navigator?.hardwareConcurrency ?? 1,
       sharedMemory: globalThis.crossOriginIsolated === true,
     }),
@@ -40,42 +46,49 @@ function newWorker(): Worker {
   return new Worker(new URL('./peruse-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }
 
+/** The package's scripts that load on use. One expression per file, for bundlers. */
+const kParts = {
+  host: () => new URL('./peruse-host.js', import.meta.url),
+  'redact-kit': () => new URL('./peruse-redact-kit.js', import.meta.url),
+  search: () => new URL('./peruse-search.js', import.meta.url),
+  extras: () => new URL('./peruse-extras.js', import.meta.url),
+  files: () => new URL('./peruse-files.js', import.meta.url),
+};
+
 async function startHere(report: ProgressCallback): Promise<Host> {
-  const { LocalHost, browserRuntime } = await import('../worker/worker.js').catch((error: unknown) => {
-    throw notHere(error);
-  });
-  return new LocalHost(report, browserRuntime);
+  const here = import.meta.url;
+  const folder = await filesFolder(here);
+  const part = await load<{ hostHere: typeof hostHere }>('host', "The engine's script", 'no_wasm');
+  const thread = workerScript('peruse-worker.js', folder, newWorker, here);
+  return part.hostHere(report, folder === undefined ? kOwnFiles : filesIn(folder), () => startThread(thread));
 }
 
-/** Loads the kit from the file of peruse/redact. */
 async function redaction(): Promise<RedactKit> {
-  return (await import('../index_redact_bundle.js').catch(notLoaded('parts of redact', 'peruse-redact.js')))._internals.kRedactKit;
+  return (await load<{ kRedactKit: RedactKit }>('redact-kit', 'The parts of redact')).kRedactKit;
 }
 
 async function search(): Promise<SearchKit> {
-  return import('../search/kit.js').catch(notLoaded('parts of SemanticIndex', 'peruse-search.js'));
+  return load('search', 'The parts of SemanticIndex');
 }
 
 async function extras(): ReturnType<Platform['extras']> {
-  return import('../extras.js').catch(notLoaded('parts of pipelines', 'peruse-extras.js'));
+  return load('extras', 'The parts of pipelines');
 }
 
 async function kit(): Promise<FolderKit> {
-  return import('../sources/folder_kit.js').catch(notLoaded('readers of files', 'peruse-files.js'));
+  return load('files', 'The readers of files');
 }
 
-function notLoaded(what: string, file: string): (error: unknown) => never {
-  return (error) => {
-    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describeError(error)} ${kFilesRemedy}`, {
-      cause: error,
-    });
-  };
-}
-
-function notHere(cause: unknown): PeruseError {
-  if ('ServiceWorkerGlobalScope' in globalThis) {
-    const message = `A service worker can't load parts of a module later: import from 'peruse/service-worker'. (${describeError(cause)})`;
-    return new PeruseError('unsupported', message, { cause });
+async function load<T>(name: keyof typeof kParts, what: string, code: ErrorCode = 'network'): Promise<T> {
+  const file = `peruse-${name}.js`;
+  const folder = await filesFolder(import.meta.url);
+  try {
+    return await importPart<T>(name, folder === undefined ? kParts[name]().href : folder + file);
+  } catch (cause) {
+    if ('ServiceWorkerGlobalScope' in globalThis) {
+      const message = `A service worker can't load parts of a module later: import from 'peruse/service-worker'. (${describeError(cause)})`;
+      throw new PeruseError('unsupported', message, { cause });
+    }
+    throw new PeruseError(code, `${what} could not be loaded (${file}): ${describeError(cause)} ${kFilesRemedy}`, { cause });
   }
-  return new PeruseError('no_wasm', `The engine's script could not be loaded: ${describeError(cause)} ${kFilesRemedy}`, { cause });
 }

@@ -3,7 +3,7 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { startHelper } from '../engine/helper_browser.js';
-import { importOnnx } from '../worker/import_onnx_browser.js';
+import { importPart } from '../worker/import_part.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
 import { TeachHost } from './lesson.js';
@@ -18,7 +18,7 @@ const kFiles: Record<TeachBuild, () => URL> = {
 const kRuntime: TrainerRuntime = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
-  importOnnx,
+  importOnnx: async () => importPart('onnx', new URL('./peruse-onnx.js', import.meta.url).href), // this form lets bundlers find the file
 };
 
 declare const self: WorkerScope<WorkerRequest>;

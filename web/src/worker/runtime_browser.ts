@@ -1,26 +1,32 @@
-// The platform of a host in browsers. The GPU's part is a script that is loaded by its address: an import would not work, because Vite 5 to 7 do
-// not bundle a worker that imports a second file.
+// The platform of a host in browsers. The GPU's part and the ONNX reader are scripts that are loaded by their addresses (import_part.ts).
 
 import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine } from '../engine/engine.js';
-import { browserWasm } from '../engine/wasm_browser.js';
+import { compileFetched } from '../engine/files_browser.js';
+import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import { describeError, PeruseError } from '../errors.js';
-import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
-import { importOnnx } from './import_onnx_browser.js';
+import { type GpuExchange, gpuScope, kGpuExchange } from '../gpu/exchange.js';
+import { importPart } from './import_part.js';
+import type { PackageFiles } from './own_files.js';
 import type { GpuPart, Runtime } from './runtime.js';
 
-export const browserRuntime: Runtime = { ...browserWasm, importGpu, importOnnx };
+export function browserRuntime({ builds, gpu, onnx }: PackageFiles): Runtime {
+  return {
+    compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, builds[build], folder),
+    startHelper,
+    dropHelpers,
+    importGpu: () => importGpu(gpu().href),
+    importOnnx: async () => importPart('onnx', onnx().href),
+  };
+}
 
-export async function importGpu(): Promise<GpuPart> {
-  const { href } = new URL('./peruse-gpu.js', import.meta.url); // this form lets bundlers find the file
+async function importGpu(href: string): Promise<GpuPart> {
   gpuScope[kGpuExchange] ??= {
     engine: { Engine },
     cpu_engine: { startBuild, startCpuBuild, startCpuEngine },
     errors: { describeError, PeruseError },
   };
-  const exchange = gpuScope[kGpuExchange];
-  await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
-  const { startWithGpu } = exchange;
+  const { startWithGpu } = await importPart<GpuExchange>('gpu', href);
   if (!startWithGpu) throw new Error(`${href} is not the GPU's part of Peruse.`);
   return { startWithGpu };
 }

@@ -51,6 +51,16 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
   }
 }
 
+/** Starts a thread of an engine that is in this thread. */
+export function startThread({ make, address }: WorkerScript): Worker {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'SecurityError')) throw error;
+    return foreignWorker(address);
+  }
+}
+
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL(url: string): URL };
 }
@@ -86,11 +96,14 @@ function watchPolicy(): () => string | undefined {
 }
 
 /** Starts another origin's script by a blob that imports it, because workers need the page's origin. The page's policy must allow blobs. */
-async function startForeign(own: string): Promise<Worker> {
+function foreignWorker(own: string): Worker {
   const script = `import ${JSON.stringify(own)};`;
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  const make = () => new Worker(url, { type: 'module', name: 'peruse' });
-  return firstWord(make, "it is on another origin, and the page's policy may forbid workers from blobs");
+  return new Worker(url, { type: 'module', name: 'peruse' });
+}
+
+async function startForeign(own: string): Promise<Worker> {
+  return firstWord(() => foreignWorker(own), "it is on another origin, and the page's policy may forbid workers from blobs");
 }
 
 /** Starts a worker from a blob. Resolves at its first message, which comes immediately or never. */
