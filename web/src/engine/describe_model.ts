@@ -24,6 +24,7 @@ import {
 import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { FileStart } from '../sources/file_start.js';
+import { healing } from '../sources/healing.js';
 import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
 import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
@@ -109,6 +110,10 @@ interface Checkpoint {
 }
 
 export async function describeModel(request: DescribeRequest, context: DescribeContext): Promise<DescriptionReport> {
+  return healing((opened) => describeOnce(request, { ...context, files: { ...context.files, opened } }));
+}
+
+async function describeOnce(request: DescribeRequest, context: DescribeContext): Promise<DescriptionReport> {
   const { signal } = context;
   const open = async (source: SourceSpec) => openCheckpoint(source, context.files, signal);
   const own = await openWithStatic(request.source, context.files, signal);

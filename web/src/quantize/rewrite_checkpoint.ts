@@ -13,6 +13,7 @@ import { type ProgressCallback, Totals } from '../progress.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
 import { FloatWeights, floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
+import { healing } from '../sources/healing.js';
 import { parseObject, textOf } from '../sources/json.js';
 import { type FoundWeights, neededShards, neededWeights } from '../sources/model_files.js';
 import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
@@ -89,9 +90,11 @@ export async function rewriteCheckpoint(
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
   const importOnnx = async () => ({ openOnnx, openStatic });
-  const quiet = await openWithStatic(spec, { ...platform().files, importOnnx }, signal);
-  const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
-  return new Job(quiet, weights, staged, { dtype, wish, trim }).run();
+  return healing(async (opened) => {
+    const quiet = await openWithStatic(spec, { ...platform().files, importOnnx, opened }, signal);
+    const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
+    return new Job(quiet, weights, staged, { dtype, wish, trim }).run();
+  });
 }
 
 interface How {

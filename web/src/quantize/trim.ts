@@ -3,10 +3,12 @@ import { PeruseError, show } from '../errors.js';
 import { Tokenizer } from '../index_tokenizer_node.js';
 import { platform } from '../platform/current.js';
 import { locate, openCheckpoint } from '../sources/checkpoint.js';
+import type { FileAccess } from '../sources/file_access.js';
+import { healing } from '../sources/healing.js';
 import { isObject, parseObject } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/label_models.js';
 import { readWhole } from '../sources/read_files.js';
-import { resolveSource, type Source } from '../sources/source.js';
+import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
@@ -73,9 +75,13 @@ export interface TrimPlan {
 }
 
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
-  const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const { job: encoder, config: file, prefix } = await locate(await openCheckpoint(spec, platform().files, signal));
+  return healing((opened) => planOnce(source, spec, options, { ...platform().files, opened }));
+}
+
+async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, files: FileAccess): Promise<TrimPlan> {
+  const signal = options.signal ?? new AbortController().signal;
+  const { job: encoder, config: file, prefix } = await locate(await openCheckpoint(spec, files, signal));
   const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {
     throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');

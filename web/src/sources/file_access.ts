@@ -2,7 +2,7 @@ import type { Hasher } from '../cache/sha256.js';
 import type { CustomCache } from '../env.js';
 import type { Port } from '../web_types.js';
 import type { FetchFile } from './fetching.js';
-import type { OpenedFolders } from './healing.js';
+import type { healing, OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 import type { FileContent } from './source_files.js';
@@ -14,6 +14,7 @@ export interface FolderKit {
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
   fetchInBrowser: FetchFile;
+  healing: typeof healing;
   /** The files of a q8 or q4 checkpoint with float weights; undefined if they are floats, or of precision `unless`, already. */
   readWidened(
     spec: SourceSpec,

@@ -3,6 +3,7 @@ export { checkModel } from './check_model.js';
 export { serveFetch } from './fetch_port.js';
 export { fetchInBrowser } from './fetching.js';
 export { serveFolder } from './folder_port.js';
+export { healing } from './healing.js';
 export { openFolder } from './open_folder.js';
 export { openStored } from './stored_files.js';
 export { readWidened } from './widened.js';

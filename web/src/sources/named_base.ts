@@ -15,11 +15,14 @@ export async function namedBase(
   signal: AbortSignal,
 ): Promise<SourceSpec | undefined> {
   if (adapter.kind === 'port') return undefined;
-  const { openFolder } = await access.kit!();
-  const folder = await openFolder(adapter, access);
-  const file = await folder.open(kAdapterConfig, signal);
-  if (!file.found) return undefined;
-  const { base_model_name_or_path: name, revision } = parseObject(file.where, await readSmall(file));
+  const { healing, openFolder } = await access.kit!();
+  const config = await healing(async (opened) => {
+    const folder = await openFolder(adapter, { ...access, opened });
+    const file = await folder.open(kAdapterConfig, signal);
+    return file.found ? parseObject(file.where, await readSmall(file)) : undefined;
+  });
+  if (config === undefined) return undefined;
+  const { base_model_name_or_path: name, revision } = config;
   const isLocal = adapter.kind === 'folder' && typeof name === 'string' && (await paths.findFolder(name)) !== undefined;
   if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
     throw new PeruseError(

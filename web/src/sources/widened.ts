@@ -4,6 +4,7 @@ import { locate, readModules, readTokenizer } from './checkpoint.js';
 import { openShard } from './feed_weights.js';
 import type { FileAccess } from './file_access.js';
 import { FloatWeights, floatConfig, quantizedConfig } from './float_weights.js';
+import { healing } from './healing.js';
 import { parseObject } from './json.js';
 import { kForms, neededShards, neededWeights } from './model_files.js';
 import { openFolder } from './open_folder.js';
@@ -13,6 +14,15 @@ import type { FileContent } from './source_files.js';
 
 /** Returns undefined if the weights are floats, or of precision `unless`, already. */
 export async function readWidened(
+  spec: SourceSpec,
+  unless: string | undefined,
+  access: FileAccess,
+  signal: AbortSignal,
+): Promise<Map<string, FileContent> | undefined> {
+  return healing((opened) => readOnce(spec, unless, { ...access, opened }, signal));
+}
+
+async function readOnce(
   spec: SourceSpec,
   unless: string | undefined,
   access: FileAccess,

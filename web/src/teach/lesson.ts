@@ -4,6 +4,7 @@ import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { letEventsIn } from '../events.js';
 import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
 import { floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
+import { healing } from '../sources/healing.js';
 import { parseObject } from '../sources/json.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -24,7 +25,11 @@ export class TeachHost implements Served {
   private readonly starting_ = new Starting();
   private explained_: Trainer | undefined;
   private readonly calls_: TeachCalls = {
-    teach: (lesson) => new Lesson(lesson, this.report_, this.runtime_, this.stop_.signal).run(this.start(lesson)),
+    teach: (lesson) =>
+      healing((opened) => {
+        const runtime = { ...this.runtime_, opened };
+        return new Lesson(lesson, this.report_, runtime, this.stop_.signal).run(this.start(lesson));
+      }),
     open: async (model) => {
       this.explained_ = await openExplained(model, this.start(model), this.runtime_, this.stop_.signal);
     },

@@ -9,7 +9,8 @@ import { checkOptions, type Given, kSourceOptions, option } from '../options.js'
 import { engineFiles } from '../platform/platform.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
 import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
-import { resolveSource, type Source, type SourceOptions } from '../sources/source.js';
+import { healing } from '../sources/healing.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import {
   type CountOptions,
   type DecodeOptions,
@@ -22,7 +23,7 @@ import {
   type WindowOptions,
 } from '../tasks/tokenizer_calls.js';
 import type { WasmModule } from '../web_types.js';
-import { tokenizerRuntime } from './runtime.js';
+import { type TokenizerRuntime, tokenizerRuntime } from './runtime.js';
 
 const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */
@@ -113,12 +114,23 @@ export class Tokenizer {
   }
 }
 
-async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
+type Loaded = { engine: EngineTokenizer; report: TokenizerReport };
+
+async function load(source: Source, options: TokenizerOptions): Promise<Loaded> {
   const runtime = tokenizerRuntime();
   const { paths } = runtime;
   const wasm = engineFiles({ ...options, filesFolder: env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
+  return healing((opened) => loadOnce(spec, options, wasm, { ...runtime, opened }));
+}
+
+async function loadOnce(
+  spec: SourceSpec,
+  options: TokenizerOptions,
+  wasm: ReturnType<typeof engineFiles>,
+  runtime: TokenizerRuntime,
+): Promise<Loaded> {
   const listener = new Listener(options.progress_callback);
   const opened = await openCheckpoint(spec, runtime, options.signal ?? new AbortController().signal);
   const reading = { ...opened, report: (progress: ProgressInfo) => listener.tell(progress), totals: new Totals() };
