@@ -1,0 +1,114 @@
+// What a call or a load holds is released: computations, listeners, ports, threads.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
+import { streamOf } from '../../web/dist/tasks/stream.js';
+import { readTiny } from './support/tiny_files.js';
+
+const kRoot = fileURLToPath(new URL('../../', import.meta.url));
+const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
+const { files } = await readTiny('bert-sequence');
+
+/** A cache of the caller's own, which a worker can only read through this thread. */
+const kOwnCache = {
+  async match(url: string) {
+    const content = files[url.replace(/.*\/resolve\/main\//, '')];
+    return content && new Response(content as Uint8Array<ArrayBuffer>);
+  },
+  async put() {},
+};
+afterEach(() => {
+  env.cache = true;
+});
+
+describe('a stream', () => {
+  /** Computes batches that never end, except the first. */
+  function calls() {
+    const signals: AbortSignal[] = [];
+    const call = async (batch: unknown, options: unknown) => {
+      signals.push((options as { signal: AbortSignal }).signal);
+      return signals.length === 1 ? (batch as unknown[]) : new Promise(() => {});
+    };
+    return { signals, call: call as (...given: unknown[]) => Promise<unknown> };
+  }
+
+  test('that is left ends the batch that is computed ahead', async () => {
+    const { signals, call } = calls();
+    const stream = streamOf('text-classification', call, new AbortController().signal);
+    for await (const _ of stream(['a', 'b', 'c', 'd'], { batch_size: 2 })) {
+      await expect.poll(() => signals.length).toBe(2);
+      expect(signals[1]!.aborted).toBe(false);
+      break;
+    }
+    expect(signals[1]!.aborted).toBe(true);
+  });
+
+  test('leaves no listeners at the signals of the caller and of the pipeline', async () => {
+    const listeners = new Map<AbortSignal, number>();
+    const watched = () => {
+      const { signal } = new AbortController();
+      listeners.set(signal, 0);
+      const count = (change: number) => listeners.set(signal, listeners.get(signal)! + change);
+      const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+      signal.addEventListener = (...given: unknown[]) => (count(1), (add as (...all: unknown[]) => void)(...given));
+      signal.removeEventListener = (...given: unknown[]) => (count(-1), (remove as (...all: unknown[]) => void)(...given));
+      return signal;
+    };
+    const [own, returned] = [watched(), watched()];
+    const stream = streamOf('text-classification', async (batch) => batch, returned);
+    for await (const _ of stream(['a', 'b', 'c'], { batch_size: 1, signal: own }));
+    expect([listeners.get(own), listeners.get(returned)]).toEqual([0, 0]);
+  });
+});
+
+describe('modelCache.has()', () => {
+  const folders: string[] = [];
+  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+  test('is false for models that are not there, and throws for broken ones', async () => {
+    expect(await modelCache.has('./missing-folder/')).toBe(false);
+    expect(await modelCache.has('user/not-stored')).toBe(false);
+    const folder = await mkdtemp(join(tmpdir(), 'peruse-broken-'));
+    folders.push(folder);
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+    expect(await modelCache.has(folder)).toBe(true);
+    await writeFile(join(folder, 'config.json'), '{"model_type": 7');
+    await expect(modelCache.has(folder)).rejects.toMatchObject({ code: 'malformed_file' });
+    await expect(modelCache.has('', {})).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+});
+
+test('describe() reads in its own thread what a worker could only read through it', () => {
+  const threads = (settings: string, model: string) => {
+    const script = `
+      import { describe, env } from './web/dist/index_node.js';
+      import { readFile } from 'node:fs/promises';
+      let threads = 0;
+      process.on('worker', () => (threads += 1));
+      ${settings}
+      const { downloads } = await describe('${model}', { offline: true });
+      console.log(threads, downloads[0].cached);`;
+    return execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: kRoot, encoding: 'utf8' }).trim();
+  };
+  const own = `
+    const open = (url) => readFile('models/peruse-sentiment-convbert-tiny/' + url.replace(/.*\\/main\\//, ''));
+    env.cache = { match: (url) => open(url).then((content) => new Response(content), () => undefined), put: async () => {} };`;
+  expect(threads('', 'models/peruse-sentiment-convbert-tiny')).toBe('1 true');
+  expect(threads(own, 'made/up')).toBe('0 true');
+});
+
+test('the port of the files of a model closes after its load', async () => {
+  const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const plain = await pipeline('text-classification', kSentiment, { worker: true });
+  const after = ports();
+  await plain.dispose();
+  env.cache = kOwnCache;
+  const classify = await pipeline('text-classification', 'made/up', { worker: true, offline: true });
+  await expect.poll(ports).toBe(after);
+  await classify.dispose();
+});
