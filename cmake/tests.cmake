@@ -97,16 +97,9 @@ if(EMSCRIPTEN)
 else()
   peruse_test_program(peruse_tests * LIBRARIES ${peruse_test_libraries})
   peruse_unity(peruse_tests)
-  # For the development loop (tools/dev/native.mjs): each program links only what its tests need, so edits recompile little.
-  foreach(folder IN LISTS peruse_test_folders)
-    peruse_test_program(peruse_${folder}_tests ${folder}/*)
-  endforeach()
-  target_link_libraries(peruse_train_tests PRIVATE peruse_train)
-  if(NOT PERUSE_FUZZ)
-    target_link_libraries(peruse_fuzz_tests PRIVATE peruse_replayed_fuzzers)
+  if(NOT PERUSE_BULK AND NOT PERUSE_FUZZ)
+    include(cmake/folder_tests.cmake)
   endif()
-  target_link_libraries(peruse_backend_tests PRIVATE peruse_webgpu_backend)
-  target_link_libraries(peruse_tasks_tests PRIVATE peruse_webgpu_backend)
 
   # Used by tests/reference/make_tokenizer_fixtures.py.
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/text/case_json.cc)

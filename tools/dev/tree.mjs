@@ -23,11 +23,16 @@ const outputOf = (file) => join(kDist, relative(kSources, file).replace(/ts$/, '
 
 const kOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
 
-/** Writes the JavaScript of a file of web/src. Leaves out the types, which `npm run test:types` checks. */
-export function compile(file) {
+/** Writes the JavaScript of a file of web/src, or of another text of it. Leaves out the types, which `npm run test:types` checks. */
+export function compile(file, text = readFileSync(file, 'utf8')) {
   const out = outputOf(file);
   mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, ts.transpileModule(readFileSync(file, 'utf8'), { compilerOptions: kOptions, fileName: file }).outputText);
+  writeFileSync(out, ts.transpileModule(text, { compilerOptions: kOptions, fileName: file }).outputText);
+}
+
+/** Removes the JavaScript of a file, so that the next round compiles it. */
+export function forget(file) {
+  rmSync(outputOf(file), { force: true });
 }
 
 function isCurrent(file) {

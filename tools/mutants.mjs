@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// Changes single places of web/src and core, and looks whether the tests that cover them fail: npm run test:mutants -- [options]
+//   --web 60, --core 60    number of places; 0 leaves a part out
+//   --seed 1               chooses the places
+//   --tests 'cache load'   web: only test files whose path contains one of the words
+// A change that no test notices survives: read the line, and add a test or remove the code. Takes up to an hour on two cores.
+import { parseArgs } from 'node:util';
+import { coreMutants } from './mutants/core.mjs';
+import { webMutants } from './mutants/web.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+
+/** Prints what became of the mutants. Returns whether at least 90 % were killed. */
+function report(part, mutants) {
+  const survivors = mutants.filter(({ fate }) => fate === 'survived' || fate === 'not covered');
+  for (const { where, change, fate } of survivors) console.log(`${fate}: ${where}: ${change}`);
+  const killed = mutants.length - survivors.length;
+  console.log(`${part}: ${killed} of ${mutants.length} killed (${((100 * killed) / mutants.length).toFixed(0)} %)`);
+  return killed >= 0.9 * mutants.length;
+}
+
+await runAsProgram(import.meta.url, async () => {
+  const text = (value) => ({ type: 'string', default: value });
+  const { values } = parseArgs({ options: { web: text('60'), core: text('60'), seed: text('1'), tests: text('') } });
+  const [web, core, seed] = [values.web, values.core, values.seed].map(Number);
+  if (![web, core, seed].every(Number.isSafeInteger)) throw new Error('--web, --core and --seed take whole numbers');
+  const words = values.tests.split(' ').filter((word) => word !== '');
+  const good = [];
+  if (web > 0) good.push(report('web/src', await webMutants(web, seed, words)));
+  if (core > 0) good.push(report('core', await coreMutants(core, seed)));
+  process.exitCode = good.every(Boolean) ? 0 : 1;
+});

@@ -1,0 +1,117 @@
+// Mutants of core: operators and truth values, one at a time, in a copy of the sources. The tests are those of the folder (npm run dev -- --native).
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { foldersFor } from '../dev/native.mjs';
+import { root } from '../setup/root.mjs';
+import { step } from '../setup/step.mjs';
+import { chosen } from './choose.mjs';
+
+const kCopy = join(root, 'build/mutants-core');
+const kCopied = [
+  'CMakeLists.txt',
+  'CMakePresets.json',
+  'bindings',
+  'cmake',
+  'core',
+  'tests/bench',
+  'tests/fuzz',
+  'tests/native',
+  'tests/tools',
+];
+const kLinked = ['tests/fixtures', 'models', 'tools', 'node_modules'];
+const kLongest = 120_000; // ms for the tests of one mutant
+
+/** The texts that are changed. clang-format writes comparisons and sums with spaces, and the brackets of templates without. */
+const kOthers = [
+  [/ (==) /g, '!='],
+  [/ (!=) /g, '=='],
+  [/ (<) /g, '<='],
+  [/ (<=) /g, '<'],
+  [/ (>) /g, '>='],
+  [/ (>=) /g, '>'],
+  [/ (&&) /g, '||'],
+  [/ (\|\|) /g, '&&'],
+  [/ (\+) /g, '-'],
+  [/ (-) /g, '+'],
+  [/\breturn (true);/g, 'false'],
+  [/\breturn (false);/g, 'true'],
+];
+
+/** Lines without code that tests can reach: comments, includes, templates, checks of Peruse's own faults. */
+const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using )/;
+
+function placesIn(file, text) {
+  const places = [];
+  let at = 0;
+  for (const [index, line] of text.split('\n').entries()) {
+    const code = line.replace(/"(?:[^"\\]|\\.)*"|\/\/.*$/g, (part) => ' '.repeat(part.length));
+    if (!kOther.test(line)) {
+      for (const [pattern, other] of kOthers) {
+        for (const match of code.matchAll(pattern)) {
+          const start = at + match.index + match[0].indexOf(match[1]);
+          places.push({ file, start, end: start + match[1].length, other, line: index + 1, code: line.trim(), was: match[1] });
+        }
+      }
+    }
+    at += line.length + 1;
+  }
+  return places;
+}
+
+function copySources() {
+  mkdirSync(join(kCopy, 'tests'), { recursive: true });
+  for (const path of kCopied) {
+    rmSync(join(kCopy, path), { recursive: true, force: true });
+    cpSync(join(root, path), join(kCopy, path), { recursive: true, preserveTimestamps: true });
+  }
+  for (const path of kLinked) {
+    rmSync(join(kCopy, path), { force: true });
+    symlinkSync(join(root, path), join(kCopy, path));
+  }
+}
+
+/** Runs a program in the copy. Returns whether it succeeded. */
+function succeeds(program, args, timeout) {
+  return spawnSync(program, args, { cwd: kCopy, stdio: 'ignore', timeout, killSignal: 'SIGKILL' }).status === 0;
+}
+
+function build(folders) {
+  return succeeds('ninja', ['-C', 'build/native-dev', ...folders.map((folder) => `peruse_${folder}_tests`)]);
+}
+
+/** Returns 'killed', 'survived', or 'does not compile', which counts as killed. */
+function fateOf({ file, start, end, other }) {
+  const folders = foldersFor(file);
+  const text = readFileSync(join(root, file), 'utf8');
+  writeFileSync(join(kCopy, file), text.slice(0, start) + other + text.slice(end));
+  try {
+    if (!build(folders)) return 'does not compile';
+    const passes = (folder) => succeeds(`build/native-dev/peruse_${folder}_tests`, ['--gtest_brief=1', '--gtest_fail_fast'], kLongest);
+    return folders.every(passes) ? 'survived' : 'killed';
+  } finally {
+    writeFileSync(join(kCopy, file), text);
+  }
+}
+
+export async function coreMutants(count, seed) {
+  const files = readdirSync(join(root, 'core'), { recursive: true })
+    .map((name) => `core/${name.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.cc') && foldersFor(file).length > 0);
+  const mutants = chosen(
+    files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))),
+    count,
+    seed,
+  ).map((place) => ({ ...place, where: `${place.file}:${place.line}`, change: `${place.code} (${place.was} -> ${place.other})` }));
+  const folders = [...new Set(mutants.flatMap(({ file }) => foldersFor(file)))];
+  await step(`tests of ${folders.join(', ')}`, () => {
+    copySources();
+    if (!succeeds('cmake', ['--preset', 'native-dev']) || !build(folders)) throw new Error(`the tests do not build in ${kCopy}`);
+  });
+  for (const mutant of mutants) {
+    mutant.fate = fateOf(mutant);
+    console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
+  }
+  return mutants;
+}
