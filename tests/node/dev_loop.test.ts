@@ -31,6 +31,23 @@ test('an edit of tests, headers, tables and shaders concerns its folder; other f
   expect(foldersFor('web/src/env.ts')).toEqual([]);
 });
 
+const { reachedSources } = (await import(new URL('../../cmake/reach.mjs', import.meta.url).href)) as {
+  reachedSources(root: string, folder: string): string[];
+};
+
+test('a native test program compiles only the folders that its tests include', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const reached = (folder: string) => [
+    ...new Set(reachedSources(root, folder).map((file) => /^(core\/backend\/\w+|core\/\w+|tests\/native)(?=\/)/.exec(file)![0])),
+  ];
+  expect(reached('base')).toEqual(['core/base', 'tests/native']);
+  expect(reached('text')).toEqual(['core/base', 'core/text', 'tests/native']);
+  expect(reached('train')).toEqual(expect.arrayContaining(['core/train', 'core/api', 'core/ops']));
+  const tests = reachedSources(root, 'text').filter((file) => file.endsWith('_test.cc'));
+  expect(tests.length).toBeGreaterThan(5);
+  expect(tests.every((file) => file.startsWith('tests/native/text/'))).toBe(true);
+});
+
 const { neededVariants } = (await import(new URL('../../tools/dev/needed_builds.mjs', import.meta.url).href)) as {
   neededVariants(words: string[]): string[];
 };
