@@ -53,10 +53,16 @@ describe('a stream', () => {
     const watched = () => {
       const { signal } = new AbortController();
       listeners.set(signal, 0);
-      const count = (change: number) => listeners.set(signal, listeners.get(signal)! + change);
-      const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
-      signal.addEventListener = (...given: unknown[]) => (count(1), (add as (...all: unknown[]) => void)(...given));
-      signal.removeEventListener = (...given: unknown[]) => (count(-1), (remove as (...all: unknown[]) => void)(...given));
+      for (const [name, change] of [
+        ['addEventListener', 1],
+        ['removeEventListener', -1],
+      ] as const) {
+        const own = signal[name].bind(signal) as (...given: unknown[]) => void;
+        signal[name] = (...given: unknown[]) => {
+          listeners.set(signal, listeners.get(signal)! + change);
+          own(...given);
+        };
+      }
       return signal;
     };
     const [own, returned] = [watched(), watched()];
