@@ -183,7 +183,7 @@ function run(code: string): unknown[] {
 const kPages = [
   'README.md',
   'docs/coming-from-transformers-js.md',
-  ...['errors', 'explain', 'inspect', 'teach', 'tokenizer'].map((name) => `docs/${name}.md`),
+  ...['errors', 'explain', 'inspect', 'semantic-index', 'teach', 'tokenizer'].map((name) => `docs/${name}.md`),
   ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`),
 ];
 

@@ -6,7 +6,15 @@ export const kSections = [
   ['Tasks', ['docs/tasks/README.md', /^docs\/tasks\//]],
   [
     'More than answers',
-    ['docs/teach.md', 'docs/explain.md', 'docs/inspect.md', 'docs/tokenizer.md', 'docs/commands.md', /^docs\/guides\//],
+    [
+      'docs/semantic-index.md',
+      'docs/teach.md',
+      'docs/explain.md',
+      'docs/inspect.md',
+      'docs/tokenizer.md',
+      'docs/commands.md',
+      /^docs\/guides\//,
+    ],
   ],
   ['Pages, apps and servers', ['docs/bundlers.md', 'docs/browsers.md', 'docs/webgpu.md', 'docs/precision.md', 'docs/security.md']],
   ['When something goes wrong', ['docs/errors.md', 'docs/limits.md', /^docs\/[\w-]+\.md$/]],

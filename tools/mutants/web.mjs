@@ -1,5 +1,5 @@
 // Mutants of web/src: an own mutator instead of Stryker, which would add 120 packages. All changes are compiled at once into the tree of
-// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough, and a first run tells which test files reach which.
+// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. A first run of each test file finds the places that it reaches.
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-// Programs of docs/guides/with-other-libraries.md, with the package of the tarball and a host's own packages.
+// Programs of docs/guides, with the package of the tarball and a host's own packages.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { pipelineModel } from '../../node/support/pipeline_models.js';
 import { kEnvironment, kNode, runProgram, type Stage, stage } from './stage.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
-const kGuide = ['with-other-libraries', 'redact-before-a-model']
+const kGuide = ['with-other-libraries', 'redact-before-a-model', 'react']
   .map((name) => readFileSync(join(kRoot, `docs/guides/${name}.md`), 'utf8'))
   .join('\n');
 

@@ -37,6 +37,18 @@ describe.each(versionsOf('react'))('React %s', (version) => {
     });
   });
 
+  test.skipIf(version === '17')("the guide's app answers while its user types", async () => {
+    const main = `import { env } from 'peruse';\nenv.filesPath = '/peruse/';\n${guideCode('react_main').code}`;
+    await writeFile(join(app.folder, 'app_main.jsx'), main);
+    await withComponents(app, 'app_main.jsx', async (page) => {
+      await expectState(page, /^LABEL_\d$/);
+      await page.locator('textarea').fill('');
+      await expectState(page, /empty|LABEL/);
+      await page.locator('textarea').pressSequentially('t1 t2 t3');
+      await expectState(page, /^LABEL_\d$/);
+    });
+  });
+
   test('on a server it is loading, or idle without a source', async () => {
     const output = await runProgram(app.folder, kNode, ['server.mjs']);
     expect(output.replaceAll('&quot;', '"').match(/"status":"\w+"/g)).toEqual(['"status":"loading"', '"status":"idle"']);

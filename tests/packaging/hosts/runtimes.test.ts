@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,20 +48,29 @@ describe.skipIf(!existsSync(kDeno))('Deno and Bun', () => {
 
 describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
   let models: ModelServer;
-  let url: string;
-  let stop: () => void;
   beforeAll(async () => {
     models = await startModelServer(await tinyModels());
     for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) await cp(join(folder, kModel, file), join(place, file));
     for (const file of ['peruse-service-worker.js', 'peruse-simd.wasm', 'peruse-tokenizer.js', 'peruse-tokenizer.wasm']) {
       await cp(join(folder, 'node_modules/peruse/web/bundle', file), join(place, file));
     }
-    for (const file of ['worker.js', 'config.capnp']) await cp(here(`workerd/${file}`), join(place, file));
-    const child = spawn(kWorkerd, ['serve', 'config.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=3'], {
+    for (const file of ['worker.js', 'config.capnp', 'guide.capnp']) await cp(here(`workerd/${file}`), join(place, file));
+    const guide = readFileSync(here('../../../docs/guides/cloudflare-workers.md'), 'utf8');
+    await writeFile(join(place, 'guide.js'), /```js cloudflare\n([^]*?)```/.exec(guide)![1]!);
+    await cp(join(folder, kModel), join(place, 'assets/model'), { recursive: true });
+  });
+  const stops: (() => void)[] = [];
+  afterAll(async () => {
+    for (const stop of stops) stop();
+    await models.close();
+  });
+
+  async function serve(config: string): Promise<string> {
+    const child = spawn(kWorkerd, ['serve', config, '--socket-addr=http=127.0.0.1:0', '--control-fd=3'], {
       cwd: place,
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     });
-    stop = () => void child.kill();
+    stops.push(() => void child.kill());
     const port = await new Promise<number>((resolve, reject) => {
       child.once('exit', (code) => reject(new Error(`workerd ended with ${code}`)));
       child.stdio[3]!.on('data', (words: Buffer) => {
@@ -71,20 +80,24 @@ describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
         }
       });
     });
-    url = `http://127.0.0.1:${port}/`;
-  });
-  afterAll(async () => {
-    stop?.();
-    await models.close();
-  });
+    return `http://127.0.0.1:${port}/`;
+  }
 
   test('runs a build that is handed in compiled, with a model of its own', async () => {
-    const response = await fetch(url);
+    const response = await fetch(await serve('config.capnp'));
     expect(await response.json()).toEqual({ label: 'POSITIVE', worker: false, threads: 1, tokens: expect.any(Number) });
   });
 
   test('loads a model from a server', async () => {
-    const response = await fetch(`${url}?model=${encodeURIComponent(`${models.url}models/classifier/`)}`);
+    const response = await fetch(`${await serve('config.capnp')}?model=${encodeURIComponent(`${models.url}models/classifier/`)}`);
     expect(await response.json()).toMatchObject({ label: expect.stringMatching(/^LABEL_/) });
+  });
+
+  test("runs the guide's worker, whose model is among its static assets, for several requests", async () => {
+    const url = await serve('guide.capnp');
+    for (const text of ['A gem.', 'A wonderful, moving film.']) {
+      const response = await fetch(url, { method: 'POST', body: text });
+      expect(await response.json()).toEqual([{ label: 'POSITIVE', score: expect.any(Number) }]);
+    }
   });
 });
