@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
     }
     for (const file of ['worker.js', 'config.capnp', 'guide.capnp']) await cp(here(`workerd/${file}`), join(place, file));
     const guide = readFileSync(here('../../../docs/guides/cloudflare-workers.md'), 'utf8');
-    await writeFile(join(place, 'guide.js'), /```js cloudflare\n([^]*?)```/.exec(guide)![1]!);
+    await writeFile(join(place, 'guide.js'), /```js cloudflare\n([\s\S]*?)```/.exec(guide)![1]!);
     await cp(join(folder, kModel), join(place, 'assets/model'), { recursive: true });
   });
   const stops: (() => void)[] = [];
