@@ -23,6 +23,22 @@ describe.each(versionsOf('orama'))('Orama %s', (version) => {
     await expectGuide(app, 'orama');
   });
 
+  test("the guide's program that stores the index", async () => {
+    await expectGuide(app, 'orama_stored');
+  });
+
+  test("a database that the persistence plugin restores can't embed a term", async () => {
+    if (version === '2') return; // the plugin of Orama 2 has the same format, and is not installed
+    const code = `${kCreate}
+      import { persist, restore } from '@orama/plugin-data-persistence';
+      await orama.insert(database, { text: 'one', about: { title: 'A' } });
+      const restored = await restore('json', await persist(database, 'json'));
+      const search = (database) => orama.search(database, { mode: 'vector', term: 'one', similarity: 0 });
+      console.log((await search(database)).count, await search(restored).then(({ count }) => count, ({ code }) => code));
+      await extract.dispose();`;
+    expect(await runModule(app, 'persisted.mjs', code)).toBe('1 INVALID_VECTOR_INPUT\n');
+  });
+
   test('vectors are those of the pipeline, also after an update', async () => {
     const code = `${kCreate}
       const same = (one, other) => JSON.stringify(Array.from(one)) === JSON.stringify(other);

@@ -1,12 +1,14 @@
-// peruse/langchain: embeddings and a reranker for LangChain.js. Both have the interfaces of @langchain/core, and do not import it.
+// peruse/langchain: embeddings and a reranker for LangChain.js. Requires @langchain/core.
+import { Embeddings } from '@langchain/core/embeddings';
 import type { TextRankingOptions } from '../tasks/text_ranking.js';
 import { type Embed, type EmbeddingSettings, embedder, type Loading, whenUsed } from './embedder.js';
 
-/** Embeddings for vector stores (EmbeddingsInterface of @langchain/core), from `pipeline('feature-extraction', ...)`. */
-export class PeruseEmbeddings {
+/** Embeddings for vector stores, from `pipeline('feature-extraction', ...)`. */
+export class PeruseEmbeddings extends Embeddings {
   private readonly embed_: { documents: Embed; queries: Embed };
 
   constructor(pipeline: Loading<'feature-extraction'>, settings: EmbeddingSettings = {}) {
+    super({});
     this.embed_ = embedder(pipeline, settings);
   }
 
