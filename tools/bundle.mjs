@@ -61,28 +61,24 @@ function keptApart(others) {
 }
 
 /**
- * The bundles, with the builds that they require. One with `part`, names that its entry exports, is a script without imports and exports, which
- * bundlers copy unchanged: it sets a global (worker/import_part.ts).
+ * The bundles, with the builds that they require. A part is a script without imports and exports, which bundlers copy
+ * unchanged: it sets a global to what its entry exports (worker/import_part.ts).
  */
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
-  { name: 'peruse-host', entry: 'worker/host_here.ts', part: ['hostHere'], sourcemap: false, builds: ['relaxed-threads'] },
+  { name: 'peruse-host', entry: 'worker/host_here.ts', part: true, sourcemap: false, builds: ['relaxed-threads'] },
   { name: 'peruse-gpu', entry: 'gpu/gpu_script.ts', others: kOthersOfGpu, format: 'iife', globals: gpuGlobal, builds: ['webgpu'] },
-  { name: 'peruse-onnx', entry: 'onnx/part.ts', part: ['openOnnx', 'openStatic'] },
+  { name: 'peruse-onnx', entry: 'onnx/part.ts', part: true },
   { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-redact', entry: 'index_redact.ts' },
-  { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: ['kRedactKit'] },
-  { name: 'peruse-search', entry: 'search/kit.ts', part: ['loadIndex', 'newIndex', 'saveIndex'] },
-  { name: 'peruse-extras', entry: 'extras.ts', part: ['explain', 'streamOf'] },
-  {
-    name: 'peruse-files',
-    entry: 'sources/folder_kit.ts',
-    part: ['checkModel', 'fetchInBrowser', 'openFolder', 'openStored', 'serveFetch', 'serveFolder'],
-  },
+  { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: true },
+  { name: 'peruse-search', entry: 'search/kit.ts', part: true },
+  { name: 'peruse-extras', entry: 'extras.ts', part: true },
+  { name: 'peruse-files', entry: 'sources/folder_kit.ts', part: true },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', format: 'iife' }, // Firefox does not support service workers that are modules
 ];
@@ -187,22 +183,33 @@ const kStrict = "'use strict';";
 
 const kPart = '\0part';
 
+/** The names of the values that a module exports. */
+function exportsOf(entry) {
+  const text = readFileSync(source(entry), 'utf8');
+  const lists = [...text.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, list]) => list.split(','));
+  const own = [...text.matchAll(/^export (?:const|(?:async )?function|class) (\w+)/gm)].map(([, name]) => name);
+  const names = [...lists.map((name) => name.trim()), ...own].filter((name) => name !== '' && !name.startsWith('type '));
+  if (names.length === 0 || /^export \*/m.test(text)) throw new Error(`${entry} must name what it exports`);
+  return names.join(', ');
+}
+
 /** The module that sets the global of a part. */
-const setsGlobal = ({ name, entry, part }) => ({
+const setsGlobal = ({ name, entry }) => ({
   name: 'sets-global',
   resolveId: (id) => (id === kPart ? { id } : null),
-  load: (id) =>
-    id === kPart
-      ? `import { ${part} } from ${JSON.stringify(source(entry))};
-globalThis[Symbol.for('${name.replace('-', '.')}')] = { ${part} };`
-      : null,
+  load(id) {
+    if (id !== kPart) return null;
+    const names = exportsOf(entry);
+    const from = JSON.stringify(source(entry));
+    return `import { ${names} } from ${from};\nglobalThis[Symbol.for('${name.replace('-', '.')}')] = { ${names} };`;
+  },
 });
 
 async function write({ name, entry, part, others = {}, format = part ? 'iife' : 'es', globals, sourcemap = true }, plugins) {
   const { rolldown } = await import('rolldown'); // in a new clone, set-up has installed it only now
   const build = await rolldown({
     input: { [name]: part ? kPart : source(entry) },
-    plugins: [setsGlobal({ name, entry, part }), keptApart(others), kWithoutWords, ...plugins],
+    plugins: [setsGlobal({ name, entry }), keptApart(others), kWithoutWords, ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
     experimental: { attachDebugInfo: 'none' }, // no comments with the names of source files

@@ -3,7 +3,6 @@ import { embeddingModel } from 'peruse/ai-sdk';
 import { PeruseEmbeddingFunction } from 'peruse/chroma';
 import { pipeline as inlinePipeline } from 'peruse/inline';
 import { isolate } from 'peruse/isolate';
-import { PeruseEmbeddings } from 'peruse/langchain';
 import { convert, quantize, shrink, trim } from 'peruse/models';
 import { peruseEmbeddings } from 'peruse/orama';
 import { usePipeline } from 'peruse/react';
@@ -12,7 +11,7 @@ import { teach } from 'peruse/teach';
 import { Tokenizer } from 'peruse/tokenizer';
 
 export const unused = [env, SemanticIndex, inlinePipeline, convert, isolate, quantize, shrink, trim, serviceWorkerPipeline, teach];
-export const adapters = [embeddingModel, PeruseEmbeddingFunction, PeruseEmbeddings, peruseEmbeddings, usePipeline];
+export const adapters = [embeddingModel, PeruseEmbeddingFunction, peruseEmbeddings, usePipeline];
 
 export async function label(text: string, options: PipelineOptions): Promise<string> {
   const classify: Pipeline<'text-classification'> = await pipeline('text-classification', 'user/model', options);
