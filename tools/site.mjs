@@ -20,7 +20,7 @@ export const siteFolder = join(root, 'build/site');
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'details.css', 'objects.css', 'arrival.css', 'inside.css'];
-const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map(
+const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-teach', '-teach-worker'].map(
   (name) => `peruse${name}.js`,
 );
 
@@ -130,7 +130,7 @@ export function bytesOf(files, site) {
 }
 
 /** Scripts and styles that the first answer needs; the others are fetched when they are used. */
-const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-files|-redact)?\.js$)/;
+const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-files|-redact-kit)?\.js$)/;
 
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];
