@@ -53,7 +53,7 @@ test('lines get their labels', async () => {
   const expected: Record<string, string[]> = {
     'Customer mail': ['delivery', 'payment', 'account', 'praise'],
     Requests: ['restaurant', 'weather', 'music', 'travel'],
-    'One line': ['cooking'],
+    'One line': ['sports'],
   };
   const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'));
   for (const { name, text, labels } of lines) {

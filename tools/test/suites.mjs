@@ -336,6 +336,16 @@ export const kSuites = [
     files: theRest('tests/browser/demo', kMainPath),
   },
   {
+    name: 'lighthouse',
+    tier: 'all',
+    covers: 'the demo site by Lighthouse, as on a phone and on a desktop: performance, accessibility and best practices',
+    why: 'installs 190 MB of packages that nothing else needs; it runs by itself, because it measures time',
+    builds: ['library'],
+    reads: [...kPackage, ...kDemo, 'tools/lighthouse/'],
+    processor: 90,
+    command: ['node', 'tools/lighthouse/measure.mjs'],
+  },
+  {
     name: 'other-browsers',
     tier: 'all',
     covers: 'the package in Firefox and WebKitGTK',

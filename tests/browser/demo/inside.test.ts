@@ -82,6 +82,24 @@ it('opens with a head that is chosen by measure, and shows where it looks', asyn
   expect(await inside.locator('.concentration li').count()).toBe(4);
 });
 
+it.each([390, 768, 1280])('keeps the arcs inside their frame, %i pixels wide', async (width) => {
+  await visit.page.setViewportSize({ width, height: 800 });
+  await visit.page.locator('#tab-ask').click();
+  const panel = visit.page.locator('#ask');
+  await answered(panel);
+  const inside = await look(panel, 'Attention');
+  const frame = (await inside.locator('.arcs').boundingBox())!;
+  const drawn = await inside
+    .locator('.arcs')
+    .locator('path, text')
+    .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right, bottom }) => ({ left, right, bottom })));
+  expect(drawn.length).toBeGreaterThan(10);
+  expect(Math.min(...drawn.map(({ left }) => left))).toBeGreaterThanOrEqual(frame.x - 3);
+  expect(Math.max(...drawn.map(({ right }) => right))).toBeLessThanOrEqual(frame.x + frame.width + 3);
+  expect(Math.max(...drawn.map(({ bottom }) => bottom))).toBeLessThanOrEqual(frame.y + frame.height + 1);
+  expect(await inside.locator('.strip [aria-pressed=true]').textContent()).toMatch(/^\p{L}{3,}$/u);
+});
+
 it('shows another head that is chosen, and what the map says where it is pointed at', async () => {
   const inside = await lookAtRemark('Attention');
   await inside.getByRole('button', { name: 'Layer 3, head 2' }).click();
