@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cardDigits } from '../../web/src/redact/checksums.js';
 import { findPatterns } from '../../web/src/redact/patterns.js';
 import { redact } from './support/redact_stubs.js';
 
@@ -37,6 +38,7 @@ test.each<[string, string[]]>([
   ['git clone ssh://git@example.com/x.git', ['LINK ssh://git@example.com/x.git']],
   ['From 203.0.113.7, 2001:db8::ff00:42:8329 and ::1', ['IP 203.0.113.7', 'IP 2001:db8::ff00:42:8329']],
   ['fe80::1%eth0, 2001:0db8:0000:0000:0000:ff00:0042:8329', ['IP fe80::1%eth0', 'IP 2001:0db8:0000:0000:0000:ff00:0042:8329']],
+  ['1:2:3:4::5:6:7:8, 1:2:3:4:5:6:7:8:9', []],
   ['Version 1.2.3.4, 256.1.1.1, 1.2.3, 12:30:45, std::vector, a::b', []],
   ['00:1A:2b:3c:4D:5e or 00-1A-2B-3C-4D-5E, 001a.2b3c.4d5e', ['MAC 00:1A:2b:3c:4D:5e', 'MAC 00-1A-2B-3C-4D-5E', 'MAC 001a.2b3c.4d5e']],
   ['pay 4111.1111.1111.1111 now', ['CARD 4111.1111.1111.1111']],
@@ -91,4 +93,8 @@ test('redact replaces them beside what the model finds', async () => {
     message: expect.stringMatching(/no pattern 'FAX'/),
   });
   await expect(call(text, { patterns: 'EMAIL' as unknown as true })).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
+test('letters that look like digits are digits of a card number, if they are few', () => {
+  expect(['4012', '4O12l3', 'OOO1', '40x2', ''].map(cardDigits)).toEqual(['4012', '401213', undefined, undefined, '']);
 });

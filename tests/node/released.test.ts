@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
+import { UrlFolder } from '../../web/dist/sources/folder_url.js';
 import { streamOf } from '../../web/dist/tasks/stream.js';
 import { readTiny } from './support/tiny_files.js';
 
@@ -24,6 +25,38 @@ const kOwnCache = {
 };
 afterEach(() => {
   env.cache = true;
+});
+
+/** A signal, and the number of its listeners. */
+function watchedSignal() {
+  const { signal } = new AbortController();
+  const watched = { signal, listeners: 0 };
+  for (const [name, change] of [
+    ['addEventListener', 1],
+    ['removeEventListener', -1],
+  ] as const) {
+    const own = signal[name].bind(signal) as (...given: unknown[]) => void;
+    signal[name] = (...given: unknown[]) => {
+      watched.listeners += change;
+      own(...given);
+    };
+  }
+  return watched;
+}
+
+test('a file that was read, or closed, leaves no listener at the signal of its load', async () => {
+  const folder = new UrlFolder(
+    { name: 'x', base: 'https://x.test/' },
+    { fetchFile: async (url) => ({ url, response: new Response('{"a": 1}', { headers: { 'Content-Length': '8' } }) }) },
+  );
+  const watched = watchedSignal();
+  const file = await folder.open('config.json', watched.signal);
+  expect(watched.listeners).toBeGreaterThan(0);
+  if (file.found) for await (const _ of file.chunks());
+  expect(watched.listeners).toBe(0);
+  const other = await folder.open('config.json', watched.signal);
+  if (other.found) await other.close();
+  expect(watched.listeners).toBe(0);
 });
 
 describe('a stream', () => {
@@ -49,26 +82,10 @@ describe('a stream', () => {
   });
 
   test('leaves no listeners at the signals of the caller and of the pipeline', async () => {
-    const listeners = new Map<AbortSignal, number>();
-    const watched = () => {
-      const { signal } = new AbortController();
-      listeners.set(signal, 0);
-      for (const [name, change] of [
-        ['addEventListener', 1],
-        ['removeEventListener', -1],
-      ] as const) {
-        const own = signal[name].bind(signal) as (...given: unknown[]) => void;
-        signal[name] = (...given: unknown[]) => {
-          listeners.set(signal, listeners.get(signal)! + change);
-          own(...given);
-        };
-      }
-      return signal;
-    };
-    const [own, returned] = [watched(), watched()];
-    const stream = streamOf('text-classification', async (batch) => batch, returned);
-    for await (const _ of stream(['a', 'b', 'c'], { batch_size: 1, signal: own }));
-    expect([listeners.get(own), listeners.get(returned)]).toEqual([0, 0]);
+    const [own, returned] = [watchedSignal(), watchedSignal()];
+    const stream = streamOf('text-classification', async (batch) => batch, returned.signal);
+    for await (const _ of stream(['a', 'b', 'c'], { batch_size: 1, signal: own.signal }));
+    expect([own.listeners, returned.listeners]).toEqual([0, 0]);
   });
 });
 
@@ -108,8 +125,9 @@ test('describe() reads in its own thread what a worker could only read through i
   expect(threads(own, 'made/up')).toBe('0 true');
 });
 
+const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+
 test('the port of the files of a model closes after its load', async () => {
-  const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const plain = await pipeline('text-classification', kSentiment, { worker: true });
   const after = ports();
   await plain.dispose();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { chooseThreads, chooseVariant, detectFeatures, type Features } from '../../web/src/engine/variant.js';
 
 const kAll: Features = {
@@ -126,6 +126,14 @@ test('detectFeatures finds what every supported Node has', () => {
   const features = detectFeatures({ inWorker: true, processors: 2, sharedMemory: true });
   expect(features).toMatchObject({ wasm: true, simd: true, threads: true, sharedMemory: true, processors: 2 });
   expect(features.relaxedSimd).toBe(Number(process.versions.node.split('.')[0]) >= 22);
+});
+
+test('memory is shared only if the place allows it and the runtime has it', () => {
+  const shared = (sharedMemory: boolean) => detectFeatures({ inWorker: true, processors: 2, sharedMemory }).sharedMemory;
+  expect([shared(true), shared(false)]).toEqual([true, false]);
+  vi.stubGlobal('SharedArrayBuffer', undefined);
+  expect([shared(true), shared(false)]).toEqual([false, false]);
+  vi.unstubAllGlobals();
 });
 
 test('detectFeatures takes nonsense for one processor', () => {
