@@ -2,13 +2,27 @@
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PeruseReranker } from '../../web/dist/adapters/langchain.js';
+import type * as Langchain from '../../web/dist/adapters/langchain.js';
 import type { PipelineState } from '../../web/dist/adapters/react.js';
 import type { Pipeline } from '../../web/dist/index_node.js';
 
 const kSentiment = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
 
+/** Modules in place of the libraries. */
+const kStandIns: Record<string, string> = {
+  react: new URL('support/react_stand_in.mjs', import.meta.url).href,
+  '@langchain/core/embeddings': 'data:text/javascript,export class Embeddings {}',
+};
+const kHooks = `const standIns = ${JSON.stringify(kStandIns)};
+  export const resolve = (name, context, next) => (standIns[name] ? { url: standIns[name], shortCircuit: true } : next(name, context));`;
+register(`data:text/javascript,${encodeURIComponent(kHooks)}`);
+
 describe('peruse/langchain', () => {
+  let PeruseReranker: typeof Langchain.PeruseReranker;
+  beforeAll(async () => {
+    ({ PeruseReranker } = await import('../../web/dist/adapters/langchain.js'));
+  });
+
   /** Ranks by length. */
   const rank = (async (_: string, texts: string[], { top_k: most }: { top_k?: number }) =>
     texts
@@ -49,10 +63,6 @@ describe('peruse/react', () => {
   type Component = { shown: PipelineState<'text-classification'>[]; update(...args: unknown[]): void; unmount(): void };
   let mount: (source: unknown) => Component;
   beforeAll(async () => {
-    const stand = new URL('support/react_stand_in.mjs', import.meta.url).href;
-    const hooks = `export const resolve = (name, context, next) =>
-      name === 'react' ? { url: ${JSON.stringify(stand)}, shortCircuit: true } : next(name, context);`;
-    register(`data:text/javascript,${encodeURIComponent(hooks)}`);
     const { usePipeline } = await import('../../web/dist/adapters/react.js');
     const mountHook = (globalThis as unknown as Record<symbol, (...given: unknown[]) => Component>)[Symbol.for('react stand-in')]!;
     mount = (source) => mountHook((one: string) => usePipeline('text-classification', one), source);
