@@ -10,8 +10,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildVariant } from './build.mjs';
 import { kFolders, runNative, watchNative } from './dev/native.mjs';
-import { neededVariants } from './dev/needed_builds.mjs';
-import { kEngines, linkEngines } from './dev/tree.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
@@ -33,6 +31,8 @@ function readOptions() {
 
 /** Builds the engines that the chosen tests can load, unless they exist. */
 async function buildMissing(words) {
+  // These import packages, which a fresh clone lacks before they are installed.
+  const [{ neededVariants }, { kEngines, linkEngines }] = await Promise.all([import('./dev/needed_builds.mjs'), import('./dev/tree.mjs')]);
   for (const variant of linkEngines(neededVariants(words)))
     await step(`wasm ${variant}`, () => buildVariant(variant, join(root, kEngines)));
 }

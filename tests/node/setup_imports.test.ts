@@ -17,7 +17,7 @@ function packagesOf(file: string, read: (file: string) => string, seen = new Set
 }
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-const programs = ['setup', 'build', 'test', 'demo', 'test:fuzz'].map((name) => /^node (tools\/\S+\.mjs)$/.exec(scripts[name]!)![1]!);
+const programs = ['setup', 'build', 'dev', 'test', 'demo', 'test:fuzz'].map((name) => /^node (tools\/\S+\.mjs)$/.exec(scripts[name]!)![1]!);
 
 test.each(programs)('%s imports no package before the set-up', (program) => {
   expect(packagesOf(program, (file) => readFileSync(join(root, file), 'utf8'))).toEqual([]);
