@@ -60,7 +60,9 @@ function encode(indices, { left, top, width, height }, stride) {
   return deflateSync(Buffer.concat(rows), { level: 9 });
 }
 
+/** `milliseconds`: the time of all pictures, or a list with the time of each. */
 export function animation(files, milliseconds) {
+  const timeOf = (index) => (Array.isArray(milliseconds) ? milliseconds[index] : milliseconds);
   const pictures = files.map(decode);
   const [{ width, height }] = pictures;
   const { bytes, indices } = palette(pictures);
@@ -71,7 +73,7 @@ export function animation(files, milliseconds) {
   for (const [index, frame] of frames.entries()) {
     const part = index === 0 ? { left: 0, top: 0, width, height } : difference(frames[index - 1], frame, width);
     const time = Buffer.alloc(6); // the delay as a fraction, then: leave the picture, and overwrite it
-    time.writeUInt16BE(milliseconds);
+    time.writeUInt16BE(timeOf(index));
     time.writeUInt16BE(1000, 2);
     parts.push(chunk('fcTL', Buffer.concat([numbers(sequence++, part.width, part.height, part.left, part.top), time])));
     const data = encode(frame, part, width);

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Makes pictures of the demo page: npm run pictures. The package must have been built.
-// docs/tour.png: the README's animation of all tabs at work. demo/pictures: a picture of each tab, for demo/README.md. demo/preview.png: the
-// picture of link previews. build/pictures: every tab in four sizes, light and dark, to be looked at: npm run pictures -- --look makes only these.
+// docs/film.png: the README's six seconds: a message is typed and redacted, the connection goes, a model is taught (npm run pictures -- --film makes
+// only this). demo/pictures: a picture of each tab, for demo/README.md. demo/preview.png: the picture of link previews. build/pictures: every
+// tab in four sizes, light and dark, to be looked at: npm run pictures -- --look makes only these.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { root } from './setup/root.mjs';
 import { buildSite } from './site.mjs';
 
 const kChromium = { executablePath: process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium', args: ['--headless=new', '--no-sandbox'] };
-const kHold = 1800; // milliseconds of each picture in the animation
+const kFilmed = 'Hi, this is Zoe Miller from Leeds. Please call me: 020 7946 0018.';
 const kMargin = 8; // pixels around a tab
 const kPictures = join(root, 'demo/pictures');
 const kLooked = join(root, 'build/pictures');
@@ -30,19 +31,46 @@ async function answered(page, tab) {
 }
 
 function writeStill(name, picture) {
-  writeFileSync(join(kPictures, `${name}.png`), animation([picture], kHold)); // 256 colours make a small file
+  writeFileSync(join(kPictures, `${name}.png`), animation([picture], 1000)); // 256 colours make a small file
 }
 
-/** Returns pictures of the screen, and writes one of each whole tab. */
-async function tour(page) {
+/** Returns an animation of six seconds. */
+async function film(page) {
   const shots = [];
-  const shoot = async () => shots.push(await page.screenshot());
+  const times = [];
+  const shoot = async (milliseconds) => {
+    shots.push(await page.screenshot());
+    times.push(milliseconds);
+  };
+  const message = page.locator('#redact-text');
+  await page.locator('.dare').filter({ hasText: 'Go offline: it keeps working' }).waitFor({ timeout: 120_000 });
+  await message.fill('');
+  for (let end = 8; end < kFilmed.length + 8; end += 8) {
+    await message.fill(kFilmed.slice(0, end));
+    await shoot(100);
+  }
+  await page.locator('#redact [type=submit]').click();
+  await answered(page, 'redact');
+  await shoot(1300);
+  await page.context().setOffline(true);
+  await page.locator('.connection').filter({ hasText: 'offline' }).waitFor();
+  await shoot(1000);
+  await page.locator('#tab-teach').click();
+  await shoot(700);
+  await page.locator('#teach .primary').click();
+  await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
+  await shoot(6000 - times.reduce((sum, time) => sum + time, 0));
+  await page.context().setOffline(false);
+  return animation(shots, times);
+}
+
+/** Writes a picture of each whole tab. */
+async function tour(page) {
   const shootTab = async (tab) => {
     await page.evaluate(() => scrollTo(0, 0));
     const { x, y, width, height } = await page.locator('main').boundingBox();
     const clip = { x: x - kMargin, y: y - kMargin, width: width + 2 * kMargin, height: height + 2 * kMargin };
     writeStill(tab, await page.screenshot({ fullPage: true, clip }));
-    await shoot();
   };
   for (const tab of ['redact', 'sort', 'ask']) {
     await page.locator(`#tab-${tab}`).click();
@@ -50,14 +78,12 @@ async function tour(page) {
     await shootTab(tab);
   }
   await page.locator('#tab-teach').click();
-  await shoot();
   await page.locator('#teach .primary').click();
   await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
   await shootTab('teach');
   await page.locator('#tab-inside').click();
   await page.locator('#inside .steps button', { hasText: 'Attention' }).click();
   await shootTab('inside');
-  return shots;
 }
 
 /** Writes a picture of every tab, from top to bottom, in four sizes, light and dark. */
@@ -90,7 +116,7 @@ async function look(open) {
 }
 
 await runAsProgram(import.meta.url, async () => {
-  const { values } = parseArgs({ options: { look: { type: 'boolean' } } });
+  const { values } = parseArgs({ options: { look: { type: 'boolean' }, film: { type: 'boolean' } } });
   mkdirSync(kPictures, { recursive: true });
   const { url, close } = await serveFolders({ '/': await buildSite() });
   const browser = await chromium.launch(kChromium);
@@ -107,11 +133,13 @@ await runAsProgram(import.meta.url, async () => {
       await answered(page, 'redact');
       return page;
     };
+    if (values.film) return writeFileSync(join(root, 'docs/film.png'), await film(await open(960, 640, 1)));
     await look(open);
     if (values.look) return;
     await (await open(1200, 630, 1)).screenshot({ path: join(root, 'demo/preview.png') });
     writeStill('phone', await (await open(390, 844, 1)).screenshot());
-    writeFileSync(join(root, 'docs/tour.png'), animation(await tour(await open(960, 640, 1)), kHold));
+    await tour(await open(960, 640, 1));
+    writeFileSync(join(root, 'docs/film.png'), await film(await open(960, 640, 1)));
   } finally {
     await browser.close();
     await close();
