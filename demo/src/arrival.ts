@@ -41,6 +41,7 @@ function showNext(panel: HTMLElement): void {
 
 class Stage {
   private readonly layer_ = make('div', 'arrival');
+  private readonly typed_ = make('textarea', 'arrival-typed');
   private readonly letters_: HTMLElement[];
   private readonly field_: HTMLTextAreaElement;
   private isOver_ = false;
@@ -51,13 +52,16 @@ class Stage {
 
   constructor(private readonly panel_: HTMLElement) {
     this.field_ = find(panel_, '[name=text]', HTMLTextAreaElement);
-    const paper = make('div', 'arrival-paper');
+    const paper = make('div', 'arrival-paper'); // Invisible: it says where each letter is.
     const { left, top, width, height } = this.field_.getBoundingClientRect();
-    Object.assign(paper.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    for (const { style } of [paper, this.typed_])
+      Object.assign(style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    this.typed_.tabIndex = -1;
+    this.typed_.readOnly = true;
     this.letters_ = [...this.field_.value].map((letter) => make('span', '', letter));
     paper.append(...this.letters_);
     this.layer_.setAttribute('aria-hidden', 'true');
-    this.layer_.append(paper);
+    this.layer_.append(paper, this.typed_);
     document.body.append(this.layer_);
     panel_.classList.add('is-arriving');
     for (const event of kEnding) addEventListener(event, this.over, { capture: true, passive: true });
@@ -95,11 +99,10 @@ class Stage {
 
   private async type(): Promise<void> {
     const start = performance.now();
-    let shown = 0;
-    while (shown < this.letters_.length && !this.isOver_) {
+    const message = this.field_.value;
+    while (this.typed_.value.length < message.length && !this.isOver_) {
       await new Promise(requestAnimationFrame);
-      const due = Math.ceil((this.letters_.length * (performance.now() - start)) / kTyping);
-      for (; shown < Math.min(due, this.letters_.length); shown++) this.letters_[shown]!.className = 'is-typed';
+      this.typed_.value = message.slice(0, Math.ceil((message.length * (performance.now() - start)) / kTyping));
     }
   }
 
@@ -110,14 +113,30 @@ class Stage {
       const at = label ? this.field_.value.indexOf(label.textContent ?? '') : -1;
       await this.pause(index * kBetween);
       if (label && at >= 0 && !this.isOver_) {
-        const words = this.letters_.slice(at, at + (label.textContent ?? '').length);
-        const from = boxOf(words);
-        for (const letter of words) letter.classList.add('is-gone');
-        await this.fly(label, from, label.getBoundingClientRect());
+        const from = this.cover(at, at + (label.textContent ?? '').length);
+        if (from) await this.fly(label, from, label.getBoundingClientRect());
       }
       row.classList.add('has-landed');
     });
     await Promise.all(flights);
+  }
+
+  /** Puts a bar over the letters, one for each line, and returns where the first of them is. */
+  private cover(start: number, end: number): DOMRect | undefined {
+    const range = document.createRange();
+    range.setStartBefore(this.letters_[start]!);
+    range.setEndAfter(this.letters_[end - 1]!);
+    const lines = new Map([...range.getClientRects()].map(({ top }) => [top, { left: Infinity, right: -Infinity, height: 0 }]));
+    for (const { left, right, top, height } of range.getClientRects()) {
+      const line = lines.get(top)!;
+      lines.set(top, { left: Math.min(line.left, left), right: Math.max(line.right, right), height });
+    }
+    for (const [top, { left, right, height }] of lines) {
+      const bar = make('div', 'arrival-bar');
+      Object.assign(bar.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${height}px` });
+      this.layer_.append(bar);
+    }
+    return range.getClientRects()[0];
   }
 
   private async outOfVault(): Promise<void> {
@@ -148,9 +167,4 @@ class Stage {
     await Promise.race([flight.finished, this.stopped_]);
     copy.remove();
   }
-}
-
-/** The place of the first line of some letters. */
-function boxOf(letters: readonly HTMLElement[]): DOMRect {
-  return letters[0]!.getBoundingClientRect();
 }

@@ -348,10 +348,10 @@ export const kSuites = [
   {
     name: 'other-browsers',
     tier: 'all',
-    covers: 'the package in Firefox and WebKitGTK',
+    covers: 'the package and the demo page in Firefox and WebKitGTK',
     why: 'takes minutes. It runs by itself: next to Chromium, Firefox once waited for two minutes',
     builds: ['library'],
-    reads: [...kInChromium, 'tests/browser/others/', 'tests/browser/page/'],
+    reads: [...kInChromium, ...kDemo, 'tests/browser/others/', 'tests/browser/page/'],
     processor: 36,
     vitest: ['others'],
   },

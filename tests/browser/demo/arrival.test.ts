@@ -21,7 +21,7 @@ it.each([
         shifts.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? '')]);
     }).observe({ type: 'layout-shift', buffered: true });
   });
-  await page.locator('.arrival .is-typed').first().waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.arrival-typed')?.value.startsWith('Hello'));
   await page.locator('.arrival-flight', { hasText: 'Thomas Miller' }).first().waitFor({ state: 'attached' });
   await page.locator('.is-arriving.has-answer').waitFor();
   await page.locator('.arrival').waitFor({ state: 'detached' });
@@ -48,7 +48,7 @@ it.each([
   ['scroll', ''],
 ])('ends by a %s, and the answer is there', async (how, key) => {
   const { page } = await tabs.open(moving);
-  await page.locator('.arrival .is-typed').first().waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.arrival-typed')?.value.startsWith('Hello'));
   if (how === 'key') await page.keyboard.press(key);
   else if (how === 'tap') await page.mouse.click(5, 5);
   else await page.mouse.wheel(0, 40);

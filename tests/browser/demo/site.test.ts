@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import type { BrowserContext } from 'playwright';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answered, type Demo, startDemo } from './demo.js';
@@ -80,6 +81,14 @@ it.each(Object.entries(kMostBytes))('the first answer of %s needs at most %i byt
   expect(bytes, 'the tab\u2019s model is among them').toBeGreaterThan(1_600_000);
   expect(bytes).toBeLessThan(most);
   await close();
+});
+
+/** The page's own scripts and styles; the engine and the library have limits of their own (tools/release/size-limit.json). */
+it('has less than 60 KB of scripts and styles of its own, compressed', () => {
+  const files = ['app/main.js', 'app/request_first_model.js', 'offline.js', 'style.css'];
+  const bytes = files.reduce((sum, name) => sum + brotliCompressSync(readFileSync(join(kSite, name))).length, 0);
+  expect(bytes).toBeGreaterThan(20_000);
+  expect(bytes).toBeLessThan(60_000);
 });
 
 it('has the tags that previews of links need, and no address that only works at the root of a host', () => {

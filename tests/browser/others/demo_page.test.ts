@@ -1,0 +1,55 @@
+// The demo page in Firefox and WebKitGTK: its first seconds play and end, every tab answers, and the back button works.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFirefox } from './firefox.js';
+import type { OtherBrowser } from './other_browser.js';
+import { startWebKit } from './webkit.js';
+
+const kSite = new URL('../../../tools/site.mjs', import.meta.url).href;
+const kServer = new URL('../../../web/dist/cli/static_server.js', import.meta.url).href;
+const kFolder = new URL('../../../build/others-site', import.meta.url).pathname;
+const kPatience = { timeout: 60_000, interval: 200 };
+
+let served: { url: string; close(): Promise<void> };
+beforeAll(async () => {
+  const { buildSite } = (await import(kSite)) as { buildSite(options: object): Promise<string> };
+  const { serveFolders } = (await import(kServer)) as { serveFolders(folders: object): Promise<typeof served> };
+  served = await serveFolders({ '/': await buildSite({ folder: kFolder, packed: true, pages: { docs: 'link' } }) });
+});
+afterAll(() => served?.close());
+
+describe.each([
+  ['Firefox', startFirefox],
+  ['WebKitGTK', startWebKit],
+])('%s', (_, start) => {
+  let browser: OtherBrowser;
+  beforeAll(async () => {
+    browser = await start();
+    await browser.goto(served.url);
+  });
+  afterAll(() => browser?.close());
+
+  const text = (selector: string) => browser.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? ''`);
+  const texts = (selector: string) =>
+    browser.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`);
+  const click = (selector: string) => browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).click() ?? true`);
+
+  test('the first seconds end with the names back in the answer', async () => {
+    await expect.poll(() => text('#redact .redacted'), kPatience).toContain('[PER_1]');
+    await expect.poll(() => browser.evaluate("document.querySelectorAll('.arrival, .is-arriving').length"), kPatience).toBe(0);
+    expect(await texts('#redact .restored mark')).toEqual(['Thomas Miller', 'Boston', 'thomas.miller@example.org']);
+    expect(await text('#redact .actions .hint')).toBe('Now yours: just type');
+  });
+
+  test('every tab answers, and the back button returns', async () => {
+    await click('#tab-sort');
+    await expect.poll(() => texts('#sort .tray mark'), kPatience).toEqual(['delivery', 'payment', 'account', 'praise']);
+    await click('#tab-ask');
+    await expect.poll(() => text('#ask .headline strong'), kPatience).toBe('Thursday mornings');
+    await browser.evaluate('history.back() ?? true');
+    await expect.poll(() => browser.evaluate("document.querySelector('#sort').hidden"), kPatience).toBe(false);
+    await click('#sort .look-inside');
+    await expect.poll(() => browser.evaluate("document.querySelectorAll('#inside .token').length"), kPatience).toBeGreaterThan(5);
+    expect(await texts('.error')).toEqual(['', '', '', '']);
+    expect(await browser.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
+  });
+});
