@@ -93,7 +93,7 @@ describe.each([
     const expected = await alone();
     const answer = await answering({ worker });
     const embed = await embedding({ worker });
-    await expect(embed('word '.repeat(600))).rejects.toMatchObject({ code: 'text_too_long' });
+    await expect(embed('word '.repeat(600), { truncation: false })).rejects.toMatchObject({ code: 'text_too_long' });
     await expect(embed('')).rejects.toMatchObject({ code: 'empty_text' });
     const stop = new AbortController();
     const long = embed(

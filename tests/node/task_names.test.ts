@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { kTasks } from '../../web/src/tasks/tasks.js';
 
 const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
-/** The command line, adapters of other libraries, and the entry peruse/redact. */
-const kCallers = /^(tasks|cli|adapters)\/|^index_redact\.ts$/;
+/** The command line, adapters of other libraries, the entry peruse/redact, and transformers.js's names of pipelines. */
+const kCallers = /^(tasks|cli|adapters)\/|^(index_redact|pipeline_classes)\.ts$/;
 
 function namesIn(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '');

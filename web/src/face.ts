@@ -17,6 +17,15 @@ export {
   type VerifiedCache,
 } from './model_cache.js';
 export { load, type Model, type Pipeline, pipeline } from './pipeline.js';
+export {
+  FeatureExtractionPipeline,
+  FillMaskPipeline,
+  type PipelineType,
+  QuestionAnsweringPipeline,
+  TextClassificationPipeline,
+  TokenClassificationPipeline,
+  ZeroShotClassificationPipeline,
+} from './pipeline_classes.js';
 export type { ModelInfo, PipelineInfo } from './pipeline_info.js';
 export type {
   LabelOptions,
@@ -28,7 +37,7 @@ export type {
   PipelineOptionsOf,
   TaskOptionsOf,
 } from './pipeline_options.js';
-export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
+export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress, TotalProgress } from './progress.js';
 export { restore } from './redact/placeholders.js';
 export type { Redactor } from './redact/redactor.js';
 export type {

@@ -6,10 +6,19 @@ import { mostThreads } from './env.js';
 import { PeruseError, throwIfAborted, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { describeLoad, type ModelInfo } from './pipeline_info.js';
-import { type AnyPipelineOptions, checkWorker, deviceWish, engineDtypeOf, gpuVariant, labelNames } from './pipeline_options.js';
+import {
+  type AnyPipelineOptions,
+  checkWorker,
+  deviceWish,
+  engineDtypeOf,
+  gpuVariant,
+  labelNames,
+  optionNotices,
+  plainDtype,
+} from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/platform.js';
-import type { ProgressInfo } from './progress.js';
+import { withTotals } from './progress.js';
 import { keyOfSource, keyOfTask, type MakeRequest, ResidentModel, type StartedHost, startHost, type TaskUse } from './resident_models.js';
 import { namedBase } from './sources/named_base.js';
 import { weightsWish } from './sources/onnx_files.js';
@@ -26,7 +35,7 @@ function checkOptions(options: AnyPipelineOptions) {
   const device = deviceWish(options);
   return {
     dtype: engineDtypeOf(options),
-    weights: weightsWish(options),
+    weights: weightsWish({ ...options, dtype: plainDtype(options) }),
     device,
     build: device === 'webgpu' ? gpuVariant(options) : options,
     wasm: engineFiles(options, platform().paths.baseUrl()),
@@ -142,7 +151,7 @@ export class OpenedModel {
   /** Opens a task, or without a name any task. `start` is the time at which the load began. */
   async open(task: Task | undefined, options: AnyPipelineOptions, start: number): Promise<OpenedTask> {
     const listener = new Listener(options.progress_callback);
-    const report = (progress: ProgressInfo) => listener.tell(progress);
+    const report = withTotals((progress) => listener.tell(progress));
     const wait = <T>(promise: Promise<T>) => listener.unlessFailed(unlessAborted(promise, options.signal));
     const engine = task && engineTask(task, options);
     const own = engineOptions(options);
@@ -159,7 +168,7 @@ export class OpenedModel {
       rememberProbe(use.report.deviceChoice);
       const started = await this.#resident.started;
       const info = describeLoad(this.name, choiceFor(this.#checked, started), use.report, started, performance.now() - start);
-      return { ...use, info };
+      return { ...use, info: { ...info, notices: [...info.notices, ...optionNotices(options)] } };
     } catch (error) {
       use.leave();
       throw error;

@@ -67,12 +67,12 @@ export const kSourceOptions = {
   offline: option({ kind: 'boolean', default: false, flag: { help: 'do not send requests: use cached files only' } }),
   /** transformers.js's name of `offline`. */
   local_files_only: option({ kind: 'boolean' }),
+  /** In Node: the folder for downloaded files, for this load. Default: `env.cacheFolder`. */
+  cache_dir: option({ kind: 'string' }),
 };
 
 /** Option names of other libraries, and Peruse's counterpart of each. */
 const kElsewhere: Record<string, string> = {
-  quantized: "dtype: 'q8'",
-  cache_dir: 'env.cacheFolder',
   local_files: 'offline',
   progressCallback: 'progress_callback',
   onProgress: 'progress_callback',

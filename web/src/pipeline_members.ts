@@ -8,7 +8,7 @@ import type { PipelineInfo } from './pipeline_info.js';
 import type { AnyPipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
-import type { CallOptions, Run } from './tasks/call.js';
+import { type CallOptions, ignoredOptions, type Run } from './tasks/call.js';
 import type { CallContext } from './tasks/definition.js';
 import type { Explains } from './tasks/explanations.js';
 import type { ExplainGradient } from './tasks/gradient.js';
@@ -25,6 +25,8 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly info: PipelineInfo;
   /** Returns tokens, attention maps, span kernels and hidden states of one text or pair. */
   readonly inspect: InspectCall;
+  /** The model: the content of its config.json. */
+  readonly model: { readonly config: Readonly<Record<string, unknown>> };
   /** The model's tokenizer: `await classify.tokenizer.count('A text.')`. */
   readonly tokenizer: PipelineTokenizer;
   /** Reports the engine's memory. */
@@ -108,6 +110,9 @@ export function callsOf({ host, turn, leave }: OpenedTask, what: string): { ask:
   return { ask, dispose };
 }
 
+/** Limits the notices that calls add to those of the load. */
+const kMostNotices = 50;
+
 /** Makes a pipeline. `options` are those of the load and of the task; `onDispose` runs when the pipeline is disposed of. */
 export function createPipeline(
   task: Task,
@@ -124,9 +129,14 @@ export function createPipeline(
     explained.dispose();
     onDispose();
   };
+  const notices = [...opened.info.notices];
+  const notice = (sentence: string) => {
+    if (!notices.includes(sentence) && notices.length < opened.info.notices.length + kMostNotices) notices.push(sentence);
+  };
   const members = {
     task,
-    info: { ...opened.info, task },
+    info: { ...opened.info, task, notices },
+    model: { config: opened.report.config },
     inspect: typed(inspectCall((request, given) => ask('inspect', request, given))),
     tokenizer: pipelineTokenizer((request) => ask('tokenize', request)),
     memory: () => ask('memory', null),
@@ -139,8 +149,13 @@ export function createPipeline(
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
   const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
-  const call = createCall((inputs, settings, given) => ask('run', { inputs, options: settings }, given), {
+  const run: Run = (inputs, settings, given) => {
+    for (const name of ignoredOptions(definitionOf(task).options, given)) notice(`Option ${name} is ignored: it does not change results.`);
+    return ask('run', { inputs, options: settings }, given);
+  };
+  const call = createCall(run, {
     defaults: model.options,
+    describeCuts: async (inputs) => notice(await (await platform().extras()).describeCuts(inputs, members.tokenizer)),
     loadRedactKit: platform().redaction,
     tokenizer: members.tokenizer,
   });

@@ -4,7 +4,8 @@ import type { DeviceWish } from './engine/reports.js';
 import type { Variant, VariantWish } from './engine/variant.js';
 import { PeruseError, show } from './errors.js';
 import { checkOptions, type Given, kSourceOptions, type Option, option } from './options.js';
-import { dtypeIfQuantized, engineDtype, kOnnxDtypes } from './precisions.js';
+import { kOnlyElsewhere, type OnnxDevice, type PerFile, withoutForeign } from './options_transformers_js.js';
+import { dtypeIfQuantized, engineDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
 import type { RedactPipelineOptions } from './redact/types.js';
 import type { Source, SourceOptions } from './sources/source.js';
@@ -47,9 +48,10 @@ export const kLoadOptions = {
   /**
    * The device. 'cpu' (default) loads no GPU code; 'wasm' is transformers.js's name of it. 'auto' times a few layers of the model's size on
    * both devices, once per session and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or
-   * throws 'no_gpu'; in Node it needs the npm package `webgpu`. `info.device` is the result.
+   * throws 'no_gpu'; in Node it needs the npm package `webgpu`. `info.device` is the result. onnxruntime's other devices ('gpu', 'webnn', 'cuda',
+   * 'dml', 'coreml') mean 'auto', with a notice.
    */
-  device: option({
+  device: option<PerFile<DeviceWish | 'wasm' | OnnxDevice>>({
     kind: ['auto', 'cpu', 'wasm', 'webgpu'],
     default: 'cpu',
     flag: { except: ['wasm'], value: 'device', help: 'cpu, webgpu or auto (cpu)' },
@@ -61,15 +63,16 @@ export const kLoadOptions = {
    * precision of a q8 or q4 checkpoint; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
    *
    * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Layers of 4 bits are stored as 8 bits, so
-   * `info.dtype` is then 'q8'.
+   * `info.dtype` is then 'q8'. An object has one of them for each name of a file, without its suffix.
    */
-  dtype: option({
+  dtype: option<PerFile<'auto' | OnnxDtype>>({
     kind: ['auto', ...kOnnxDtypes],
     default: 'auto',
     flag: { value: 'precision', help: 'precision: fp32, fp16, q8, q4; of ONNX files also int8, uint8, q4f16, bnb4 (auto)' },
   }),
   /** The precision as transformers.js 2 names it: true means `dtype: 'q8'`, false `dtype: 'fp32'`. Ignored if `dtype` is given. */
   quantized: option({ kind: 'boolean' }),
+  ...kOnlyElsewhere,
   /**
    * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
    * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
@@ -166,8 +169,18 @@ function checked(given: AnyPipelineOptions, whose: string, has: (name: string, t
   const tasks = tasksByOption();
   const all = Object.entries({ ...kLoadOptions, ...kSourceOptions, ...kOwnOptions });
   const schema = Object.fromEntries(all.filter(([name]) => has(name, tasks.get(name))));
-  const { quantized, ...options } = checkOptions(given, schema, whose, Object.fromEntries(tasks));
-  return quantized === undefined ? options : { dtype: dtypeIfQuantized(quantized), ...options };
+  const { options: own, notices } = withoutForeign(given, 'id2label' in schema);
+  const { quantized, ...checked } = checkOptions(own, schema, whose, Object.fromEntries(tasks));
+  const options = quantized === undefined ? checked : { dtype: dtypeIfQuantized(quantized), ...checked };
+  kNotices.set(options, notices);
+  return options;
+}
+
+const kNotices = new WeakMap<object, readonly string[]>();
+
+/** Notices about options that have no effect. `options` is the object that a check returned. */
+export function optionNotices(options: object): readonly string[] {
+  return kNotices.get(options) ?? [];
 }
 
 /** Returns a copy of the options of pipeline(task), after checking names and types. */
@@ -193,8 +206,14 @@ export function checkWorker({ worker }: PipelineOptions): boolean | undefined {
 }
 
 /** Returns the engine's name of the precision. */
-export function engineDtypeOf({ dtype = 'auto' }: PipelineOptions): DtypeWish {
-  return dtype === 'auto' ? 'auto' : engineDtype(dtype);
+export function engineDtypeOf(options: PipelineOptions): DtypeWish {
+  const dtype = plainDtype(options);
+  return dtype === undefined || dtype === 'auto' ? 'auto' : engineDtype(dtype);
+}
+
+/** The precision of checked options, which name no files. */
+export function plainDtype({ dtype }: Pick<PipelineOptions, 'dtype'>): 'auto' | OnnxDtype | undefined {
+  return dtype as 'auto' | OnnxDtype | undefined;
 }
 
 export function labelNames(labels: NonNullable<LabelOptions['id2label']>): string[] {
@@ -204,7 +223,7 @@ export function labelNames(labels: NonNullable<LabelOptions['id2label']>): strin
 }
 
 export function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
-  return device === 'wasm' ? 'cpu' : device;
+  return device === 'wasm' ? 'cpu' : (device as DeviceWish);
 }
 
 /** Requests one thread: with a GPU, the CPU only records commands. */

@@ -29,6 +29,14 @@ export interface Bytes {
   total: number;
 }
 
+/** Progress of all files together, before each 'progress'. */
+export interface TotalProgress extends Bytes {
+  status: 'progress_total';
+  name: string;
+  /** Bytes of each file. */
+  files: Record<string, { loaded: number; total: number }>;
+}
+
 /** The model is ready. */
 export interface ReadyProgress {
   status: 'ready';
@@ -37,7 +45,7 @@ export interface ReadyProgress {
 }
 
 /** A report of loading. */
-export type ProgressInfo = FileProgress | BytesProgress | ReadyProgress;
+export type ProgressInfo = FileProgress | BytesProgress | TotalProgress | ReadyProgress;
 /** Receives reports of loading. */
 export type ProgressCallback = (progress: ProgressInfo) => void;
 
@@ -106,12 +114,24 @@ export class ByteReporter {
   }
 }
 
+/** Returns a callback that passes reports on, and adds the totals. */
+export function withTotals(report: ProgressCallback): ProgressCallback {
+  const files: TotalProgress['files'] = {};
+  return (info) => {
+    if (info.status === 'progress') {
+      files[info.file] = { loaded: info.loaded, total: info.total };
+      report({ status: 'progress_total', name: info.name, ...info.overall, files: { ...files } });
+    }
+    report(info);
+  };
+}
+
 /** Returns a callback that passes reports on. If files are loaded again, it reports no less than before. */
 export function neverBack(report: ProgressCallback): ProgressCallback {
   const known = new Map<string, { loaded: number; total: number; begun: Set<string> }>();
   let overall: Bytes = bytesOf(0, 0);
   return (info) => {
-    if (info.status === 'ready') return report(info);
+    if (info.status === 'ready' || info.status === 'progress_total') return report(info);
     const key = `${info.name}\n${info.file}`;
     const file = known.get(key) ?? { loaded: 0, total: 0, begun: new Set() };
     known.set(key, file);

@@ -39,7 +39,7 @@ export const classify: Command = {
       );
     }
     const { top_k: count = 1, ...rest } = kFlags.from(values);
-    const options = { ...rest, top_k: count === 0 ? null : count };
+    const options = { truncation: false, ...rest, top_k: count === 0 ? null : count };
     const pair = text(values, 'pair-column');
     return runTexts<'text-classification', { text: string; text_pair: string }>(
       {

@@ -13,7 +13,7 @@ export const embed: Command = {
   async run(positionals, values, io) {
     const [model, ...texts] = modelAndTexts('embed', positionals);
     const hasPrompt = values.prompt !== undefined || values['prompt-name'] !== undefined;
-    const options = { pooling: hasPrompt ? ('sentence' as const) : ('mean' as const), ...kFlags.from(values) };
+    const options = { pooling: hasPrompt ? ('sentence' as const) : ('mean' as const), truncation: false, ...kFlags.from(values) };
     // 9 digits suffice to restore every float32 value
     const numbers = (data: ArrayLike<number>) => Array.from(data, (value) => Number(value.toPrecision(9)));
     return runTexts(

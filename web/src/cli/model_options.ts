@@ -5,6 +5,7 @@ import { pick, kSourceOptions as sourceSchema } from '../options.js';
 import { type Pipeline, pipelineOf } from '../pipeline.js';
 import { loadNotes } from '../pipeline_info.js';
 import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions, type PipelineOptionsOf } from '../pipeline_options.js';
+import type { WeightsOptions } from '../sources/onnx_files.js';
 import { kHubId } from '../sources/source.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { flag, needed, type Options, UsageError, type Values } from './command.js';
@@ -18,10 +19,9 @@ export const kSourceOptions: Options = optionFlags(sourceSchema).options;
 /** Folders of encoders that a GLiNER or GLiClass model only names. */
 export const kEncoderOptions: Options = optionFlags(kLabelReaders).options;
 
-const kWeights = optionFlags<Pick<PipelineOptions, 'weights' | 'dtype' | 'subfolder' | 'model_file_name'>>(
-  pick(kLoadOptions, 'weights', 'dtype', 'subfolder', 'model_file_name'),
-  { dtype: { value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' } },
-);
+const kWeights = optionFlags<WeightsOptions>(pick(kLoadOptions, 'weights', 'dtype', 'subfolder', 'model_file_name'), {
+  dtype: { value: 'precision', help: 'precision of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
+});
 export const kWeightsOptions: Options = kWeights.options;
 
 export function weightsOptions(values: Values) {

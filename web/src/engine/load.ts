@@ -45,6 +45,8 @@ export interface LoadReport {
   threads: number;
   notices: string[];
   shared: boolean;
+  /** The content of config.json. */
+  config: Record<string, unknown>;
 }
 
 export interface LoadContext {
@@ -233,6 +235,7 @@ async function loadWeights(
       threads: engine.threads,
       notices: [...notices],
       shared: loaded !== undefined,
+      config: parseObject(config.name, config.content),
     };
     return { engine, report, checkpoint: { config: config.content, changedConfig: configContent, weights: chosen.version } };
   } catch (error) {

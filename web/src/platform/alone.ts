@@ -1,7 +1,7 @@
 // The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
 import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
-import { explain, streamOf } from '../extras.js';
+import { describeCuts, explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -19,7 +19,7 @@ export const alonePlatform: Platform = {
   startHere: async (report) => new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic }) }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
-  extras: async () => ({ explain, streamOf }),
+  extras: async () => ({ describeCuts, explain, streamOf }),
   paths: webPaths,
   files: { kit: async () => folderKit },
 };

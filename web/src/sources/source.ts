@@ -268,7 +268,7 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   if (folder.origin === hubAddress().origin) spec.hub = true;
   if (spec.hub && token !== undefined && token !== '') spec.token = token;
   if ((options.offline ?? options.local_files_only) || env.offline) spec.offline = true;
-  if (http && env.cache !== false) spec.keep = keepPolicy(spec);
+  if (http && env.cache !== false) spec.keep = { ...keepPolicy(spec), ...(options.cache_dir && { folder: options.cache_dir }) };
   return spec;
 }
 

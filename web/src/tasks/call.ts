@@ -12,6 +12,10 @@ const kCallOptions = {
   priority: option({ kind: ['high'] }),
   /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
   head_mask: option<readonly (readonly number[])[]>({ kind: 'other' }),
+  /** transformers.js's: ignored with a notice in `info.notices`, because texts are not padded. */
+  padding: option<unknown>({ kind: 'other' }),
+  /** transformers': ignored with a notice, because batches have the size that fits. */
+  batch_size: option({ kind: 'number' }),
 };
 
 /** Options of every call. */
@@ -43,9 +47,19 @@ export function taskOptions<O extends CallOptions>(
   return callOptions(task, schema) as ReturnType<typeof taskOptions<O>>;
 }
 
+/** Options of transformers.js's and transformers' calls that do not change Peruse's results: texts are not padded, and batches have any size. */
+const kWithoutEffect = ['padding', 'batch_size', 'max_length', 'truncation', 'add_special_tokens'];
+
+/** The names of options that have no effect, because the task does not have them. */
+export function ignoredOptions(known: object = {}, options: object = {}): string[] {
+  return kWithoutEffect.filter((name) => (options as Record<string, unknown>)[name] !== undefined && !Object.hasOwn(known, name));
+}
+
 /** Returns the options for the engine. Checks their names; the engine checks their values. */
 export function engineOptions(task: string, known: object, options: object): Record<string, unknown> {
-  return checkedOptions(task, { ...known, head_mask: true }, options);
+  const ignored = ignoredOptions(known, options ?? {});
+  const own = ignored.length === 0 ? options : Object.fromEntries(Object.entries(options).filter(([name]) => !ignored.includes(name)));
+  return checkedOptions(task, { ...known, head_mask: true }, own);
 }
 
 /** Options of transformers that Peruse does not have, and why. */

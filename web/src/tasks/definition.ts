@@ -41,10 +41,17 @@ export type OwnLoadOption =
   | 'labels_encoder'
   | 'patterns';
 
+/** A text, or a pair with `text_pair`. */
+export interface TextInput extends Record<string, string> {
+  text: string;
+}
+
 /** Parts of a pipeline that a call may use in addition to the engine. */
 export interface CallContext {
   /** The options of pipeline(). */
   defaults?: object;
+  /** Adds a notice about the tokens of texts that were left out. */
+  describeCuts?: (inputs: readonly TextInput[]) => Promise<void>;
   loadRedactKit: LoadRedactKit;
   tokenizer?: PipelineTokenizer;
 }

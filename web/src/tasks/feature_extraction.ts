@@ -2,7 +2,8 @@ import { PeruseError, show } from '../errors.js';
 import { type Given, option } from '../options.js';
 import { Tensor } from '../tensor.js';
 import { asList, type CallOptions, callOptions, checkString, engineOptions, type NoOptions, type Run } from './call.js';
-import type { TaskDefinition } from './definition.js';
+import { runCutting } from './cutting.js';
+import type { CallContext, TaskDefinition } from './definition.js';
 import type { NumberArray } from './results.js';
 import { type BinaryPrecision, packBits } from './vectors.js';
 
@@ -37,10 +38,10 @@ const kOptions = callOptions(kTask, {
   layer: option({ kind: 'number', default: -1 }),
   /** Scale each vector to length 1. Default false. */
   normalize: option({ kind: 'boolean', default: false, flag: { help: 'scale each vector to length 1' } }),
-  /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text is cut, too, and `info.notices` says by how many tokens; false throws 'text_too_long'. */
   truncation: option({
     kind: 'boolean',
-    default: false,
+    default: 'with a notice',
     flag: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
   }),
   /** Store one bit for each number of a pooled vector: 32 times smaller. Default false. */
@@ -87,13 +88,13 @@ export interface FeatureExtractionCall {
 
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 
-function createCall(run: Run): FeatureExtractionCall {
+function createCall(run: Run, context: CallContext): FeatureExtractionCall {
   const call = async (input: unknown, options: FeatureExtractionOptions = {}) => {
     const { quantize, precision, pooling, ...rest } = engineOptions(kTask, kOptions, options);
     const packed = checkPrecision(quantize, precision);
     const inputs = asList(input).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
-    const results = (await run(inputs, settings, options)) as NumberArray[];
+    const results = (await runCutting(run, inputs, settings, options, context)) as NumberArray[];
     const isPooled = results.every(({ dims }) => dims.length === 1);
     if (packed !== undefined && !isPooled) throw new PeruseError('invalid_argument', 'quantize needs a pooling.');
     if (!isPooled) {

@@ -34,6 +34,7 @@ export const kTasks = {
 export const kAliases = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',
+  embeddings: 'feature-extraction',
 } as const;
 
 /** The name of a task. */

@@ -1,7 +1,8 @@
 import { PeruseError } from '../errors.js';
 import { type Given, option } from '../options.js';
 import { asList, type CallOptions, callOptions, engineOptions, type NoOptions, nameOf, type Run } from './call.js';
-import type { TaskDefinition } from './definition.js';
+import { runCutting } from './cutting.js';
+import type { CallContext, TaskDefinition } from './definition.js';
 
 /** A pair of texts, for models trained on pairs. */
 export interface TextPair {
@@ -15,16 +16,18 @@ const kOptions = callOptions(kTask, {
   top_k: option<number | null>({ kind: 'number', default: 1, flag: { short: 'k', help: 'number of labels, best first; 0 means all (1)' } }),
   /** transformers.js 2's name of `top_k`. Ignored if `top_k` is given. */
   topk: option<number | null>({ kind: 'number' }),
+  /** transformers' old option: true means `top_k: null`. Ignored if `top_k` is given. */
+  return_all_scores: option({ kind: 'boolean' }),
   /** How to convert logits to scores. By default the model's configuration decides. */
   function_to_apply: option({
     kind: ['sigmoid', 'softmax', 'none'],
     default: 'by the model',
     flag: { name: 'function', help: 'converts logits to scores (by the model)' },
   }),
-  /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text is cut, too, and `info.notices` says by how many tokens; false throws 'text_too_long'. */
   truncation: option({
     kind: 'boolean',
-    default: false,
+    default: 'with a notice',
     flag: { name: 'truncate', help: 'cut texts that are too long; by default they are an error' },
   }),
   /** Divisor of the logits. Default 1. */
@@ -77,12 +80,12 @@ export interface TextClassificationCall {
   ): Promise<TextClassificationOutput<I, O>>;
 }
 
-function createCall(run: Run): TextClassificationCall {
+function createCall(run: Run, context: CallContext): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
-    const { topk = 1, ...given } = engineOptions(kTask, kOptions, options);
-    const settings = { top_k: topk, ...given };
+    const { topk, return_all_scores, ...given } = engineOptions(kTask, kOptions, options);
+    const settings: Record<string, unknown> = { top_k: topk === undefined ? (return_all_scores === true ? null : 1) : topk, ...given };
     const inputs = asList(input).map((item, index) => classifierInput(item, index));
-    const results = (await run(inputs, settings, options)) as LabelScore[][];
+    const results = (await runCutting(run, inputs, settings, options, context)) as LabelScore[][];
     if (!Array.isArray(input)) return results[0];
     return settings.top_k === 1 ? results.flat() : results;
   };

@@ -9,6 +9,8 @@ const kOptions = callOptions(kTask, {
   hypothesis_template: option({ kind: 'string', default: '`This example is {}.`' }),
   /** Score each label independently. By default the scores of all labels sum to 1. */
   multi_label: option({ kind: 'boolean', default: false, flag: { help: 'with --labels: score each label independently' } }),
+  /** transformers' old name of `multi_label`. Ignored if `multi_label` is given. */
+  multi_class: option({ kind: 'boolean' }),
 });
 
 /** Options of zero-shot classification. */
@@ -37,9 +39,11 @@ export interface ZeroShotClassificationCall {
 
 function createCall(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
+    const { multi_class, ...given } = engineOptions(kTask, kOptions, options);
     const settings = {
       hypothesis_template: kHypothesisTemplate,
-      ...engineOptions(kTask, kOptions, options),
+      ...(multi_class !== undefined && { multi_label: multi_class }),
+      ...given,
       candidate_labels: labelList(labels, 'candidate_labels'),
     };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));

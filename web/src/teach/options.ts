@@ -140,6 +140,7 @@ const kTeachOptions = {
   lora_targets: { kind: 'other', of: 'lora', onlyTeach: true },
   max_length: { kind: 'number', passedOn: true },
   method: { kind: 'other', onlyTeach: true },
+  cache_dir: { kind: 'string' },
   local_files_only: { kind: 'boolean' },
   offline: { kind: 'boolean' },
   patience: { kind: 'number', passedOn: true, of: 'epochs' },
