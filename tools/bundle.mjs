@@ -24,7 +24,7 @@ const kInternals = '\0internals';
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
-    'engine/files_browser.ts',
+    'engine/files_folder.ts',
     'engine/variant.ts',
     'env.ts',
     'errors.ts',

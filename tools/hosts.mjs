@@ -28,7 +28,7 @@ const kSeenByHosts = [
   'tools/bundle',
   'tools/hosts.mjs',
   'web/src/adapters/',
-  'web/src/engine/files_browser.ts',
+  'web/src/engine/files_',
   'web/src/engine/installed_node.ts',
   'web/src/index',
   'web/src/inline/',

@@ -8,6 +8,7 @@ import {
   TransformersJsState,
 } from './env_transformers_js.js';
 import { PeruseError, show } from './errors.js';
+import { kShared } from './own_fetch.js';
 
 export type { CustomCache } from './custom_cache.js';
 
@@ -116,9 +117,6 @@ interface Shared {
   transformersJs: TransformersJsState;
   notices: Set<string>;
 }
-
-/** Key of the object that all bundles of the package share in one thread: each bundle has its own copy of this module. */
-const kShared = Symbol.for('peruse.env');
 
 function makeShared(): Shared {
   const get = (settings: Settings, name: string | symbol) => {

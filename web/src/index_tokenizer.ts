@@ -1,4 +1,5 @@
-import { compileFetched, filesFolder } from './engine/files_browser.js';
+import { compileFetched } from './engine/files_browser.js';
+import { filesFolder } from './engine/files_folder.js';
 import { webPaths } from './platform/platform.js';
 import { setTokenizerRuntime } from './tokenizer/runtime.js';
 

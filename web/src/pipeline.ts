@@ -25,7 +25,8 @@ import {
   type Task,
   type TaskOrAlias,
 } from './tasks/tasks.js';
-import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
+import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
+import { pipelineTokenizer } from './tasks/tokenizer_requests.js';
 
 export type { Pipeline };
 

@@ -1,35 +1,10 @@
-// Locates workers and builds in browsers if they are not next to the script that loads them.
-import { env } from '../env.js';
-import { describeError, PeruseError, show } from '../errors.js';
+// Fetches builds in browsers.
+import { describeError } from '../errors.js';
 import { fetchAnywhere } from '../sources/fetching.js';
 
 export const kFilesRemedy =
   "Some bundlers (esbuild, Rollup, Angular, bun build) leave the package's files behind: run 'npx peruse copy-files public/peruse' and set " +
   "env.filesPath = '/peruse/', or import from 'peruse/inline', which needs no files.";
-
-/** Returns the URL of the folder with the files; undefined if they are next to the script, whose address (import.meta.url) is `script`. */
-export async function filesFolder(script: string): Promise<string | undefined> {
-  const { filesPath } = env;
-  if (filesPath === undefined) return folderInVite(script);
-  const base = typeof document === 'undefined' ? globalThis.location?.href : document.baseURI;
-  try {
-    return new URL(`${filesPath}`.replace(/\/*$/, '/'), base).href;
-  } catch (error) {
-    throw new PeruseError('invalid_argument', `env.filesPath ${show(filesPath)} is not a URL.`, { cause: error });
-  }
-}
-
-/**
- * Finds the files under the development servers of Vite 5 to 7, which move scripts into node_modules/.vite/deps without them. The module at
- * `<file>?init` of such a server contains the file's address.
- */
-async function folderInVite(script: string): Promise<string | undefined> {
-  const [, base] = /^(https?:\/\/[^?]*?\/)(?:@fs|node_modules|\.[^/?]+)\/[^?]*\/deps\/[^/?]+\.js\?v=/.exec(script ?? '') ?? [];
-  if (base === undefined) return undefined;
-  const response = await fetch(`${base}@id/peruse/peruse-simd.wasm?import&init`).catch(() => undefined);
-  const [, folder] = /"([^"]*\/)peruse-simd\.wasm\?init"/.exec((await response?.text()) ?? '') ?? [];
-  return folder === undefined ? undefined : new URL(folder, script).href; // not a development server of Vite
-}
 
 /** Fetches and compiles a build: `name` in the folder at a URL, or else the file at `own`, next to the bundle. */
 export async function compileFetched(name: string, own: () => URL, folder: string | undefined): Promise<WebAssembly.Module> {

@@ -1,6 +1,7 @@
 // The browser platform: the engine runs in a module worker, or in this thread.
 
-import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
+import { kFilesRemedy } from '../engine/files_browser.js';
+import { filesFolder } from '../engine/files_folder.js';
 import { detectFeatures } from '../engine/variant.js';
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';

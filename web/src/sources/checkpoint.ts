@@ -14,6 +14,7 @@ import {
   lacksVocabularySize,
   mayNameEncoders,
 } from './label_models.js';
+import { firstOf, folderWithin, lookAt } from './look.js';
 import {
   explainMissing,
   kAdapterConfig,
@@ -34,7 +35,7 @@ import {
 import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
 import { openFolder } from './open_folder.js';
 import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
-import { type FileFacts, firstOf, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from './source.js';
+import type { FileFacts, MissingFile, ModelFolder, SourceSpec } from './source.js';
 
 /** Opens a source, without progress reports. */
 export async function openCheckpoint(source: SourceSpec, access: FileAccess, signal: AbortSignal): Promise<Reading> {

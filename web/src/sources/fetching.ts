@@ -1,5 +1,5 @@
-import { env } from '../env.js';
 import { describeError, onAbort } from '../errors.js';
+import { ownFetch } from '../own_fetch.js';
 
 export interface Fetched {
   response: Response;
@@ -76,7 +76,8 @@ function whatItMayBe(url: string): string {
  * become status 404.
  */
 export async function fetchAnywhere(url: string, init: RequestInit): Promise<Response> {
-  if (env.fetch) return env.fetch(url, init);
+  const own = ownFetch();
+  if (own) return own(url, init);
   try {
     return await fetch(url, init);
   } catch (error) {

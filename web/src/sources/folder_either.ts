@@ -1,5 +1,6 @@
 import { PeruseError } from '../errors.js';
-import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
+import { lookAt } from './look.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export class EitherFolder implements ModelFolder {
   private chosen_: Promise<ModelFolder> | undefined;

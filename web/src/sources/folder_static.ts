@@ -2,10 +2,11 @@
 // loaded on demand (static_embeddings.ts).
 import { once } from './file_bytes.js';
 import { parseObject } from './json.js';
+import { lookAt } from './look.js';
 import { kModules, modulesOf } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
 import { readSmall } from './read_files.js';
-import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder } from './source.js';
 
 const kConfig = 'config.json';
 /** Files of a sentence-transformers folder, which static embeddings have in another form. */

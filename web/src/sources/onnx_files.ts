@@ -1,9 +1,10 @@
 import { PeruseError, show } from '../errors.js';
 import { floatsFor, isOnlyOnnx, isSmaller, kOnnxOrder, type OnnxDtype, onnxSuffix } from '../precisions.js';
 import { textOf } from './json.js';
+import { lookAt } from './look.js';
 import { findWeights, notFound } from './model_files.js';
 import { refusedType } from './onnx_families.js';
-import { lookAt, type MissingFile, type ModelFolder } from './source.js';
+import type { MissingFile, ModelFolder } from './source.js';
 
 export interface WeightsWish {
   weights: 'auto' | 'safetensors' | 'onnx';

@@ -3,11 +3,12 @@
 import { PeruseError, show } from '../errors.js';
 import { bytesOf, once } from './file_bytes.js';
 import { isObject, numberOf, parseObject } from './json.js';
+import { folderWithin, lookAt } from './look.js';
 import { kModules } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
 import { readSmall } from './read_files.js';
 import { encodeHeader, tensorBytes } from './safetensors.js';
-import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 type Json = Record<string, unknown>;
 

@@ -108,10 +108,3 @@ function checkInput(input: unknown): EngineInput {
   if (typeof text === 'string' && typeof text_pair === 'string') return { text, text_pair };
   throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
 }
-
-/** Restores infinity, which JSON represents as null. */
-export function withInfinities(found: Inspection): Inspection {
-  const concentrations: (number | null)[][] | undefined = found.diagonal_concentration;
-  if (concentrations === undefined) return found;
-  return { ...found, diagonal_concentration: concentrations.map((layer) => layer.map((value) => value ?? Infinity)) };
-}

@@ -19,9 +19,9 @@ import {
   runTokenizerCall,
   type TokenizerCall,
   type TokenizerCalls,
-  tokenizerRequest,
   type WindowOptions,
 } from '../tasks/tokenizer_calls.js';
+import { tokenizerRequest } from '../tasks/tokenizer_requests.js';
 import type { WasmModule } from '../web_types.js';
 import { type TokenizerRuntime, tokenizerRuntime } from './runtime.js';
 
