@@ -9,6 +9,7 @@ import { modelCache } from '../../web/src/model_cache.js';
 import { patience } from '../../web/src/patience.js';
 import { setPlatform } from '../../web/src/platform/current.js';
 import { nodePlatform } from '../../web/src/platform/platform_node.js';
+import { breaksAt as breaksIn, randomPositions } from './support/broken_downloads.js';
 import { loadFake } from './support/fake_load.js';
 import { type Fault, type Hub, serve, startHub } from './support/model_hub.js';
 
@@ -49,34 +50,17 @@ const kHash = createHash('sha256').update(kWeights).digest('hex');
 
 /** Breaks the connection when the body has reached the next of these positions in the file. */
 function breaksAt(positions: number[], { etag = () => kTag as string | undefined, ranges = true } = {}): Fault {
-  const left = [...positions].sort((a, b) => a - b);
+  const answer = breaksIn(positions, { content: kWeights, etag, ranges });
   return (request, response, file) => {
     if (file !== 'model.safetensors' || request.method !== 'GET') return false;
-    const [, asked] = (ranges && /^bytes=(\d+)-/.exec(request.headers.range ?? '')) || [];
-    const tag = etag();
-    const isCurrent = (request.headers['if-range'] ?? tag) === tag;
-    const start = asked !== undefined && isCurrent ? Number(asked) : 0;
-    const end = left.shift();
-    const headers = { ...(tag !== undefined && { etag: tag }), 'content-length': kWeights.length - start };
-    const range = { 'content-range': `bytes ${start}-${kWeights.length - 1}/${kWeights.length}` };
-    response.writeHead(start > 0 ? 206 : 200, start > 0 ? { ...headers, ...range } : headers);
-    if (end === undefined) response.end(kWeights.subarray(start));
-    else response.write(kWeights.subarray(start, Math.max(end, start)), () => setTimeout(() => response.destroy(), 2));
+    answer(request, response);
     return true;
   };
 }
 
-function randomPositions(count: number, seed: number): number[] {
-  let state = seed;
-  return Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * kWeights.length);
-  });
-}
-
 describe.each([true, false])('ranges: %s', (ranges) => {
   test.each(['user/model', ''])('twenty random breaks in 40 MB, source "%s"', async (source) => {
-    hub.fault = breaksAt(randomPositions(20, 7), { ranges });
+    hub.fault = breaksAt(randomPositions(20, 7, kWeights.length), { ranges });
     const loaded = await loadFake(source || hub.origin);
     expect(weightsOf(loaded)).toBe(kHash);
     const asked = hub.log.filter((line) => line === 'GET model.safetensors').length;
@@ -88,7 +72,7 @@ describe.each([true, false])('ranges: %s', (ranges) => {
 
   test('without a cache', async () => {
     env.cache = false;
-    hub.fault = breaksAt(randomPositions(6, 3), { ranges });
+    hub.fault = breaksAt(randomPositions(6, 3, kWeights.length), { ranges });
     expect(weightsOf(await loadFake('user/model'))).toBe(kHash);
   });
 });

@@ -25,8 +25,11 @@ export interface Env extends TransformersJsEnv {
   token: string | undefined;
   /** Send no request to a server, except a page's to its own for `localModelPath`. A file that is not stored throws 'offline'. */
   offline: boolean;
-  /** Store downloaded model files (true), do not store them (false), or store them in this cache. */
-  cache: boolean | CustomCache;
+  /**
+   * Store downloaded model files (true), do not store them (false), or store them in this cache. 'opfs' stores them in the private file system
+   * of a page's origin instead of Cache Storage.
+   */
+  cache: boolean | 'opfs' | CustomCache;
   /** Sends all requests for model files, in the thread that loads, for example through a proxy. Default: the platform's `fetch`. */
   fetch: typeof globalThis.fetch | undefined;
   /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
@@ -64,8 +67,11 @@ const kChecks: Record<keyof Settings, Check> = {
   token: ['a string', isTextOrNothing],
   offline: ['true or false', (value) => typeof value === 'boolean'],
   cache: [
-    'true, false, or an object with the methods match(url) and put(url, response)',
-    (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
+    "true, false, 'opfs', or an object with the methods match(url) and put(url, response)",
+    (value) =>
+      typeof value === 'boolean' ||
+      value === 'opfs' ||
+      (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
   ],
   fetch: ['a function with the signature of fetch()', (value) => value === undefined || typeof value === 'function'],
   cacheFolder: ['the path of a folder', (value) => isTextOrNothing(value) && value?.trim() !== ''],

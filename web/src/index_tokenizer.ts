@@ -1,9 +1,11 @@
+import { openOpfs } from './cache/cache_opfs.js';
 import { compileFetched } from './engine/files_browser.js';
 import { filesFolder } from './engine/files_folder.js';
 import { webPaths } from './platform/platform.js';
 import { setTokenizerRuntime } from './tokenizer/runtime.js';
 
 setTokenizerRuntime({
+  openOpfs,
   paths: webPaths,
   compile: async (_, folder) => {
     const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file

@@ -108,7 +108,7 @@ test('a failed and an aborted explanation leave the others as they are', async (
 test('the model may come from a custom cache', async () => {
   const { files } = await readTiny('bert-sequence');
   const masked = withMask(files);
-  env.cache = { match: async (url) => bodyOf(masked, url), put: async () => {} };
+  env.cache = { match: async (url: string) => bodyOf(masked, url), put: async () => {} };
   try {
     const classify = await pipeline('text-classification', 'made/up', { offline: true });
     kOpen.push(classify);

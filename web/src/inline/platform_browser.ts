@@ -42,7 +42,7 @@ export const inlineInBrowser: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeCuts, explain, streamOf }),
   paths: webPaths,
-  files: { kit: async () => folderKit },
+  files: { kit: async () => folderKit, openOpfs: folderKit.openOpfs },
 };
 
 let address: Promise<string> | undefined;

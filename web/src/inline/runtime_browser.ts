@@ -1,4 +1,5 @@
 // Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
+import { openOpfs } from '../cache/cache_opfs.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { Runtime } from '../worker/runtime.js';
@@ -15,4 +16,5 @@ export const inlineRuntime: Runtime = {
   },
   startHelper,
   dropHelpers,
+  openOpfs,
 };

@@ -1,4 +1,5 @@
 // The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
+import { openOpfs } from '../cache/cache_opfs.js';
 import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
 import { describeCuts, explain, streamOf } from '../extras.js';
@@ -16,10 +17,11 @@ export const alonePlatform: Platform = {
   startsWorkers: () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
-  startHere: async (report) => new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic }) }),
+  startHere: async (report) =>
+    new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic }), openOpfs }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeCuts, explain, streamOf }),
   paths: webPaths,
-  files: { kit: async () => folderKit },
+  files: { kit: async () => folderKit, openOpfs },
 };

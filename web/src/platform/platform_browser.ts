@@ -35,7 +35,7 @@ export const browserPlatform: Platform = {
   search,
   extras,
   paths: webPaths,
-  files: { kit },
+  files: { kit, openOpfs: async (version) => (await kit()).openOpfs(version) },
 };
 
 async function startWorker(threads: number): Promise<WorkerPort> {

@@ -4,7 +4,7 @@ import type { Port } from '../web_types.js';
 import type { FetchFile } from './fetching.js';
 import type { healing, OpenedFolders } from './healing.js';
 import type { ImportOnnx } from './onnx_part.js';
-import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
+import type { ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 import type { FileContent } from './source_files.js';
 import type { CheckedModel, StoredModels } from './stored_models.js';
 
@@ -12,7 +12,8 @@ import type { CheckedModel, StoredModels } from './stored_models.js';
 export interface FolderKit {
   checkModel(spec: UrlSpec, access: FileAccess, update: boolean, signal: AbortSignal): Promise<CheckedModel>;
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
-  openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined>;
+  openOpfs(version: number): Promise<CustomCache>;
+  openStored(keep: StoreChoice, access: FileAccess): Promise<StoredModels | undefined>;
   fetchInBrowser: FetchFile;
   healing: typeof healing;
   /** The files of a q8 or q4 checkpoint with float weights; undefined if they are floats, or of precision `unless`, already. */
@@ -35,6 +36,8 @@ export interface FileAccess {
   openDiskFolder?: (path: string) => ModelFolder;
   /** Opens the platform's cache of downloads, if it is not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
+  /** Opens the origin's private file system (cache/cache_opfs.ts). */
+  openOpfs?: (version: number) => Promise<CustomCache>;
   importOnnx?: ImportOnnx;
   /** Loads what a page's own thread needs to read files. Workers have it already. */
   kit?: () => Promise<FolderKit>;

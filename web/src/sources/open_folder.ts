@@ -1,5 +1,5 @@
 import { openBrowserCache } from '../cache/cache_browser.js';
-import { FileStore } from '../cache/file_store.js';
+import { FileStore, kStoreVersion } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
@@ -10,7 +10,7 @@ import { CachedFolder } from './folder_cached.js';
 import { EitherFolder } from './folder_either.js';
 import { PortFolder } from './folder_port.js';
 import { UrlFolder } from './folder_url.js';
-import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
+import type { ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 
 export async function openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder> {
   switch (source.kind) {
@@ -48,12 +48,16 @@ async function openUrl(source: UrlSpec, given: FileAccess): Promise<CachedFolder
   throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline, and no cache is in use.`);
 }
 
-export async function openCache(
-  { custom, folder }: Pick<KeepPolicy, 'custom' | 'folder'>,
-  access: FileAccess,
-): Promise<CustomCache | undefined> {
+export async function openCache({ custom, opfs, folder }: StoreChoice, access: FileAccess): Promise<CustomCache | undefined> {
   if (custom) return custom;
-  return within(patience.cacheAnswer, (access.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
+  const open = opfs ? openOpfs(access) : (access.openCache ?? openBrowserCache)(folder);
+  return within(opfs ? patience.cache : patience.cacheAnswer, open).catch((error: unknown) => {
     throw error instanceof Late ? new PeruseError('internal', 'the cache does not answer') : error;
   });
+}
+
+/** The part for the private file system is only loaded if `env.cache` names it. */
+async function openOpfs({ openOpfs: open }: FileAccess): Promise<CustomCache> {
+  if (open) return open(kStoreVersion);
+  throw new PeruseError('unsupported', "env.cache is 'opfs', and only pages have a private file system");
 }

@@ -42,10 +42,15 @@ export interface UrlSpec {
 
 export interface KeepPolicy {
   custom?: CustomCache;
+  /** Store files in the origin's private file system. */
+  opfs?: true;
   folder?: string;
   /** The revision determines the content, so cached files are used without a request. */
   immutable: boolean;
 }
+
+/** The store that a policy names. */
+export type StoreChoice = Pick<KeepPolicy, 'custom' | 'opfs' | 'folder'>;
 
 export interface ModelFile {
   found: true;
@@ -249,8 +254,9 @@ function keepPolicy({ hub, base }: UrlSpec): KeepPolicy {
 }
 
 /** The cache that `env` names. */
-export function cacheSettings(): Pick<KeepPolicy, 'custom' | 'folder'> {
+export function cacheSettings(): StoreChoice {
   return {
+    ...(env.cache === 'opfs' && { opfs: true as const }),
     ...(typeof env.cache === 'object' && { custom: env.cache }),
     ...(env.cacheFolder !== undefined && { folder: env.cacheFolder }),
   };

@@ -5,14 +5,14 @@ import { describeError, PeruseError } from '../errors.js';
 import { removeCommit } from './commit_pin.js';
 import type { FileAccess } from './file_access.js';
 import { openCache } from './open_folder.js';
-import type { KeepPolicy } from './source.js';
+import type { StoreChoice } from './source.js';
 import type { CachedFile, StoredModels, VerifiedCache } from './stored_models.js';
 
 /** Age in milliseconds after which a partly written file counts as abandoned. */
 const kAbandoned = 10 * 60_000;
 
 /** Opens the cache; undefined if this environment has none. */
-export async function openStored(keep: Pick<KeepPolicy, 'custom' | 'folder'>, access: FileAccess): Promise<StoredModels | undefined> {
+export async function openStored(keep: StoreChoice, access: FileAccess): Promise<StoredModels | undefined> {
   const cache = await openCache(keep, access);
   return cache && new StoredFiles(cache);
 }

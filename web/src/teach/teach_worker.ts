@@ -3,6 +3,7 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { startHelper } from '../engine/helper_browser.js';
+import type { FolderKit } from '../sources/file_access.js';
 import { importPart } from '../worker/import_part.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
@@ -19,6 +20,7 @@ const kRuntime: TrainerRuntime = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
   importOnnx: async () => importPart('onnx', new URL('./peruse-onnx.js', import.meta.url).href), // this form lets bundlers find the file
+  openOpfs: async (version) => (await importPart<FolderKit>('files', new URL('./peruse-files.js', import.meta.url).href)).openOpfs(version),
 };
 
 declare const self: WorkerScope<WorkerRequest>;

@@ -5,6 +5,7 @@ export interface PackageFiles {
   builds: Record<Build, () => URL>;
   gpu: () => URL;
   onnx: () => URL;
+  files: () => URL;
 }
 
 /** The files next to this bundle. One expression per file: bundlers only find files whose names are written like this. */
@@ -18,11 +19,17 @@ export const kOwnFiles: PackageFiles = {
   },
   gpu: () => new URL('./peruse-gpu.js', import.meta.url),
   onnx: () => new URL('./peruse-onnx.js', import.meta.url),
+  files: () => new URL('./peruse-files.js', import.meta.url),
 };
 
 /** The files in a folder at a URL that ends with a slash. */
 export function filesIn(folder: string): PackageFiles {
   const at = (name: string) => () => new URL(name, folder);
   const builds = Object.keys(kOwnFiles.builds).map((build) => [build, at(`peruse-${build}.wasm`)]);
-  return { builds: Object.fromEntries(builds) as PackageFiles['builds'], gpu: at('peruse-gpu.js'), onnx: at('peruse-onnx.js') };
+  return {
+    builds: Object.fromEntries(builds) as PackageFiles['builds'],
+    gpu: at('peruse-gpu.js'),
+    onnx: at('peruse-onnx.js'),
+    files: at('peruse-files.js'),
+  };
 }

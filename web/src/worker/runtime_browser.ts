@@ -6,17 +6,19 @@ import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import { describeError, PeruseError } from '../errors.js';
 import { type GpuExchange, gpuScope, kGpuExchange } from '../gpu/exchange.js';
+import type { FolderKit } from '../sources/file_access.js';
 import { importPart } from './import_part.js';
 import type { PackageFiles } from './own_files.js';
 import type { GpuPart, Runtime } from './runtime.js';
 
-export function browserRuntime({ builds, gpu, onnx }: PackageFiles): Runtime {
+export function browserRuntime({ builds, gpu, onnx, files }: PackageFiles): Runtime {
   return {
     compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, builds[build], folder),
     startHelper,
     dropHelpers,
     importGpu: () => importGpu(gpu().href),
     importOnnx: async () => importPart('onnx', onnx().href),
+    openOpfs: async (version) => (await importPart<FolderKit>('files', files().href)).openOpfs(version),
   };
 }
 
