@@ -22,6 +22,9 @@ const kSome = 8;
 
 /** Changes to these paths select all hosts. */
 const kSeenByHosts = [
+  'docs/guides/cloudflare-workers.md',
+  'docs/guides/react.md',
+  'docs/guides/redact-before-a-model.md',
   'docs/guides/with-other-libraries.md',
   'package.json',
   'tests/packaging/',
