@@ -13,7 +13,7 @@ export async function withComponents(app: Stage, main: string, use: (page: Page)
   const settings = ['--bundle', '--format=esm', '--jsx=automatic', '--log-level=error', '--define:process.env.NODE_ENV="development"'];
   await app.run('esbuild/bin/esbuild', main, ...settings, `--outfile=${join(out, 'main.js')}`);
   await cp(join(app.folder, 'public'), out, { recursive: true });
-  await mkdir(join(out, 'peruse'));
+  await mkdir(join(out, 'peruse'), { recursive: true });
   await cp(join(app.folder, 'node_modules/peruse/web/bundle'), join(out, 'peruse'), { recursive: true });
   await writeFile(join(out, 'index.html'), kPage);
   await withPage(await readFolder(out, out), {}, async (page, server) => {
