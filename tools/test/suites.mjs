@@ -317,10 +317,10 @@ export const kSuites = [
   {
     name: 'page',
     tier: 'all',
-    covers: 'a page as anybody would serve it: requests, caches, sources',
+    covers: 'a page as anybody would serve it: requests, caches, sources; the browser extension',
     why: 'waits for servers and caches',
     builds: ['library'],
-    reads: [...kInChromium, 'tests/browser/page/'],
+    reads: [...kInChromium, 'demo/extension/', 'tests/browser/page/', 'tools/demo_package.mjs', 'tools/extension.mjs'],
     processor: 30,
     vitest: ['page'],
   },
