@@ -20,7 +20,7 @@ export const siteFolder = join(root, 'build/site');
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'details.css', 'objects.css', 'arrival.css', 'inside.css'];
-const kBundles = ['', '-worker', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-teach', '-teach-worker'].map(
+const kBundles = ['', '-worker', '-host', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-teach', '-teach-worker'].map(
   (name) => `peruse${name}.js`,
 );
 

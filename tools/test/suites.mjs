@@ -189,12 +189,12 @@ export const kSuites = [
     name: 'some-hosts',
     tier: 'fast',
     covers:
-      'the packed tarball in Vite 8 (build and development server) and a Node server with a copy of node_modules; the adapters with current libraries',
+      'the packed tarball in Vite 8 (build and development server) and a Node server with a copy of node_modules; the adapters with current libraries; programs for transformers.js',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
     during: 'wasm',
     processor: 95,
-    command: ['node', 'tools/hosts.mjs', 'vite8', 'copied', 'ai_sdk7', 'langchain1', 'chroma3', 'orama3', 'react19'],
+    command: ['node', 'tools/hosts.mjs', 'vite8', 'copied', 'programs', 'ai_sdk7', 'langchain1', 'chroma3', 'orama3', 'react19'],
   },
   {
     name: 'release',
