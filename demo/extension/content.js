@@ -35,7 +35,7 @@
     field.focus();
     if (hasValue(field)) field.select();
     else document.execCommand('selectAll');
-    return hasValue(field) ? field.value : field.innerText;
+    return hasValue(field) ? field.value : String(getSelection());
   }
 
   /** Replaces the selection as typing does, so that the page notices, and the user can undo it. */
@@ -76,7 +76,7 @@
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     let last;
     while (walker.nextNode()) if (names.some((name) => walker.currentNode.data.includes(name))) last = walker.currentNode;
-    return last?.parentElement?.innerText ?? '';
+    return last?.parentElement?.textContent ?? '';
   }
 
   /** Shows a text in a closed shadow root, which the page's scripts can't read. */

@@ -86,8 +86,7 @@ async function paste(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+V');
 }
 
-const textOf = (page: Page) =>
-  page.locator('.field').evaluate((node) => ('value' in node ? String(node.value) : (node as HTMLElement).innerText));
+const textOf = (page: Page) => page.locator('.field').evaluate((node) => ('value' in node ? String(node.value) : node.textContent));
 
 /** The text that the extension shows, in a shadow root that only the debugger can open. */
 async function shown(page: Page): Promise<string> {
