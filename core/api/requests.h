@@ -125,6 +125,8 @@ inline void ReadOptions(OptionReader& reader, TextRankingRequest* request) {
   reader.ReadOptional("function_to_apply", &request->function, std::span(kScoreFunctions));
   reader.ReadOptional("max_length", &request->max_length, 1);
   reader.Read("label", &request->label);
+  reader.ReadOptional("prompt", &request->prompt);
+  reader.ReadOptional("prompt_name", &request->prompt_name);
 }
 
 inline void ReadOptions(OptionReader& reader, TokenClassificationRequest* request) {

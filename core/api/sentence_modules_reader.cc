@@ -93,11 +93,14 @@ Status ReadPooling(const ReadModelFile& read, const std::string& folder, Sentenc
   return OkStatus();
 }
 
-// Rejects modules that read or write features other than the text's vector.
-Status CheckFeatures(JsonValue config, const std::string& path) {
+constexpr std::string_view kScores = "scores";  // the output of a cross-encoder's last module
+
+// Rejects modules that read or write features other than the text's vector. `output` is another output that is accepted.
+Status CheckFeatures(JsonValue config, const std::string& path, std::string_view output = "sentence_embedding") {
   for (const char* field : {"module_input_name", "module_output_name"}) {
     const JsonValue name = config.FindMember(field);
     if (!name.exists() || name.IsNull() || name.GetString() == "sentence_embedding") continue;
+    if (field == std::string_view("module_output_name") && name.GetString() == output) continue;
     return Unsupported(path + ": the " + field + " " + name.ToString() +
                        " is not supported, only \"sentence_embedding\".");
   }
@@ -135,7 +138,8 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   step.out = static_cast<int32_t>(out);
   step.bias = root.FindMember("bias").GetBool().value_or(true);
   step.residual = root.FindMember("use_residual").GetBool().value_or(false);
-  PERUSE_RETURN_IF_ERROR(CheckFeatures(root, path));
+  PERUSE_RETURN_IF_ERROR(CheckFeatures(root, path, kScores));
+  modules->scores = root.FindMember("module_output_name").GetString() == kScores;
   std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
   if (activation == kNameOfNothing) activation = "torch.nn.Tanh";
   const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations),
@@ -185,7 +189,9 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
   if (!folder.empty() && !IsPlainFolder(folder)) {
     return Malformed(std::string(kModules), "has a module whose path is not a plain folder: \"" + folder + "\"");
   }
-  if (!type->starts_with("sentence_transformers.")) {
+  // The class of jinaai/jina-embeddings-v3: sentence-transformers' Transformer with a choice of the adapter.
+  const bool is_own = *type == "custom_st.Transformer";
+  if (!type->starts_with("sentence_transformers.") && !is_own) {
     return Unsupported(std::string(kModules) + ": the module " + std::string(*type) +
                        " is not one of sentence-transformers: code of its own is not supported.");
   }
@@ -199,6 +205,7 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
     return ReadTransformerModule(read, folder, TransformerTask::kFeatures, modules);
   }
   if (name == "Dropout") return OkStatus();  // only has an effect in training
+  if (modules->scores) return Unsupported(std::string(kModules) + ": a module after the scores is not supported");
   if ((name == "Pooling") == *pooled) {
     return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
                        " stands in another place");
@@ -217,6 +224,56 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
   return Unsupported(std::string(kModules) + ": the module " + std::string(*type) + " is not supported");
 }
 
+Status ReadAll(const ReadModelFile& read, JsonValue root, SentenceModules* modules) {
+  bool pooled = false;
+  for (size_t i = 0; i < root.size(); ++i) PERUSE_RETURN_IF_ERROR(ReadModule(read, root[i], i, &pooled, modules));
+  if (!pooled) return Unsupported(std::string(kModules) + " names no Pooling");
+  return ReadPrompts(read, modules);
+}
+
+Status ReadLogitScore(const ReadModelFile& read, JsonValue entry, SentenceModules* modules) {
+  const std::string path = Join(std::string(entry.FindMember("path").GetString().value_or("")), "config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  if (!document) return Malformed(std::string(kModules), "names a LogitScore, and there is no " + path);
+  const JsonValue root = document->root();
+  const JsonValue input = root.FindMember("module_input_name");
+  if (input.exists() && input.GetString() != "causal_logits") {
+    return Unsupported(path + ": the module_input_name " + input.ToString() +
+                       " is not supported, only \"causal_logits\".");
+  }
+  const auto token = [&](const char* name) -> Result<int32_t> {
+    const std::optional<int64_t> id = root.FindMember(name).GetInt64();
+    if (id && *id >= 0 && *id <= INT32_MAX) return static_cast<int32_t>(*id);
+    return Malformed(path, "has the impossible " + std::string(name) + " " + root.FindMember(name).ToString());
+  };
+  LogitScore& score = modules->logit_score.emplace();
+  PERUSE_ASSIGN_OR_RETURN(score.true_token, token("true_token_id"));
+  const JsonValue other = root.FindMember("false_token_id");
+  if (!other.exists() || other.IsNull()) return OkStatus();
+  PERUSE_ASSIGN_OR_RETURN(score.false_token, token("false_token_id"));
+  return OkStatus();
+}
+
+std::string_view NameOf(JsonValue module) { return LastPart(module.FindMember("type").GetString().value_or("")); }
+
+// Whether the last module turns the vector of a pair into its scores.
+bool EndsInScores(const ReadModelFile& read, JsonValue modules) {
+  const JsonValue last = modules[modules.size() - 1];
+  if (NameOf(last) != "Dense") return false;
+  const std::string folder(last.FindMember("path").GetString().value_or(""));
+  const Result<std::optional<JsonDocument>> config = ReadObject(read, Join(folder, "config.json"));
+  return config.ok() && *config && (*config)->root().FindMember("module_output_name").GetString() == kScores;
+}
+
+// A cross-encoder of Transformer, Pooling and Dense.
+Status ReadScores(const ReadModelFile& read, JsonValue root, SentenceModules* modules) {
+  PERUSE_RETURN_IF_ERROR(ReadAll(read, root, modules));
+  if (modules->include_prompt && !modules->do_lower_case) return OkStatus();
+  return Unsupported("a cross-encoder of Pooling and Dense with " +
+                     std::string(modules->do_lower_case ? "do_lower_case true" : "include_prompt false") +
+                     " is not supported");
+}
+
 }  // namespace
 
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read) {
@@ -225,11 +282,11 @@ Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& 
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
   const JsonValue root = document.root();
   if (!root.IsArray() || root.size() == 0) return Malformed(std::string(kModules), "is not a list of modules");
+  if (NameOf(root[root.size() - 1]) == "LogitScore" || EndsInScores(read, root)) {
+    return Unsupported(std::string(kModules) + ": the folder is a cross-encoder: use text-ranking");
+  }
   SentenceModules modules;
-  bool pooled = false;
-  for (size_t i = 0; i < root.size(); ++i) PERUSE_RETURN_IF_ERROR(ReadModule(read, root[i], i, &pooled, &modules));
-  if (!pooled) return Unsupported(std::string(kModules) + " names no Pooling");
-  PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
+  PERUSE_RETURN_IF_ERROR(ReadAll(read, root, &modules));
   return std::optional(std::move(modules));
 }
 
@@ -238,11 +295,18 @@ Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read) {
   const std::optional<std::string_view> text = read(std::string(kModules));
   if (!text) return modules;
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
-  // A folder that also pools is an embedder, whose head a ranking ignores, with the settings of its texts.
-  if (document.root().size() == 1) {
-    const std::string folder(document.root()[0].FindMember("path").GetString().value_or(""));
+  const JsonValue root = document.root();
+  const std::string folder(root[0].FindMember("path").GetString().value_or(""));
+  if (root.size() == 2 && NameOf(root[1]) == "LogitScore") {
+    PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, folder, TransformerTask::kTokenLogits, &modules));
+    PERUSE_RETURN_IF_ERROR(ReadLogitScore(read, root[1], &modules));
+  } else if (root.size() > 1 && EndsInScores(read, root)) {
+    PERUSE_RETURN_IF_ERROR(ReadScores(read, root, &modules));
+    return modules;
+  } else if (root.size() == 1) {
     PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, folder, TransformerTask::kLogits, &modules));
   }
+  // Another folder that also pools is an embedder, whose head a ranking ignores, with the settings of its texts.
   PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
   return modules;
 }

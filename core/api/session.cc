@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/api/option_reader.h"
+#include "core/api/ranking_reader.h"
 #include "core/api/sentence_modules_reader.h"
 #include "core/base/json_members.h"
 #include "core/base/memory.h"
@@ -68,7 +69,7 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
 
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
-         name.starts_with("sentence_") || name.starts_with("config_sentence_");
+         name == kPairTemplateFile || name.starts_with("sentence_") || name.starts_with("config_sentence_");
 }
 
 }  // namespace
@@ -111,6 +112,8 @@ Status Session::CreateParts(std::string_view request) {
   reader.Read("dtype", &dtype);
   reader.Read("enhanced_mask_decoder", &options.enhanced_mask_decoder);
   reader.Read("id2label", &options.id2label);
+  std::string lora_task;
+  reader.Read("lora_task", &lora_task);
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_ASSIGN_OR_RETURN(const TaskNeeds needs, NeedsOfTask(task_));
   options.head = needs.head;
@@ -120,12 +123,18 @@ Status Session::CreateParts(std::string_view request) {
   Result<std::shared_ptr<const text::Tokenizer>> tokenizer = CreateTokenizer();
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
-  PERUSE_ASSIGN_OR_RETURN(const std::string config_json, WithAdapterLabels(config->second));
+  PERUSE_ASSIGN_OR_RETURN(std::string config_json, WithAdapterLabels(config->second));
   if (tokenizer.ok()) options.tokenizer = tokenizer->get();
   const std::shared_ptr<const LoadedModel> first = std::move(model_);
   const uint64_t first_hash = std::exchange(config_hash_, Hash(config_json));
   if (first != nullptr && first_hash != config_hash_) {
     return InvalidArgument("config.json is not that of the session beside");
+  }
+  if (!lora_task.empty()) {  // after the comparison: sessions for several tasks share the weights
+    PERUSE_RETURN_IF_ERROR(JsonDocument::Parse(config_json, "config.json").status());
+    std::string quoted;
+    JsonWriter(&quoted).String(lora_task);
+    config_json = WithMembers(config_json, {{"lora_task", quoted}});
   }
   options.beside = first.get();
   std::optional<SentenceModules> modules;
@@ -135,6 +144,9 @@ Status Session::CreateParts(std::string_view request) {
   const bool classifies_sentences = needs.sentence == SentenceUse::kClassifier && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
   options.has_modules = modules.has_value();
+  if (needs.sentence == SentenceUse::kRankingSettings) {
+    PERUSE_RETURN_IF_ERROR(ReadRanking(config_json, options.tokenizer, &options));
+  }
   Result<std::unique_ptr<ModelLoader>> loader = ModelLoader::Create(config_json, options, *backend_);
   if (!loader.ok()) {
     PERUSE_ASSIGN_OR_RETURN(const JsonDocument json, JsonDocument::Parse(config_json, "config.json"));
@@ -144,7 +156,6 @@ Status Session::CreateParts(std::string_view request) {
 
   const ModelConfig& model = loader_->config();
   PERUSE_RETURN_IF_ERROR(CheckTask(task_, model));
-  if (needs.sentence == SentenceUse::kRankingSettings) PERUSE_RETURN_IF_ERROR(ReadRanking());
   if (const auto adapter = files_.find("adapter_config.json"); adapter != files_.end()) {
     adapter_ = std::make_unique<LoraAdapter>();
     PERUSE_RETURN_IF_ERROR(adapter_->ReadConfig(adapter->second));
@@ -158,8 +169,15 @@ Status Session::CreateParts(std::string_view request) {
   if (needs.sentence == SentenceUse::kVectors) {
     return CreateSentence(std::move(modules).value_or(SentenceModules()));
   }
-  if (!classifies_sentences) return OkStatus();
+  if (ranking_.modules.scores) modules = ranking_.modules;
+  if (!classifies_sentences && !ranking_.modules.scores) return OkStatus();
   PERUSE_RETURN_IF_ERROR(CreateSentence(*std::move(modules)));
+  return CheckLabels();
+}
+
+// Whether the modules' last layer gives a logit for each label.
+Status Session::CheckLabels() const {
+  const ModelConfig& model = loader_->config();
   if (sentence_->width() == model.id2label.size()) return OkStatus();
   return Status(StatusCode::kShapeMismatch, "the classifier of modules.json gives " +
                                                 std::to_string(sentence_->width()) + " logits and config.json names " +
@@ -244,11 +262,20 @@ Status Session::CreateSentence(SentenceModules modules) {
   return OkStatus();
 }
 
-Status Session::ReadRanking() {
-  PERUSE_ASSIGN_OR_RETURN(SentenceModules modules, ReadRankingSettings(ReadFiles()));
-  ranking_activation_ = std::move(modules.ranking_activation);
-  ranking_max_length_ = modules.max_seq_length;
-  if (modules.default_prompt) ranking_prompt_ = modules.prompts[*modules.default_prompt];
+Status Session::ReadRanking(const std::string& config_json, const text::Tokenizer* tokenizer, ModelOptions* options) {
+  PERUSE_ASSIGN_OR_RETURN(ranking_, ReadRankingFiles(ReadFiles(), config_json, tokenizer));
+  const SentenceModules& modules = ranking_.modules;
+  if (modules.logit_score) {
+    options->head = Head::kLogitScore;
+    options->score_tokens = modules.logit_score->tokens();
+    options->has_modules = true;  // the folder says how its language model scores
+  }
+  if (modules.scores) {
+    options->head = Head::kNone;
+    options->has_modules = true;
+  }
+  const bool one_score = modules.logit_score || (modules.scores && modules.steps.back().out == 1);
+  if (one_score && options->id2label.empty()) options->id2label = {"score"};
   return OkStatus();
 }
 

@@ -53,7 +53,7 @@ class Session {
   Status AddFile(std::string_view name, std::string_view bytes);
   // Whether weights must be fed after Open; false if another session already has all of them.
   bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
-  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8" | "q4"}. "auto" means that of a q8 or q4 checkpoint, otherwise `usual`.
+  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8" | "q4", "lora_task"?: string}. "auto" means that of a q8 or q4 checkpoint, otherwise `usual`.
   Status Open(std::string_view request);
   // If the file "adapter_config.json" was added: feeds the adapter's weights. Must precede the checkpoint, into which they are merged.
   Status FeedAdapter(std::span<const uint8_t> chunk);
@@ -104,14 +104,15 @@ class Session {
   Status FitToAdapter();
   // Whether the model has embeddings for all tokens of the tokenizer.
   Status CheckVocabulary() const;
-  Status ReadRanking();
+  // Reads how the folder ranks. Sets the head, and the labels of scores.
+  Status ReadRanking(const std::string& config_json, const text::Tokenizer* tokenizer, ModelOptions* options);
+  Status CheckLabels() const;
   ReadModelFile ReadFiles() const;
   Result<std::optional<SentenceModules>> ReadModules() const;
   Status CreateSentence(SentenceModules modules);
   Status ReadLabelsTokenizer();
   TaskContext context() {
-    return {*tokenizer_,         *runner_,        ranking_activation_,     ranking_prompt_,
-            ranking_max_length_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
+    return {*tokenizer_, *runner_, &ranking_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
   }
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
@@ -131,10 +132,9 @@ class Session {
   std::unique_ptr<ModelLoader> loader_;  // set from Open to FinishWeights
   std::unique_ptr<Runner> runner_;       // set by FinishWeights
   std::string task_;
-  std::string ranking_activation_;  // activation function of a cross-encoder (TaskContext)
-  std::string ranking_prompt_;
-  std::optional<int32_t> ranking_max_length_;
-  std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and for classifiers in folders with modules
+  RankingSettings ranking_;
+  std::unique_ptr<SentenceEmbedder>
+      sentence_;  // for feature-extraction, and for folders whose modules classify or rank
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;
   std::unique_ptr<Run> run_;                         // the selected request, until it ends

@@ -33,6 +33,25 @@ constexpr Member kTextOptions[] = {{"padding", {"true", "\"longest\""}},
                                    {"add_special_tokens", {"true"}},
                                    {"return_tensors", {"\"pt\""}}};
 
+// Names that a task has in the file.
+struct TaskNames {
+  std::string_view task;
+  std::string_view output;         // of the module
+  std::string_view method_output;  // of the model
+};
+
+constexpr TaskNames NamesOf(TransformerTask task) {
+  switch (task) {
+    case TransformerTask::kFeatures:
+      return {"feature-extraction", "token_embeddings", "last_hidden_state"};
+    case TransformerTask::kLogits:
+      return {"sequence-classification", "scores", "logits"};
+    case TransformerTask::kTokenLogits:
+      break;
+  }
+  return {"text-generation", "causal_logits", "logits"};
+}
+
 class TransformerReader {
  public:
   TransformerReader(std::string path, JsonValue root, TransformerTask task, SentenceModules* modules)
@@ -61,11 +80,8 @@ class TransformerReader {
     if (name == "do_lower_case") {
       return task_ == TransformerTask::kFeatures || value.GetBool() == false ? OkStatus() : NotSupported(name, value);
     }
-    if (name == "transformer_task")
-      return Expect(name, value,
-                    task_ == TransformerTask::kFeatures ? "feature-extraction" : "sequence-classification");
-    if (name == "module_output_name")
-      return Expect(name, value, task_ == TransformerTask::kFeatures ? "token_embeddings" : "scores");
+    if (name == "transformer_task") return Expect(name, value, NamesOf(task_).task);
+    if (name == "module_output_name") return Expect(name, value, NamesOf(task_).output);
     if (name == "modality_config") return CheckModalities(value);
     if (name == "model_args" || name == "model_kwargs") return CheckOptions(name, value, kModelOptions);
     if (name == "config_args" || name == "config_kwargs") return CheckOptions(name, value, kConfigOptions);
@@ -115,16 +131,20 @@ class TransformerReader {
     return OkStatus();
   }
 
-  // Accepts texts that pass through the encoder's forward(); its output may be a name or a list of one name.
+  // Accepts texts, and messages of language models, that pass through the model's forward().
   Status CheckModalities(JsonValue modalities) const {
-    constexpr std::string_view kName = "modality_config";
-    if (modalities.size() != 1) return NotSupported(kName, modalities);
-    const JsonValue text = modalities.FindMember("text");
-    const JsonValue outputs = text.FindMember("method_output_name");
+    const bool has_messages =
+        task_ == TransformerTask::kTokenLogits && IsPlain(modalities.FindMember("message")) && modalities.size() == 2;
+    modules_->reads_messages = has_messages;
+    const bool plain = IsPlain(modalities.FindMember("text")) && (modalities.size() == 1 || has_messages);
+    return plain ? OkStatus() : NotSupported("modality_config", modalities);
+  }
+
+  // The output may be a name or a list of one name.
+  bool IsPlain(JsonValue modality) const {
+    const JsonValue outputs = modality.FindMember("method_output_name");
     const JsonValue output = outputs.IsArray() && outputs.size() == 1 ? outputs[0] : outputs;
-    const bool plain = text.FindMember("method").GetString() == "forward" &&
-                       output.GetString() == (task_ == TransformerTask::kFeatures ? "last_hidden_state" : "logits");
-    return plain ? OkStatus() : NotSupported(kName, modalities);
+    return modality.FindMember("method").GetString() == "forward" && output.GetString() == NamesOf(task_).method_output;
   }
 
   Status ReadLength(std::string_view name, JsonValue value) const {

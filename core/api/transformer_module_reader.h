@@ -10,8 +10,8 @@
 
 namespace peruse {
 
-// The module's task: the encoder's last hidden states, or the logits of a sequence classifier (cross-encoders).
-enum class TransformerTask { kFeatures, kLogits };
+// The module's task: the encoder's last hidden states; or, of cross-encoders, the logits of a sequence classifier or of a language model.
+enum class TransformerTask { kFeatures, kLogits, kTokenLogits };
 
 // Reads the length limit and lower-casing into `modules`. Members that do not change results are ignored. Errors: kMalformedFile;
 // kUnsupported, with the name of the member, for every other one.

@@ -95,6 +95,17 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
       BuildHead(b, hidden, sizes, *choice);
       break;
     }
+    case Head::kLogitScore: {
+      const std::string decoder = family.LanguageHead(config);
+      if (decoder.empty()) return no_such_head();
+      for (const int32_t token : config.score_tokens) {
+        if (token < config.vocab_size) continue;
+        return InvalidArgument("the score is the logit of token " + std::to_string(token) + ", and the model has " +
+                               std::to_string(config.vocab_size) + " tokens");
+      }
+      BuildHead(b, hidden, sizes, LogitScoreHead{decoder, config.score_tokens});
+      break;
+    }
     case Head::kReplacedTokenDetection: {
       const std::optional<DiscriminatorHead> discriminator = family.Discriminator(config);
       if (!discriminator) return no_such_head();

@@ -107,6 +107,7 @@ ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults
   ModelConfig config;
   ReadStoredPrecision(reader, config);
   if (const auto name = reader.Field("architectures")[0].GetString()) config.architecture_class = std::string(*name);
+  config.lora_task = reader.String("lora_task", "");
   if (reader.Bool("is_decoder", false)) {
     reader.Fail(Unsupported("config.json: is_decoder is true; Peruse runs encoders, which see a text from both sides"));
   }

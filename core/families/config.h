@@ -68,6 +68,7 @@ struct ModelConfig {
       stored_precision;            // by quantization_config (docs/precision.md); nullopt if weights are floats
   std::string architecture_class;  // architectures[0], such as "ConvBertForSequenceClassification"; may be empty
 
+  std::string lora_task;                  // name of the task whose adapter is applied; empty means none
   int32_t vocab_size = 0;                 // -1 means the tokenizer's size and those of added_tokens that it lacks
   std::vector<std::string> added_tokens;  // special tokens that the tokenizer may lack
   int32_t hidden_size = 0;
@@ -91,6 +92,8 @@ struct ModelConfig {
   ProblemType problem_type = ProblemType::kUnspecified;
   LabelInput label_input;  // how the model receives labels; monostate if it does not read any
   std::optional<LabelEncoder> label_encoder;
+  std::vector<int32_t>
+      score_tokens;  // ids of Head::kLogitScore: the logit of the first, minus that of the second if there is one
   std::string ranking_activation;  // sentence-transformers' activation of a cross-encoder; may be empty
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }

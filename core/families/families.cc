@@ -26,6 +26,7 @@ std::unique_ptr<Family> CreateNewGte();
 std::unique_ptr<Family> CreateEuroBert();
 std::unique_ptr<Family> CreateQwen3();
 std::unique_ptr<Family> CreateGemma3Text();
+std::unique_ptr<Family> CreateJinaV3();
 std::unique_ptr<Family> CreateStaticEmbedding();
 // Families of models that contain another family's encoder, with the encoder's configuration inside their own.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
@@ -33,6 +34,8 @@ Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliner2(ConfigReader& reader);
 
 namespace {
+
+constexpr std::string_view kJinaV3 = "jina_embeddings_v3";
 
 struct Row {
   std::string_view model_type;
@@ -63,6 +66,7 @@ constexpr Row kFamilies[] = {
     {"eurobert", "EuroBert", CreateEuroBert},
     {"qwen3", "Qwen3", CreateQwen3},
     {"gemma3_text", "Gemma3Text", CreateGemma3Text},
+    {kJinaV3, "JinaEmbeddingsV3", CreateJinaV3},
     {"static", "Static", CreateStaticEmbedding},
 };
 
@@ -96,6 +100,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   if (model_type.empty()) model_type = TypeOfClass(architecture);
   // Jina's configuration class calls its model a BERT.
   if (model_type == "bert" && reader.String("position_embedding_type", "") == "alibi") model_type = "jina_bert";
+  if (model_type == "xlm-roberta" && reader.String("position_embedding_type", "") == "rotary") model_type = kJinaV3;
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 
   std::string known;
@@ -105,6 +110,9 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
       result.config = ReadModelConfig(reader, result.family->defaults(), result.family->fields());
       result.config.model_type = model_type;
       result.family->Read(reader, result.config);
+      if (!result.config.lora_task.empty() && model_type != kJinaV3) {
+        return InvalidArgument("option lora_task is for models with adapters for tasks, such as jina-embeddings-v3");
+      }
       PERUSE_RETURN_IF_ERROR(reader.status());
       return result;
     }

@@ -39,6 +39,8 @@ class Family {
 
   // Whether the family's models are causal language models, of which only those that were trained to embed or to classify are supported.
   virtual bool IsLanguageModel() const { return false; }
+  // Full name of the matrix that turns hidden states into logits of tokens; "" if the family has no language model.
+  virtual std::string LanguageHead(const ModelConfig&) const { return {}; }
 
   // Whether the sequence classifier's pooler is part of transformers' encoder, with its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }

@@ -19,6 +19,7 @@ class Qwen3 : public Family {
   ConfigFields fields() const override { return {.embedding_size = {}}; }
   void Read(ConfigReader& reader, ModelConfig& config) override;
   bool IsLanguageModel() const override { return true; }
+  std::string LanguageHead(const ModelConfig& config) const override { return RmsLanguageHead(config); }
   std::vector<std::string> prefixes() const override { return {"model.", "transformer."}; }
   Value Encode(Build& b, const ModelConfig& config) const override { return RmsEncoder(b, config, layers_); }
 

@@ -12,7 +12,6 @@ struct RefusedType {
 constexpr std::string_view kRmsNorms = "its layers have RMS norms, and heads that share keys and values";
 constexpr std::string_view kEncoderDecoder = "it is an encoder with a decoder, with RMS norms";
 constexpr std::string_view kModernBert = "a ModernBERT, or an XLM-RoBERTa for languages other than English";
-constexpr std::string_view kEmbedder = "bge-m3 or multilingual-e5";
 
 constexpr RefusedType kRefused[] = {
     {"ultrabert", kRmsNorms, kModernBert},
@@ -20,7 +19,6 @@ constexpr RefusedType kRefused[] = {
     {"t5", kEncoderDecoder, "a DeBERTa or a ModernBERT"},
     {"mt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
     {"umt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
-    {"jina_embeddings_v3", "it has a LoRA adapter for each task", kEmbedder},
     {"openai_privacy_filter", "it is a mixture of experts with 1.5 billion parameters",
      "redact with a GLiNER or a token classifier"},
 };

@@ -142,6 +142,10 @@ Value RmsEncoder(Build& b, const ModelConfig& config, const RmsLayers& layers) {
   return x;
 }
 
+std::string RmsLanguageHead(const ModelConfig& config) {
+  return config.tie_word_embeddings ? RmsLayers::kWords : "lm_head.weight";
+}
+
 std::optional<int32_t> ReadPadding(ConfigReader& reader) {
   if (!reader.Field("pad_token_id").exists()) return std::nullopt;
   return reader.Int("pad_token_id", 0, -1, kMaxVocabulary);

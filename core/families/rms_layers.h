@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +62,8 @@ Value RmsEncoder(Build& b, const ModelConfig& config, const RmsLayers& layers);
 
 // transformers' GenericForSequenceClassification: a linear layer without a bias on the last token that is not padding.
 PooledHead LastTokenClassifier(std::optional<int32_t> padding);
+// Name of the decoder of a language model: the token embeddings if they are tied to it.
+std::string RmsLanguageHead(const ModelConfig& config);
 // Reads pad_token_id. Errors: kMalformedFile.
 std::optional<int32_t> ReadPadding(ConfigReader& reader);
 

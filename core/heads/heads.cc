@@ -62,6 +62,8 @@ std::string_view HeadName(Head head) {
       return "replaced-token detection";
     case Head::kEntities:
       return "zero-shot token classification";
+    case Head::kLogitScore:
+      return "scores by the logits of tokens";
   }
   return "";
 }
@@ -99,6 +101,13 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHea
   Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
   if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);
   b.Output(kLogits, b.Linear(transformed, decoder));
+}
+
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const LogitScoreHead& head) {
+  Stack decoder = b.StackedF32(sizes.hidden);
+  for (const int32_t token : head.tokens) decoder.AddRow(head.decoder, sizes.vocabulary, token);
+  const Value last = b.SelectRows(hidden, indices::LastTokens{PooledHead::kNoPadding});
+  b.Output(kLogits, b.Linear(last, decoder));
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const DiscriminatorHead& head) {

@@ -22,6 +22,7 @@ enum class Head : uint8_t {
   kMultipleChoice,
   kReplacedTokenDetection,
   kEntities,
+  kLogitScore,
 };
 
 std::string_view HeadName(Head head);
@@ -94,6 +95,13 @@ struct DiscriminatorHead {
   Activation activation = Activation::kNone;
 };
 
+// Logits of a causal language model for some tokens, after the last token of the text: [sequences, tokens]
+// (sentence_transformers.cross_encoder.modules.LogitScore).
+struct LogitScoreHead {
+  std::string decoder;  // full name of the matrix; empty if the family has no language-model head
+  std::vector<int32_t> tokens;
+};
+
 struct HeadSizes {
   int32_t hidden = 0;
   int32_t embedding = 0;
@@ -105,5 +113,6 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead&
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const DiscriminatorHead& head);
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const LogitScoreHead& head);
 
 }  // namespace peruse

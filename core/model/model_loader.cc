@@ -55,7 +55,8 @@ constexpr std::string_view kUnusedParts[] = {"pooler.",           "cls.",
                                              "generator_",        "vocab_",
                                              "pre_classifier.",   "sequence_summary.",
                                              "decoder.",          "head."};
-constexpr std::string_view kUnusedEnds[] = {"position_ids", "token_type_ids", "inv_freq", "num_batches_tracked"};
+constexpr std::string_view kUnusedEnds[] = {"lora_A",         "lora_B",   "position_ids",
+                                            "token_type_ids", "inv_freq", "num_batches_tracked"};
 
 // Layers after the encoder that are not transformers': late interaction, and other projections. Without them features are others.
 constexpr const char* kForeignLayers[] = {"linear.",    "proj.", "projection.", "projector.",       "text_projection.",
@@ -88,6 +89,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   if (!options.id2label.empty()) SetLabels(options.id2label, &family.config);
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
+  model.config.score_tokens = options.score_tokens;
   if (options.vocab_size) model.config.vocab_size = *options.vocab_size;
   if (!options.has_modules) PERUSE_RETURN_IF_ERROR(CheckClass(*loader->family_, model.config));
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));

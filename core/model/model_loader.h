@@ -36,6 +36,7 @@ struct ModelOptions {
   const LoadedModel* beside = nullptr;
   // Label names, which determine the number of labels. Empty means the names in config.json.
   std::vector<std::string> id2label;
+  std::vector<int32_t> score_tokens;  // see ModelConfig
   std::optional<int32_t> vocab_size;  // nullopt means that of config.json
   // Determines the number of rows of the token embeddings if the configuration does not. May be null.
   const text::Tokenizer* tokenizer = nullptr;

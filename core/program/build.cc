@@ -44,6 +44,33 @@ Stack& Stack::AddInterleaved(const std::string& name, int32_t heads, int32_t par
   return *this;
 }
 
+Stack& Stack::AddRow(const std::string& name, int32_t rows, int32_t row) {
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::Part{row, spec_.out},
+                      .names = {name},
+                      .shape = {rows, spec_.in}});
+  ++spec_.out;
+  return *this;
+}
+
+Stack& Stack::AddPart(const std::string& name, int32_t parts, int32_t part, int32_t out, float scale) {
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::Part{part, spec_.out, scale},
+                      .names = {name},
+                      .shape = {parts, out, spec_.in}});
+  spec_.out += out;
+  return *this;
+}
+
+Stack& Stack::AddTransposedPart(const std::string& name, int32_t parts, int32_t part, int32_t out) {
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::TransposedPart{part},
+                      .names = {name},
+                      .shape = {parts, spec_.in, out}});
+  spec_.out = out;
+  return *this;
+}
+
 Stack& Stack::AddTaps(const std::string& name, int32_t out, int32_t taps) {
   tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
                       .layout = layouts::RowsOfTaps{spec_.out},
@@ -146,6 +173,13 @@ NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float
   };
   const Value weight = part(".weight");
   return {weight, bias ? part(".bias") : Value(), eps};
+}
+
+TableId Build::FlatTable(const std::string& name, std::vector<int64_t> shape, int32_t cols) {
+  const TableId id = {program_.tables++};
+  parameters_.tables.push_back({static_cast<int32_t>(ElementCount(shape) / cols), cols});
+  DeclareTensor({.parameter = {ParameterId::Kind::kTable, id.id}, .names = {name}, .shape = std::move(shape)});
+  return id;
 }
 
 TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool words) {

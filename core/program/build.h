@@ -23,6 +23,12 @@ class Stack {
   // Adds a weight of any shape with `out` rows of `in` elements, under its full name, without a bias. if_has: see ParameterTensor.
   Stack& AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
                    std::vector<std::string> if_has = {});
+  // Adds row `row` of the weight `name` [rows, in], without a bias.
+  Stack& AddRow(const std::string& name, int32_t rows, int32_t row);
+  // Adds part `part` of `name` [parts, out, in], multiplied by `scale`, without a bias.
+  Stack& AddPart(const std::string& name, int32_t parts, int32_t part, int32_t out, float scale = 1);
+  // Adds the transposed part `part` of `name` [parts, in, out], without a bias. Must be the only tensor of the stack.
+  Stack& AddTransposedPart(const std::string& name, int32_t parts, int32_t part, int32_t out);
   // Adds a convolution, name [out, in, taps]: rows [tap * out, (tap + 1) * out) hold one tap.
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
@@ -105,6 +111,8 @@ class Build {
   // Declares a norm that has one of several names. Without `bias` the checkpoint only has name.weight.
   NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps, bool bias = true);
   TableId Table(const std::string& name, int32_t rows, int32_t cols, bool words = false);
+  // Declares a table whose tensor has any shape, with rows of `cols` elements.
+  TableId FlatTable(const std::string& name, std::vector<int64_t> shape, int32_t cols);
 
   Value Embed(const std::vector<ops::Embed::Lookup>& lookups, float scale = 1);
   Value Linear(Value x, LinearId weight);

@@ -66,6 +66,24 @@ void Append(const layouts::SomeColumns& layout, const Placement& p, int64_t firs
   }
 }
 
+int64_t Unit(const layouts::Part&, const Placement& p) { return p.cols; }
+void Append(const layouts::Part& layout, const Placement& p, int64_t first, int64_t units, Runs& runs) {
+  const int64_t rows = ElementCount(p.shape) / p.shape[0] / p.cols;
+  const int64_t begin = std::max(first, layout.part * rows), end = std::min(first + units, (layout.part + 1) * rows);
+  if (begin >= end) return;
+  runs.push_back({.from = (begin - first) * p.cols,
+                  .to = (layout.first_row + begin - layout.part * rows) * p.cols,
+                  .count = (end - begin) * p.cols});
+}
+
+int64_t Unit(const layouts::TransposedPart&, const Placement& p) { return ElementCount(p.shape); }
+void Append(const layouts::TransposedPart& layout, const Placement& p, int64_t, int64_t, Runs& runs) {
+  const int64_t rows = p.shape.back();
+  for (int64_t row = 0; row < rows; ++row) {
+    runs.push_back({.from = layout.part * rows * p.cols + row, .step = rows, .to = row * p.cols, .count = p.cols});
+  }
+}
+
 int64_t Unit(const layouts::Transposed&, const Placement& p) { return ElementCount(p.shape); }
 void Append(const layouts::Transposed&, const Placement& p, int64_t, int64_t, Runs& runs) {
   const int64_t rows = p.shape.back();

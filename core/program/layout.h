@@ -50,6 +50,20 @@ struct SomeColumns {
   bool operator==(const SomeColumns&) const = default;
 };
 
+// [parts, rows, cols], or [parts, cols]: takes the part `part`, as rows from `first_row` on, and multiplies it by `scale`.
+struct Part {
+  int32_t part = 0;
+  int32_t first_row = 0;
+  float scale = 1;
+  bool operator==(const Part&) const = default;
+};
+
+// [parts, cols, rows]: transposes the part `part`.
+struct TransposedPart {
+  int32_t part = 0;
+  bool operator==(const TransposedPart&) const = default;
+};
+
 // Transposes [cols, 1, rows] or [cols, rows].
 struct Transposed {
   bool operator==(const Transposed&) const = default;
@@ -69,8 +83,8 @@ struct SoftmaxTaps {
 }  // namespace layouts
 
 using Layout = std::variant<layouts::InOrder, layouts::HeadsOutermost, layouts::GroupsTransposed,
-                            layouts::TapsOutermost, layouts::RowsOfTaps, layouts::SomeColumns, layouts::Transposed,
-                            layouts::Repeated, layouts::SoftmaxTaps>;
+                            layouts::TapsOutermost, layouts::RowsOfTaps, layouts::SomeColumns, layouts::Part,
+                            layouts::TransposedPart, layouts::Transposed, layouts::Repeated, layouts::SoftmaxTaps>;
 
 struct Placement {
   Layout layout;
@@ -95,6 +109,12 @@ std::vector<ElementRun> RunsOf(const Placement& placement, int64_t first, int64_
 std::vector<ElementRun> RunsOf(const Placement& placement);
 
 inline bool IsSoftmax(const Layout& layout) { return std::holds_alternative<layouts::SoftmaxTaps>(layout); }
+
+// The factor of a tensor's elements.
+inline float ScaleOf(const Layout& layout) {
+  const auto* part = std::get_if<layouts::Part>(&layout);
+  return part != nullptr ? part->scale : 1;
+}
 
 inline bool IsInOrder(const Layout& layout) { return std::holds_alternative<layouts::InOrder>(layout); }
 

@@ -48,14 +48,14 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
 
 std::span<const int32_t> TokenIds::Fill(const BatchInputs& inputs, Index::Values& values) const {
   return ForTexts(inputs, values, [&](const ModelInput& text, int32_t) {
-    values.insert(values.end(), text.ids.begin(), text.ids.end());
+    for (const int32_t id : text.ids) values.push_back(first + id);
   });
 }
 
 std::span<const int32_t> TokenTypes::Fill(const BatchInputs& inputs, Index::Values& values) const {
   return ForTexts(inputs, values, [&](const ModelInput& text, int32_t) {
-    values.insert(values.end(), text.type_ids.begin(), text.type_ids.end());
-    if (text.type_ids.empty()) values.insert(values.end(), text.ids.size(), 0);
+    for (const int32_t type : text.type_ids) values.push_back(first + type);
+    if (text.type_ids.empty()) values.insert(values.end(), text.ids.size(), first);
   });
 }
 

@@ -8,12 +8,16 @@
 
 namespace peruse::indices {
 
-struct TokenIds {  // [tokens]
+struct TokenIds {     // [tokens]
+  int32_t first = 0;  // the row of token 0
+
   Extent extent() const { return {Domain::kTokens, 1}; }
   std::span<const int32_t> Fill(const BatchInputs& inputs, Index::Values& values) const;
 };
 
-struct TokenTypes {  // segment of each token  [tokens]
+struct TokenTypes {   // segment of each token  [tokens]
+  int32_t first = 0;  // the row of segment 0
+
   Extent extent() const { return {Domain::kTokens, 1}; }
   std::span<const int32_t> Fill(const BatchInputs& inputs, Index::Values& values) const;
 };

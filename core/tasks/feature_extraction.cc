@@ -35,7 +35,7 @@ Status FeatureExtraction::CheckPooling() {
   if (pooling_ == Pooling::kSentence) {
     if (sentence_ == nullptr)
       return InternalError("the sentence-transformers files of the model's folder were not read");
-    PERUSE_ASSIGN_OR_RETURN(prompt_, sentence_->Prompt(request.prompt, request.prompt_name));
+    PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name));
     width_ = sentence_->width();
     const std::optional<int32_t> usual = sentence_->modules().truncate_dim;
     if (usual && !request.dimensions) width_ = std::min(width_, static_cast<size_t>(*usual));

@@ -93,16 +93,16 @@ Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep
   return Status(StatusCode::kNotFound, step.folder + " has neither model.safetensors nor pytorch_model.bin");
 }
 
-Result<std::string> SentenceEmbedder::Prompt(const std::optional<std::string>& prompt,
-                                             const std::optional<std::string>& name) const {
+Result<std::string> PromptOf(const SentenceModules& modules, const std::optional<std::string>& prompt,
+                             const std::optional<std::string>& name) {
   if (prompt && name) return InvalidArgument("prompt and prompt_name exclude each other");
   if (prompt) return *prompt;
-  const std::optional<std::string>& wanted = name ? name : modules_.default_prompt;
+  const std::optional<std::string>& wanted = name ? name : modules.default_prompt;
   if (!wanted) return std::string();
-  const auto found = modules_.prompts.find(*wanted);
-  if (found != modules_.prompts.end()) return found->second;
+  const auto found = modules.prompts.find(*wanted);
+  if (found != modules.prompts.end()) return found->second;
   std::string known;
-  for (const auto& [other, text] : modules_.prompts) known += (known.empty() ? "" : ", ") + other;
+  for (const auto& [other, text] : modules.prompts) known += (known.empty() ? "" : ", ") + other;
   return InvalidArgument("the model has no prompt \"" + *wanted + "\"; it has " + (known.empty() ? "none" : known));
 }
 

@@ -33,9 +33,6 @@ class SentenceEmbedder {
   // Tokenizes `prompt` followed by `text`, cut to the folder's limit. Errors: kInvalidArgument if the prompt leaves no space.
   Result<Reading> Read(const text::Tokenizer& tokenizer, const ModelConfig& config, std::string_view prompt,
                        std::string_view text) const;
-  // Returns `prompt`, or the folder's prompt called `name`, or the folder's default prompt, or "". Errors: kInvalidArgument, which lists
-  // the prompts.
-  Result<std::string> Prompt(const std::optional<std::string>& prompt, const std::optional<std::string>& name) const;
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
   std::vector<float> Embed(std::span<const float> tokens, size_t skip) const;

@@ -27,10 +27,7 @@ namespace peruse {
 struct TaskContext {
   const text::Tokenizer& tokenizer;
   Runner& model;
-  // A cross-encoder's activation and prompt from config_sentence_transformers.json; this activation overrides that of config.json.
-  std::string_view ranking_activation = {};
-  std::string_view ranking_prompt = {};
-  std::optional<int32_t> ranking_max_length = {};    // a cross-encoder's own limit, in tokens; replaces the tokenizer's
+  const struct RankingSettings* ranking = nullptr;   // a cross-encoder's settings of sentence-transformers; may be null
   const class SentenceEmbedder* sentence = nullptr;  // embeds texts with the folder's modules; may be null
   // Only for a model that encodes labels separately: the labels' tokenizer, and cached vectors of labels.
   const text::Tokenizer* labels_tokenizer = nullptr;

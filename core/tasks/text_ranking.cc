@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tasks/sentence_embedder.h"
+
 namespace peruse {
+
+TextRanking::TextRanking(const TaskContext& context)
+    : TaskOf(context),
+      settings_(context.ranking != nullptr ? *context.ranking : RankingSettings()),
+      sentence_(context.sentence),
+      activation_(settings_.modules.ranking_activation) {
+  if (activation_.empty()) activation_ = model_.config().ranking_activation;
+  if (sentence_ != nullptr) output_ = {OutputKind::kHidden, model_.config().num_hidden_layers};
+}
 
 Status TextRanking::Start() {
   PERUSE_RETURN_IF_ERROR(FindLabel());
@@ -12,24 +23,39 @@ Status TextRanking::Start() {
   } else {
     PERUSE_ASSIGN_OR_RETURN(function_, ConfiguredFunction());
   }
-  PERUSE_ASSIGN_OR_RETURN(
-      const int32_t max_length,
-      Length(request.max_length, max_length_ ? std::min(*max_length_, model_.config().max_tokens) : UsualTokens()));
-  const text::EncodeOptions options = CutTo(max_length, text::Truncation::kLongestFirst);
+  PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(settings_.modules, request.prompt, request.prompt_name));
+  const std::optional<int32_t> own = settings_.modules.max_seq_length;
+  PERUSE_ASSIGN_OR_RETURN(const int32_t max_length,
+                          Length(request.max_length, own ? std::min(*own, model_.config().max_tokens) : UsualTokens()));
   for (size_t i = 0; i < request.inputs.size(); ++i) {
-    const auto& [query, documents] = request.inputs[i];
-    const std::string whole = std::string(prompt_) + query;
-    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs, tokenizer_.EncodeWithEach(whole, documents, options));
-    bool is_blank = !pairs.empty() && pairs[0].is_blank[0];
-    if (!prompt_.empty()) {  // adds the prompt to the query
-      PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(query));
-      is_blank = alone[0].is_blank[0];
-    }
-    if (is_blank) return Status(StatusCode::kEmptyText, "the query is empty or only white space");
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs, Pairs(request.inputs[i], max_length));
     if (pairs.empty()) Give(i, {});
     EnqueueAll(i, std::move(pairs));
   }
   return OkStatus();
+}
+
+Result<std::vector<text::Encoding>> TextRanking::Pairs(const RankingInput& input, int32_t max_length) const {
+  const auto& [query, documents] = input;
+  const text::EncodeOptions options = CutTo(max_length, text::Truncation::kLongestFirst);
+  std::vector<text::Encoding> pairs;
+  if (documents.empty()) return pairs;
+  bool is_blank = false;
+  if (settings_.pair_template) {
+    for (const std::string& document : documents) {
+      PERUSE_ASSIGN_OR_RETURN(pairs.emplace_back(), EncodeTemplate(tokenizer_, *settings_.pair_template,
+                                                                   {prompt_, query, document}, max_length));
+    }
+  } else {
+    PERUSE_ASSIGN_OR_RETURN(pairs, tokenizer_.EncodeWithEach(prompt_ + query, documents, options));
+    is_blank = pairs[0].is_blank[0];
+  }
+  if (settings_.pair_template || !prompt_.empty()) {  // the text that was read contains more than the query
+    PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(query));
+    is_blank = alone[0].is_blank[0];
+  }
+  if (is_blank) return Status(StatusCode::kEmptyText, "the query is empty or only white space");
+  return pairs;
 }
 
 Status TextRanking::FindLabel() {
@@ -55,9 +81,16 @@ Result<ScoreFunction> TextRanking::ConfiguredFunction() const {
                      "\" for ranking is not supported; pass function_to_apply");
 }
 
+std::vector<float> TextRanking::LogitsOf(size_t text) const {
+  const std::span<const float> values = outputs_.Get(output_, text).values;
+  if (sentence_ != nullptr) return sentence_->Embed(values, /*skip=*/0);
+  if (model_.config().score_tokens.size() == 2) return {values[0] - values[1]};
+  return {values.begin(), values.end()};
+}
+
 Status TextRanking::Collect(const Reading& reading, size_t text) {
-  const std::span<const float> logits = outputs_.Get(kLogits, text).values;
-  RankedDocument document{reading.number, 0, {logits.begin(), logits.end()}};
+  const std::vector<float> logits = LogitsOf(text);
+  RankedDocument document{reading.number, 0, logits};
   order_.push_back(OrderingScore(function_, logits, column_));
   Apply(function_, document.scores);
   document.score = document.scores[column_];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/tasks/scores.h"
+#include "core/tasks/sentence_modules.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
@@ -28,6 +29,9 @@ struct TextRankingRequest {
   // Maximum number of tokens per pair. nullopt means the model's limit, but at most max_position_embeddings.
   std::optional<int32_t> max_length;
   std::string label;  // the label to rank by, if the model has several
+  // Text before the query; for a model with a chat template, its instruction. nullopt means the folder's default prompt.
+  std::optional<std::string> prompt;
+  std::optional<std::string> prompt_name;  // one of the folder's prompts
 };
 
 struct RankedDocument {
@@ -39,25 +43,25 @@ struct RankedDocument {
 class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument>> {
  public:
   static constexpr Head kHead = Head::kSequenceClassification;
-  explicit TextRanking(const TaskContext& context)
-      : TaskOf(context),
-        activation_(context.ranking_activation),
-        prompt_(context.ranking_prompt),
-        max_length_(context.ranking_max_length) {
-    if (activation_.empty()) activation_ = model_.config().ranking_activation;
-  }
+  explicit TextRanking(const TaskContext& context);
   Status Start() override;
 
  protected:
   Status Collect(const Reading& reading, size_t text) override;
+  std::vector<OutputId> Wanted() const override { return {output_}; }
 
  private:
+  // Encodes the query with each document, and checks the query.
+  Result<std::vector<text::Encoding>> Pairs(const RankingInput& input, int32_t max_length) const;
+  std::vector<float> LogitsOf(size_t text) const;
   Result<ScoreFunction> ConfiguredFunction() const;
   Status FindLabel();
 
+  const RankingSettings settings_;
+  const class SentenceEmbedder* const sentence_;  // turns token vectors into logits; null if the model has a head
   std::string_view activation_;  // PyTorch class, for example "torch.nn.modules.activation.Sigmoid", or empty
-  std::string_view prompt_;      // text before every query
-  std::optional<int32_t> max_length_;
+  std::string prompt_;           // text before every query, or the system message of the chat template
+  OutputId output_ = kLogits;
   ScoreFunction function_ = ScoreFunction::kSigmoid;
   size_t column_ = 0;                      // column of the logits to rank by
   std::vector<RankedDocument> documents_;  // ranked documents of the current input so far

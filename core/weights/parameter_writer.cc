@@ -192,11 +192,13 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
 Status ParameterWriter::WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values) {
   const Placement placement = parameters_.placement(use);
   const int64_t units = std::ssize(values) / UnitElements(placement);
-  std::vector<float> probabilities;
-  if (IsSoftmax(use.layout)) {
-    probabilities = SoftmaxOfRows(values, use.shape[1]);
-    values = probabilities;
+  std::vector<float> changed;
+  if (IsSoftmax(use.layout)) changed = SoftmaxOfRows(values, use.shape[1]);
+  if (const float scale = ScaleOf(use.layout); scale != 1) {
+    changed.assign(values.begin(), values.end());
+    for (float& value : changed) value *= scale;
   }
+  if (!changed.empty()) values = changed;
   staged_.clear();
   for (const ElementRun& run : RunsOf(placement, first, units)) {
     const auto from = static_cast<size_t>(run.from), count = static_cast<size_t>(run.count);

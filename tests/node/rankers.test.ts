@@ -1,7 +1,12 @@
 // Rankers give the results of sentence-transformers' CrossEncoder for every configuration of activation and length. Guards give the best of
 // transformers' windows (tests/fixtures/pipelines/rankers.json).
-import { expect, test } from 'vitest';
-import { pipeline } from '../../web/dist/index_node.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, describe as group, test } from 'vitest';
+import { describe, pipeline } from '../../web/dist/index_node.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { pipelineModel, readFixture } from './support/pipeline_models.js';
 
 interface Case {
@@ -69,3 +74,53 @@ test.each(cases.map((one, index) => [`${index} ${one.task} ${one.family} ${JSON.
     expectAlike(await answer(one), expected, 'result');
   },
 );
+
+interface Pair {
+  query: string;
+  document: string;
+  options: { prompt?: string; prompt_name?: string };
+  logit: number;
+  score: number;
+}
+
+const kFolders = fileURLToPath(new URL('../fixtures/ranking/', import.meta.url));
+const kRankers = ['qwen3-reranker', 'qwen3-true-only', 'qwen3-bare', 'eurobert-dense'];
+
+/** Returns the largest distance of a logit or score from those of pairs.json. */
+async function distanceOf(folder: string, pairs: readonly Pair[]): Promise<number> {
+  const rank = await pipeline('text-ranking', folder, { worker: false });
+  let largest = 0;
+  for (const { query, document, options, logit, score } of pairs) {
+    const [found] = await rank(query, [document], { ...options, function_to_apply: 'none' });
+    const [usual] = await rank(query, [document], options);
+    largest = Math.max(largest, Math.abs(found!.score - logit), Math.abs(usual!.score - score));
+  }
+  await rank.dispose();
+  return largest;
+}
+
+group('folders of sentence-transformers 6 (tests/fixtures/ranking)', () => {
+  test.each(kRankers)('%s ranks as the library does', async (name) => {
+    const pairs = await readFixture<Pair[]>(`ranking/${name}/pairs.json`);
+    expect(await distanceOf(join(kFolders, name), pairs)).toBeLessThan(1e-5);
+  });
+
+  test.each(kRankers)('%s is described as a ranker, and not as an embedder', async (name) => {
+    const { downloads, refused } = await describe(join(kFolders, name));
+    expect(downloads.every(({ tasks }) => tasks.includes('text-ranking') && !tasks.includes('feature-extraction'))).toBe(true);
+    const why = name === 'qwen3-bare' ? 'causal language model' : 'is a cross-encoder: use text-ranking';
+    if (name !== 'eurobert-dense') expect(refused['feature-extraction']?.message).toContain(why);
+    await expect(pipeline('feature-extraction', join(kFolders, name))).rejects.toMatchObject({ code: 'unsupported' });
+  });
+
+  test.each(['q8', 'q4'] as const)('a copy in %s ranks nearly alike', async (dtype) => {
+    const folder = await mkdtemp(join(tmpdir(), 'peruse-ranker-'));
+    try {
+      await quantizeCheckpoint(join(kFolders, 'qwen3-reranker'), join(folder, dtype), { dtype });
+      const pairs = await readFixture<Pair[]>('ranking/qwen3-reranker/pairs.json');
+      expect(await distanceOf(join(folder, dtype), pairs)).toBeLessThan(0.2);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -35,7 +35,7 @@ def is_modernbert(model):
 
 
 def has_rotary_positions(model):
-    return type(model).__name__.startswith(("ModernBert", "NomicBert", "Gte", "EuroBert", "Qwen3", "Gemma3"))
+    return type(model).__name__.startswith(("ModernBert", "NomicBert", "Gte", "EuroBert", "Qwen3", "Gemma3", "JinaEmbeddingsV3"))
 
 
 def names_norms_freely(model):
@@ -90,6 +90,9 @@ def publish(case, folder):
             if name in config and "n_embd" not in case.published or name in ("architectures", "id2label", "label2id") and name in config}
     (folder / "config.json").write_text(json.dumps(kept | case.published, indent=2) + "\n")
     path, tensors = folder / "model.safetensors", {}
+    if "lora_rank" in case.published:
+        safetensors.torch.save_file(with_adapters(case, safetensors.torch.load_file(path)), path, metadata={"format": "pt"})
+        return
     for name, value in safetensors.torch.load_file(path).items():
         name = name.replace("nomic_bert.", "bert.", 1) if name.startswith("nomic_bert.") else name.replace("gte.", "new.", 1)
         if case.published.get("mlp_fc1_bias") is False and name.startswith("cls.") and name.endswith("bias") and "layer_norm" not in name:
@@ -100,6 +103,30 @@ def publish(case, folder):
         else:
             tensors[name] = value
     safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+
+
+def with_adapters(case, tensors):
+    """Each matrix as Jina's parametrization of it: original + alpha / rank B A of a task; of embeddings original + alpha / rank A B. Of the
+    case's task the sum is the matrix."""
+    generator, published = generator_of(case.name + " adapters"), case.published
+    tasks, rank = published["lora_adaptations"], published["lora_rank"]
+    result = {}
+    for name, value in tensors.items():
+        name = "roberta." + name
+        if value.dim() != 2:
+            result[name] = value
+            continue
+        rows, cols = value.shape
+        is_table = "embeddings" in name
+        a = torch.randn((len(tasks), rows, rank) if is_table else (len(tasks), rank, cols), generator=generator) * SCALE
+        b = torch.randn((len(tasks), rank, cols) if is_table else (len(tasks), rows, rank), generator=generator) * SCALE
+        original = value
+        if "lora_task" in published:
+            task = tasks.index(published["lora_task"])
+            original = value - published["lora_alpha"] / rank * (a[task] @ b[task] if is_table else b[task] @ a[task])
+        name = name.removesuffix("weight") + "parametrizations.weight."
+        result |= {name + "original": original.contiguous(), name + "0.lora_A": a, name + "0.lora_B": b}
+    return result
 
 
 def build(case, folder):

@@ -375,6 +375,28 @@ def rms_cases():
                 layer_types=["full_attention", "sliding_attention"], **LABELS)
 
 
+def jina_v3_cases():
+    """Jina embeddings v3. `published` are configurations of the hub, whose checkpoints have an adapter for each task (publish_adapters)."""
+    small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40,
+             "max_position_embeddings": 40, "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+    hub = {"model_type": "xlm-roberta", "position_embedding_type": "rotary", "rotary_emb_base": 500.0, "lora_rank": 4, "lora_alpha": 3,
+           "lora_adaptations": ["retrieval.query", "retrieval.passage", "text-matching"]}
+
+    def case(name, about, head, published=None, **more):
+        return Case("jina-v3-" + name, "Jina embeddings v3, " + about, "JinaEmbeddingsV3" + head, small | more, transformers=5, long=34,
+                    published=published or {})
+
+    yield case("sequence", "sequence classification", "ForSequenceClassification", **LABELS)
+    yield case("token", "token classification, another activation, two segments", "ForTokenClassification", hidden_act="relu",
+               type_vocab_size=2, **labels("O", "B-PER", "I-PER"))
+    yield case("question", "question answering", "ForQuestionAnswering")
+    yield case("masked-lm", "masked language model", "ForMaskedLM")
+    yield case("bare", "encoder without a head and without a name prefix", "Model")
+    yield case("adapter", "encoder, the second of three adapters", "Model", published=hub | {"lora_task": "retrieval.passage"},
+               type_vocab_size=2)
+    yield case("no-adapter", "encoder, adapters that are not used", "Model", published=hub)
+
+
 def jina_cases():
     """Jina's BERT (jina_bert.py): the slopes of four heads, of three and of six, every feed-forward layer, and queries and keys with norms."""
     small = {"vocab_size": 48, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 20,
@@ -431,4 +453,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *albert_cases(), *rotary_cases(), *rms_cases(), *jina_cases(), *rare_cases(), *untied_cases()]
+            *albert_cases(), *rotary_cases(), *rms_cases(), *jina_v3_cases(), *jina_cases(), *rare_cases(), *untied_cases()]

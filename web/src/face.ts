@@ -35,6 +35,7 @@ export type {
   OptionsByTask,
   PipelineOptions,
   PipelineOptionsOf,
+  TaskAdapterOptions,
   TaskOptionsOf,
 } from './pipeline_options.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress, TotalProgress } from './progress.js';

@@ -109,8 +109,12 @@ async function sourcesOf(source: SourceSpec, leading: SourceSpec | undefined, op
 }
 
 /** The options of a load that belong to a task, not to the model. */
-function engineOptions({ id2label, enhanced_mask_decoder: enhanced }: AnyPipelineOptions) {
-  return { ...(id2label && { id2label: labelNames(id2label) }), ...(enhanced && { enhancedMaskDecoder: true }) };
+function engineOptions({ id2label, enhanced_mask_decoder: enhanced, lora_task: loraTask }: AnyPipelineOptions) {
+  return {
+    ...(id2label && { id2label: labelNames(id2label) }),
+    ...(enhanced && { enhancedMaskDecoder: true }),
+    ...(loraTask !== undefined && { loraTask }),
+  };
 }
 
 export class OpenedModel {
@@ -158,7 +162,7 @@ export class OpenedModel {
     const request: MakeRequest = async (...given) => ({
       ...(await loadRequest(this.sources, this.#checked, ...given)),
       ...own,
-      share: this.sources.adapter === undefined && Object.keys(own).length === 0,
+      share: this.sources.adapter === undefined && Object.keys(own).every((name) => name === 'loraTask'),
       ...(engine ? { task: engine } : { tasks: kEngineTasks }),
     });
     const use = await this.#resident.use(engine && keyOfTask(engine.name, own), request, report, wait);

@@ -34,6 +34,11 @@ export const kLabelReaders = {
   }),
 };
 
+const kAdapters = {
+  /** For jina-embeddings-v3, whose checkpoint has an adapter for each task: the task's name, for example 'retrieval.query'. Default: none. */
+  lora_task: option({ kind: 'string', flag: { value: 'name', help: 'for jina-embeddings-v3: the task whose adapter to apply' } }),
+};
+
 const kMasks = {
   /** With DeBERTa: use the enhanced mask decoder with absolute positions, as in pre-training. Default: false. */
   enhanced_mask_decoder: option({ kind: 'boolean', default: false }),
@@ -117,6 +122,7 @@ export const kLoadOptions = {
 const kOwnOptions = {
   ...kLabels,
   ...kLabelReaders,
+  ...kAdapters,
   ...kMasks,
   fail_closed: option({ kind: 'boolean' }),
   finders: option({ kind: 'other' }),
@@ -133,10 +139,13 @@ export interface LabelOptions extends Given<typeof kLabels> {}
 /** For models that read labels with the text. */
 export interface LabelReaderOptions extends Given<typeof kLabelReaders> {}
 
+/** For feature-extraction. */
+export interface TaskAdapterOptions extends Given<typeof kAdapters> {}
+
 /** For fill-mask. */
 export interface MaskOptions extends Given<typeof kMasks> {}
 
-type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & RedactPipelineOptions;
+type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & TaskAdapterOptions & RedactPipelineOptions;
 
 /** Loading options that only some tasks have, by task. */
 export type OptionsByTask = { [T in Task]: Pick<OwnOptions, OwnLoadOptionOf<T>> };

@@ -386,7 +386,6 @@ TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
            {"t5", "an encoder with a decoder, with RMS norms; use a DeBERTa"},
            {"mt5", "use an mDeBERTa"},
            {"umt5", "use an mDeBERTa"},
-           {"jina_embeddings_v3", "LoRA adapter for each task; use bge-m3"},
            {"openai_privacy_filter", "mixture of experts with 1.5 billion parameters; use redact"},
            {"qwen2", "causal language model"},
            {"gpt2", "use an encoder"},
@@ -397,9 +396,18 @@ TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
   }
   ExpectError(Of("smollm3", R"("architectures":["SmolLM3ForCausalLM"])"), StatusCode::kUnsupported,
               "causal language model");
-  // Jina v3 has the type of another family, and custom code.
-  ExpectError(Of("xlm-roberta", R"("position_embedding_type":"rotary","lora_adaptations":["separation"])"),
-              StatusCode::kUnsupported, "position_embedding_type \"rotary\"");
+}
+
+// Jina v3 has the type of another family.
+TEST(ConfigTest, JinaV3sTasks) {
+  const std::string rotary = R"("position_embedding_type":"rotary","lora_adaptations":["separation","text-matching"])";
+  EXPECT_EQ(Parse(Of("xlm-roberta", rotary)).model_type, "jina_embeddings_v3");
+  EXPECT_EQ(Parse(Of("xlm-roberta", rotary + R"(,"lora_task":"separation")")).lora_task, "separation");
+  ExpectError(Of("xlm-roberta", rotary + R"(,"lora_task":"x")"), StatusCode::kInvalidArgument,
+              "option lora_task is \"x\", and the model's tasks are separation, text-matching");
+  ExpectError(Of("jina_embeddings_v3", R"("lora_task":"x")"), StatusCode::kInvalidArgument,
+              "the model's tasks are none");
+  ExpectError(Of("bert", R"("lora_task":"x")"), StatusCode::kInvalidArgument, "models with adapters for tasks");
 }
 
 TEST(ConfigTest, LanguageModelsDefaultsAreThoseOfTransformers) {

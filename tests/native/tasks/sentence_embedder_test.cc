@@ -100,16 +100,16 @@ TEST(SentenceEmbedderTest, APromptMustLeaveRoomForAText) {
 TEST(SentenceEmbedderTest, PromptsByName) {
   SentenceModules modules;
   modules.prompts = {{"passage", "p: "}, {"query", "q: "}};
-  EXPECT_EQ(*Embedder(modules)->Prompt(std::nullopt, std::nullopt), "");
-  EXPECT_EQ(*Embedder(modules)->Prompt(std::nullopt, "query"), "q: ");
-  EXPECT_EQ(*Embedder(modules)->Prompt("mine ", std::nullopt), "mine ");
+  EXPECT_EQ(*PromptOf(modules, std::nullopt, std::nullopt), "");
+  EXPECT_EQ(*PromptOf(modules, std::nullopt, "query"), "q: ");
+  EXPECT_EQ(*PromptOf(modules, "mine ", std::nullopt), "mine ");
   modules.default_prompt = "passage";
-  EXPECT_EQ(*Embedder(modules)->Prompt(std::nullopt, std::nullopt), "p: ");
-  EXPECT_EQ(*Embedder(modules)->Prompt("", std::nullopt), "") << "no prompt was asked for";
-  EXPECT_EQ(Embedder(modules)->Prompt("a", "query").status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(Embedder(modules)->Prompt(std::nullopt, "x").status().message(),
+  EXPECT_EQ(*PromptOf(modules, std::nullopt, std::nullopt), "p: ");
+  EXPECT_EQ(*PromptOf(modules, "", std::nullopt), "") << "no prompt was asked for";
+  EXPECT_EQ(PromptOf(modules, "a", "query").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(PromptOf(modules, std::nullopt, "x").status().message(),
             "the model has no prompt \"x\"; it has passage, query");
-  EXPECT_EQ(Embedder({})->Prompt(std::nullopt, "x").status().message(), "the model has no prompt \"x\"; it has none");
+  EXPECT_EQ(PromptOf({}, std::nullopt, "x").status().message(), "the model has no prompt \"x\"; it has none");
 }
 
 }  // namespace

@@ -222,6 +222,44 @@ TEST(SentenceModulesTest, ARankersOwnSettings) {
   }
 }
 
+TEST(SentenceModulesTest, RankersByTheLogitsOfTokens) {
+  Files files = {
+      {"modules.json", R"([{"path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
+      {"path": "1_LogitScore", "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}])"}};
+  const auto ranker = [&] {
+    return ReadRankingSettings([&](const std::string& path) -> std::optional<std::string_view> {
+      const auto file = files.find(path);
+      return file == files.end() ? std::nullopt : std::optional<std::string_view>(file->second);
+    });
+  };
+  const auto error = [&](const std::string& config) {
+    files["1_LogitScore/config.json"] = config;
+    return ranker().status().message();
+  };
+  EXPECT_EQ(ranker().status().message(), "modules.json names a LogitScore, and there is no 1_LogitScore/config.json");
+  EXPECT_EQ(error(R"({"true_token_id": -1})"), "1_LogitScore/config.json has the impossible true_token_id -1");
+  EXPECT_EQ(error(R"({"true_token_id": 1, "false_token_id": "no"})"),
+            "1_LogitScore/config.json has the impossible false_token_id \"no\"");
+  EXPECT_EQ(error(R"({"true_token_id": 1, "module_input_name": "x"})"),
+            "1_LogitScore/config.json: the module_input_name \"x\" is not supported, only \"causal_logits\".");
+  EXPECT_EQ(error(R"({"true_token_id": 1, "false_token_id": null})"), "");
+  EXPECT_EQ(ranker()->logit_score->tokens(), std::vector{1});
+  files["1_LogitScore/config.json"] = R"({"true_token_id": 1, "false_token_id": 2})";
+  EXPECT_EQ(ranker()->logit_score->tokens(), (std::vector{1, 2}));
+  EXPECT_EQ(ranker()->reads_messages, std::nullopt);
+  const std::string text = R"("text": {"method": "forward", "method_output_name": "logits"})";
+  for (const auto& [more, reads] : {std::pair{std::string(), false},
+                                    {R"(, "message": {"method": "forward", "method_output_name": "logits"})", true}}) {
+    files["sentence_bert_config.json"] = R"({"transformer_task": "text-generation", "modality_config": {)" + text +
+                                         more + R"(}, "module_output_name": "causal_logits"})";
+    ASSERT_TRUE(ranker().ok()) << ranker().status().message();
+    EXPECT_EQ(ranker()->reads_messages, reads);
+  }
+  files["sentence_bert_config.json"] = R"({"transformer_task": "sequence-classification"})";
+  EXPECT_EQ(ranker().status().code(), StatusCode::kUnsupported);
+  ExpectError(files, StatusCode::kUnsupported, "the folder is a cross-encoder: use text-ranking");
+}
+
 TEST(SentenceModulesTest, ARankersSettingsCountOnlyBesideModules) {
   const std::string config = R"({"activation_fn": "torch.nn.modules.linear.Identity", "truncate_dim": 4,
                                  "prompts": {"query": "find: "}, "default_prompt_name": "query"})";

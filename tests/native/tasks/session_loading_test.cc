@@ -332,8 +332,8 @@ TEST(SessionLoading, AHeadMaskHasANumberForEachHead) {
   EXPECT_EQ(RunToEnd(*session, kClassify), plain) << "a mask is of its own request alone";
 }
 
-std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
-  const std::string folder = "sentence/" + name + "/";
+std::unique_ptr<Session> OpenSentenceFolder(const std::string& folder,
+                                            const std::string& task = R"({"task":"feature-extraction"})") {
   const std::filesystem::path root = FixturesDir() + "/" + folder;
   auto session = std::make_unique<Session>(CreateReferenceBackend());
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
@@ -341,7 +341,7 @@ std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
     if (!entry.is_regular_file() || path == "model.safetensors") continue;
     EXPECT_TRUE(session->AddFile(path, ReadFixture(folder + path)).ok());
   }
-  const Status opened = session->Open(R"({"task":"feature-extraction"})");
+  const Status opened = session->Open(task);
   EXPECT_TRUE(opened.ok()) << opened.message();
   EXPECT_TRUE(session->FeedWeights(Bytes(ReadFixture(folder + "model.safetensors"))).ok());
   EXPECT_TRUE(session->FinishWeights().ok());
@@ -362,7 +362,7 @@ class SentenceSession : public ::testing::TestWithParam<const char*> {};
 
 // texts.json contains vectors of sentence-transformers, with prompts, dimensions and too long texts.
 TEST_P(SentenceSession, GivesTheVectorsOfTheLibrary) {
-  auto session = OpenSentenceFolder(GetParam());
+  auto session = OpenSentenceFolder("sentence/" + std::string(GetParam()) + "/");
   const std::string json = ReadFixture("sentence/" + std::string(GetParam()) + "/texts.json");
   const auto texts = JsonDocument::Parse(json);
   ASSERT_TRUE(texts.ok());
@@ -388,8 +388,42 @@ INSTANTIATE_TEST_SUITE_P(Cases, SentenceSession,
                            return name;
                          });
 
+class RankingSession : public ::testing::TestWithParam<const char*> {};
+
+// pairs.json contains logits of sentence-transformers' CrossEncoder, with prompts and texts that are cut.
+TEST_P(RankingSession, GivesTheLogitsOfTheLibrary) {
+  const std::string folder = "ranking/" + std::string(GetParam()) + "/";
+  auto session = OpenSentenceFolder(folder, R"({"task":"text-ranking"})");
+  const std::string json = ReadFixture(folder + "pairs.json");
+  const auto pairs = JsonDocument::Parse(json);
+  ASSERT_TRUE(pairs.ok());
+  for (JsonValue pair : pairs->root()) {
+    for (const char* function : {"none", ""}) {
+      std::string options = pair.FindMember("options").ToString();
+      SCOPED_TRACE(options + pair.FindMember("document").ToString());
+      if (*function != 0) options.insert(1, R"("function_to_apply":"none")" + std::string(options == "{}" ? "" : ","));
+      const std::string got =
+          RunToEnd(*session, R"({"inputs":[{"query":)" + pair.FindMember("query").ToString() + R"(,"documents":[)" +
+                                 pair.FindMember("document").ToString() + R"(]}],"options":)" + options + "}");
+      const auto ranked = JsonDocument::Parse(got);
+      ASSERT_TRUE(ranked.ok()) << got;
+      const JsonValue score = ranked->root()[0].FindMember("value")[0].FindMember("score");
+      ASSERT_TRUE(score.IsNumber()) << got;
+      EXPECT_NEAR(*score.GetDouble(), *pair.FindMember(*function != 0 ? "logit" : "score").GetDouble(), 1e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RankingSession,
+                         ::testing::Values("qwen3-reranker", "qwen3-true-only", "qwen3-bare", "eurobert-dense"),
+                         [](const ::testing::TestParamInfo<const char*>& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
 TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
-  auto session = OpenSentenceFolder("mean");
+  auto session = OpenSentenceFolder("sentence/mean/");
   const auto error = [&](const std::string& options) {
     const auto vector = Embed(*session, R"("a b")", options);
     return vector.ok() ? "ok" : vector.status().message();
@@ -407,7 +441,7 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
 
 // Compares the other poolings with the hidden states of the same call without pooling.
 TEST(SentenceSessionErrors, PoolingsOfTheHiddenStates) {
-  auto session = OpenSentenceFolder("mean");
+  auto session = OpenSentenceFolder("sentence/mean/");
   for (const char* layer : {"0", "-1"}) {
     const std::string rest = R"(,"layer":)" + std::string(layer) + "}";
     const auto hidden = Embed(*session, R"("a b c d")", R"({"pooling":"none")" + rest);

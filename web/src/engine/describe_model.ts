@@ -17,8 +17,10 @@ import {
   labelsFolder,
   locateModel,
   lookAtTokenizer,
+  modulesIn,
   openCheckpoint,
   openWithStatic,
+  readModules,
   tokenizerForSize,
 } from '../sources/checkpoint.js';
 import { naming } from '../sources/feed_weights.js';
@@ -28,10 +30,20 @@ import { healing } from '../sources/healing.js';
 import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
 import { lookAt } from '../sources/look.js';
-import { explainMissing, type FoundWeights, findWeights, kForms, kVocabularies, notFound, shardsOf } from '../sources/model_files.js';
+import {
+  explainMissing,
+  type FoundWeights,
+  findWeights,
+  kForms,
+  kTokenizerConfigs,
+  kVocabularies,
+  notFound,
+  shardsOf,
+} from '../sources/model_files.js';
 import { refusedType } from '../sources/onnx_families.js';
 import { onnxName } from '../sources/onnx_files.js';
-import { type NamedFile, type Reading, readNeeded } from '../sources/read_files.js';
+import { readPairTemplate } from '../sources/pair_template.js';
+import { type NamedFile, type Reading, readNeeded, readThoseThere } from '../sources/read_files.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
@@ -126,7 +138,12 @@ async function describeOnce(request: DescribeRequest, context: DescribeContext):
   if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weights, checkpoint.missing, signal);
   const engine = await context.startEngine();
   try {
-    return await new Description(job, config, lack, engine).of(request.tasks, checkpoint.found ? checkpoint.weights : undefined, onnx);
+    const root = { ...own, importOnnx: context.files.importOnnx };
+    return await new Description(root, job, config, lack, engine).of(
+      request.tasks,
+      checkpoint.found ? checkpoint.weights : undefined,
+      onnx,
+    );
   } finally {
     engine.dispose();
   }
@@ -194,6 +211,8 @@ class Description {
   private readonly parsed_: Record<string, unknown>;
 
   constructor(
+    /** Reads the model's own folder. */
+    private readonly root_: Reading & Pick<FileAccess, 'importOnnx'>,
     private readonly job_: Job,
     private readonly config_: NamedFile,
     private readonly lack_: string | undefined,
@@ -319,11 +338,25 @@ class Description {
       session.addFile('config.json', this.config_.content);
       for (const { name, content } of await this.tokenizer()) session.addFile(name, content);
       session.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
+      for (const { name, content } of await this.modules(task)) session.addFile(name, content);
       await session.open({ task: task.name, dtype });
       return await use(session);
     } finally {
       session.dispose();
     }
+  }
+
+  /** Files of sentence-transformers without which the task's head is not known: those of language models, and of cross-encoders' layers. */
+  private async modules(task: EngineTask): Promise<NamedFile[]> {
+    if (task.sentenceFiles !== 'all' && task.sentenceFiles !== 'prompts') return [];
+    const isLanguageModel = [this.parsed_.architectures].flat().some((name) => textOf(name).endsWith('ForCausalLM'));
+    const last = (await modulesIn(this.root_)).at(-1)?.type;
+    if (!isLanguageModel && last !== 'Dense') return [];
+    const located = { job: this.job_, config: this.config_, prefix: '' };
+    const files = [...(await readModules(this.root_)), ...(await readThoseThere(this.job_, kTokenizerConfigs))];
+    return [...files, ...(await readPairTemplate({ ...this.job_, task }, located, files, this.root_.importOnnx))].filter(
+      ({ name }) => !kTokenizerConfigs.includes(name),
+    );
   }
 
   private tokenizer_: Promise<NamedFile[]> | undefined;
@@ -362,7 +395,8 @@ function notThere(where: string): MissingFile {
   return { found: false, where, why: 'it was removed meanwhile' };
 }
 
-const kTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
+/** Includes the tokens by which a language model ranks. */
+const kTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'yes', 'no'];
 
 export const kStandInTokenizer: Uint8Array = new TextEncoder().encode(
   JSON.stringify({

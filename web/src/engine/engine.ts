@@ -88,6 +88,7 @@ export interface OpenRequest {
   id2label?: string[];
   /** For fill-mask with DeBERTa: predict through the decoder of pre-training. */
   enhanced_mask_decoder?: boolean;
+  lora_task?: string;
 }
 
 /** The engine's report on loaded weights. */

@@ -22,6 +22,7 @@ import { parseObject, textOf } from '../sources/json.js';
 import { labelReadingOf } from '../sources/label_models.js';
 import { firstOf } from '../sources/look.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
+import { readPairTemplate } from '../sources/pair_template.js';
 import { feedFile, type NamedFile } from '../sources/read_files.js';
 import type { MissingFile, SourceSpec } from '../sources/source.js';
 import { type EngineTask, kTaskOfReading, taskOfClasses } from '../tasks/definition.js';
@@ -188,13 +189,14 @@ async function loadWeights(
   const loaded = chosen.file === undefined ? undefined : findLoaded?.({ config: await configBytes, weights: version });
   let starting = loaded ? Promise.resolve(loaded.fork()) : context.startEngine({ ...request, config: configBytes });
   try {
-    const [texts, adapterConfigs, started] = await Promise.all([
+    const [read, adapterConfigs, started] = await Promise.all([
       readTexts(small, located),
       adapter ? readAdapterConfigs(adapter) : [],
       starting,
     ]);
     throwIfAborted(context.signal);
     const { job: found, config } = await located;
+    const texts = [...read, ...(await readPairTemplate(small, await located, read, context.files.importOnnx))];
     let configContent = config.content;
     let engine = started;
     const open = async () => {
@@ -258,8 +260,9 @@ async function openModel(
     engine.addFile(name, content);
     length += content.length;
   }
-  const { task, id2label, enhancedMaskDecoder } = request;
-  await engine.open({ task: task.name, dtype: precisionFor(request, chosen), id2label, enhanced_mask_decoder: enhancedMaskDecoder });
+  const { task, id2label, enhancedMaskDecoder, loraTask } = request;
+  const own = { id2label, enhanced_mask_decoder: enhancedMaskDecoder, lora_task: loraTask };
+  await engine.open({ task: task.name, dtype: precisionFor(request, chosen), ...own });
   return adapter ? length + (await feedAdapter(adapter, engine)) : length;
 }
 

@@ -30,6 +30,7 @@ export interface LoadRequest {
   share?: boolean;
   id2label?: string[];
   enhancedMaskDecoder?: boolean;
+  loraTask?: string;
   device?: DeviceWish;
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */

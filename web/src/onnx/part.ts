@@ -1,2 +1,3 @@
+export { pairTemplate } from '../sources/chat_template.js';
 export { openStatic } from '../sources/static_embeddings.js';
 export { openOnnx } from './onnx_weights.js';

@@ -7,6 +7,7 @@ import { openOnnx } from '../onnx/onnx_weights.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import * as folderKit from '../sources/folder_kit.js';
+import { pairTemplate } from '../sources/chat_template.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { LocalHost } from '../worker/local_host.js';
 import { kOwnFiles } from '../worker/own_files.js';
@@ -18,7 +19,7 @@ export const alonePlatform: Platform = {
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) =>
-    new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic }), openOpfs }),
+    new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic, pairTemplate }), openOpfs }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeCuts, explain, streamOf }),

@@ -10,6 +10,7 @@ import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { type ProgressCallback, Totals } from '../progress.js';
+import { pairTemplate } from '../sources/chat_template.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
 import { FloatWeights, floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
@@ -89,7 +90,7 @@ export async function rewriteCheckpoint(
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const importOnnx = async () => ({ openOnnx, openStatic });
+  const importOnnx = async () => ({ openOnnx, openStatic, pairTemplate });
   return healing(async (opened) => {
     const quiet = await openWithStatic(spec, { ...platform().files, importOnnx, opened }, signal);
     const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };

@@ -199,6 +199,7 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
 /** Reads what a cross-encoder needs. The engine ignores these files if modules.json is absent. */
 async function readRankingSettings(job: Reading): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
+  if (['Dense', 'LogitScore'].includes(modulesOf(modules).at(-1)?.type ?? '')) return readModules(job);
   return modules.length === 0 ? [] : [...modules, ...(await readThoseThere(job, [kPrompts, kSentenceConfigs[0]!]))];
 }
 
@@ -216,7 +217,7 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   const readModule = async ({ folder, type }: ModelModule) => {
     const pathOf = (name: string) => (folder === '' ? name : `${folder}/${name}`);
     if (type === 'Transformer') return readFirstThere(job, kSentenceConfigs.map(pathOf));
-    if (type === 'Pooling') return readThoseThere(job, [pathOf('config.json')]);
+    if (type === 'Pooling' || type === 'LogitScore') return readThoseThere(job, [pathOf('config.json')]);
     if (type === 'Normalize')
       return folder !== '' && configuresNormalize(await prompts) ? readThoseThere(job, [pathOf('config.json')]) : [];
     return type === 'Dense'

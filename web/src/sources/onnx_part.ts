@@ -1,4 +1,4 @@
-// The .onnx reader is loaded only when such a file, or a folder of static embeddings, is opened.
+// Readers of what few models have are loaded on use: of .onnx files, static embeddings, and chat templates.
 import { describeError, PeruseError } from '../errors.js';
 import type { ModelFolder } from './source.js';
 
@@ -54,6 +54,8 @@ export interface StaticKind {
 
 export interface OnnxPart {
   openOnnx(request: OnnxRequest): Promise<OpenedOnnx>;
+  /** See chat_template.ts. */
+  pairTemplate(template: string, format: string | undefined, names: Readonly<Record<string, string>>): object;
   openStatic(folder: ModelFolder, kind: StaticKind, signal: AbortSignal): Promise<ModelFolder>;
 }
 

@@ -10,8 +10,10 @@ export interface EngineTask {
   readonly name: string;
   /** Ends of the names of classes with a head for the task, its own first. Without them, the task does not depend on the class. */
   readonly classes?: readonly string[];
-  /** The files of sentence-transformers that the task reads: all, only the prompts, or all if config.json names no class with its head. */
+  /** The files of sentence-transformers that the task reads: all, those of rankers, or all if config.json names no class with its head. */
   readonly sentenceFiles?: 'all' | 'prompts' | 'without head';
+  /** Reads the chat template of a causal language model. */
+  readonly readsTemplate?: true;
   /** Reads folders of static embeddings. */
   readonly readsStatic?: true;
   /** Reads the configuration of models that read labels (label_models.ts) instead of config.json, if it exists. */
@@ -39,6 +41,7 @@ export type OwnLoadOption =
   | 'id2label'
   | 'labels'
   | 'labels_encoder'
+  | 'lora_task'
   | 'patterns';
 
 /** A text, or a pair with `text_pair`. */

@@ -113,6 +113,7 @@ export const featureExtraction = {
   call: createCall,
   options: kOptions,
   example: 'sentence-transformers/all-MiniLM-L6-v2',
+  loadOptions: ['lora_task'],
 } as const satisfies TaskDefinition;
 
 function checkPrecision(quantize: unknown, precision: unknown = 'binary'): BinaryPrecision | undefined {

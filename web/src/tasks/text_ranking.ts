@@ -13,6 +13,10 @@ const kOptions = callOptions(kTask, {
   function_to_apply: option({ kind: ['sigmoid', 'softmax', 'none'], default: 'by the model' }),
   /** The label to rank by, for a model with several labels. */
   label: option({ kind: 'string', flag: { help: 'for a model with several labels: the label to rank by' } }),
+  /** Text before the query. For a language model with a chat template, its instruction. Default: the model's default prompt. */
+  prompt: option({ kind: 'string', default: "the model's" }),
+  /** Name of one of the prompts in config_sentence_transformers.json. */
+  prompt_name: option({ kind: 'string' }),
   /** Maximum number of tokens of query and document; longer documents are cut. Default: the model's limit. */
   max_length: option({
     kind: 'number',
@@ -54,7 +58,7 @@ function createCall(run: Run): TextRankingCall {
 
 /** The task. */
 export const textRanking = {
-  engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'prompts' },
+  engine: { name: kTask, classes: ['ForSequenceClassification'], sentenceFiles: 'prompts', readsTemplate: true },
   call: createCall,
   options: kOptions,
   example: 'cross-encoder/ms-marco-MiniLM-L6-v2',
