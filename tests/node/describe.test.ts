@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -164,5 +164,38 @@ test.each([
     expect(bodies.every(({ headers }) => headers.range?.startsWith('bytes=0-'))).toBe(true);
   } finally {
     await server.close();
+  }
+});
+
+test('precisions whose weights exceed the memory of an engine do not fit', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'peruse-large-'));
+  try {
+    const [words, width, wide] = [1_100_000, 1024, 8];
+    const sizes = { vocab_size: words, hidden_size: width, num_hidden_layers: 1, num_attention_heads: 4, head_dim: 2, intermediate_size: wide };
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ model_type: 'eurobert', architectures: ['EuroBertModel'], ...sizes }));
+    await writeFile(join(folder, 'tokenizer.json'), '{}');
+    const shapes: Record<string, number[]> = { 'embed_tokens.weight': [words, width], 'norm.weight': [width] };
+    for (const name of ['input_layernorm', 'post_attention_layernorm']) shapes[`layers.0.${name}.weight`] = [width];
+    for (const name of ['q', 'k', 'v']) shapes[`layers.0.self_attn.${name}_proj.weight`] = [8, width];
+    for (const name of ['self_attn.o', 'mlp.down']) shapes[`layers.0.${name}_proj.weight`] = [width, 8];
+    for (const name of ['gate', 'up']) shapes[`layers.0.mlp.${name}_proj.weight`] = [wide, width];
+    let at = 0;
+    const header: Record<string, object> = {};
+    for (const [name, shape] of Object.entries(shapes)) {
+      const end = at + 4 * shape.reduce((product, size) => product * size);
+      header[name] = { dtype: 'F32', shape, data_offsets: [at, end] };
+      at = end;
+    }
+    const json = Buffer.from(JSON.stringify(header));
+    const file = await open(join(folder, 'model.safetensors'), 'w'); // the weights are a hole in the file
+    await file.write(Buffer.from(new BigUint64Array([BigInt(json.length)]).buffer));
+    await file.write(json);
+    await file.truncate(8 + json.length + at);
+    await file.close();
+    const { downloads } = await describe(folder);
+    expect(downloads.map(({ dtype, fits }) => `${dtype} ${fits}`)).toEqual(['fp32 false', 'fp16 true', 'q8 true', 'q4 true']);
+    expect(downloads[0]!.memory).toBeGreaterThan(4.5e9);
+  } finally {
+    await rm(folder, { recursive: true });
   }
 });

@@ -81,9 +81,10 @@ function asJson(description: ModelDescription, config: Checkpoint['config'], che
 }
 
 function listed({ downloads }: ModelDescription): string[] {
-  return downloads.map(({ dtype, weights, file, bytes, memory, cached }) => {
+  return downloads.map(({ dtype, weights, file, bytes, memory, fits, cached }) => {
     const size = bytes > 0 ? `${megabytes(bytes)} MB` : 'unknown size';
-    return `  dtype ${dtype}, weights ${weights}: ${file}, ${size}${cached ? ' (no download)' : ''}, memory ${megabytes(memory)} MB`;
+    const needed = `memory ${megabytes(memory)} MB${fits ? '' : ', which does not fit into an engine'}`;
+    return `  dtype ${dtype}, weights ${weights}: ${file}, ${size}${cached ? ' (no download)' : ''}, ${needed}`;
   });
 }
 

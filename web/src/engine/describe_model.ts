@@ -78,6 +78,8 @@ export interface ModelDownload {
   bytes: number;
   /** Bytes of memory that the weights will take, about. */
   memory: number;
+  /** Whether an engine on the CPU can hold the weights: a page's WebAssembly memory ends at 4 GB, of which calls need some. */
+  fits: boolean;
   /** Whether a load downloads nothing. */
   cached: boolean;
   tasks: string[];
@@ -98,6 +100,9 @@ export interface DescribeContext {
 
 /** Codes of errors that mean that a model or task is not supported, not that a file is damaged. */
 const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
+
+/** Bytes of weights that an engine can hold. The rest of its 4 GiB is for the engine, and for what a load and a call need. */
+const kMostWeights = 3.75 * 2 ** 30;
 
 /** Sums the bytes of files that one load needs, and records whether all of them are cached. */
 class Files {
@@ -246,15 +251,19 @@ class Description {
       file: string,
       files: Files,
       engine: EngineDtype,
-    ): Promise<ModelDownload> => ({
-      dtype,
-      weights,
-      file,
-      bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
-      memory: runs.length === 0 ? 0 : await this.memory(engine, runs[0]!, weights === 'onnx' ? undefined : checkpoint),
-      cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
-      tasks: runs.map(({ name }) => name),
-    });
+    ): Promise<ModelDownload> => {
+      const memory = runs.length === 0 ? 0 : await this.memory(engine, runs[0]!, weights === 'onnx' ? undefined : checkpoint);
+      return {
+        dtype,
+        weights,
+        file,
+        bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + configBytes,
+        memory,
+        fits: memory <= kMostWeights,
+        cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
+        tasks: runs.map(({ name }) => name),
+      };
+    };
     const downloads: ModelDownload[] = [];
     for (const dtype of checkpoint ? this.dtypesOf(checkpoint) : []) {
       const { found, files, copies } = checkpoint!;
@@ -370,7 +379,11 @@ class Description {
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
     const { index } = checkpoint;
     if (index) return void session.setShardIndex(index);
-    const reader = { feed: (bytes: Uint8Array) => session.feedWeights(bytes), hasHeader: () => session.headerRead() };
+    const feed = (bytes: Uint8Array) => session.feedWeights(bytes);
+    const reader = {
+      feed: checkpoint.found.name.endsWith('.safetensors') ? upToHeader(feed) : feed,
+      hasHeader: () => session.headerRead(),
+    };
     if (!(await checkpoint.start.feedTo(reader))) await session.finishWeights(); // Throws, because the file is too short.
   }
 
@@ -378,6 +391,17 @@ class Description {
     if (code !== 'unsupported' || this.parsed_.auto_map === undefined) return '';
     return '; the repository brings Python code of its own for it (auto_map), which is never run';
   }
+}
+
+/** Leaves out what follows the header of a safetensors file: for the first weights the engine would allocate memory. */
+function upToHeader(feed: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+  let left = -1;
+  return (bytes) => {
+    if (left < 0) left = bytes.length < 8 ? Infinity : 8 + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+    const part = bytes.subarray(0, Math.min(left, bytes.length));
+    left -= part.length;
+    if (part.length > 0) feed(part);
+  };
 }
 
 /** Checks the task by the class that config.json names, for ONNX files, whose parameters are unknown before they are loaded. */
