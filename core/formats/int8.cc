@@ -31,6 +31,13 @@ class Int8 final : public WeightFormat {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(payload[i]);
   }
 
+  void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const override {
+    const uint8_t* const payload = rows.payload.data() + row * values.size();
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(static_cast<int8_t>(payload[i])) * rows.scales[row];
+    }
+  }
+
   std::optional<DType> file_type() const override { return DType::kI8; }
   Status CheckPayload(std::span<const uint8_t> payload) const override {
     if (std::find(payload.begin(), payload.end(), uint8_t{0x80}) == payload.end()) return OkStatus();

@@ -171,7 +171,14 @@ test('precisions whose weights exceed the memory of an engine do not fit', async
   const folder = await mkdtemp(join(tmpdir(), 'peruse-large-'));
   try {
     const [words, width, wide] = [1_100_000, 1024, 8];
-    const sizes = { vocab_size: words, hidden_size: width, num_hidden_layers: 1, num_attention_heads: 4, head_dim: 2, intermediate_size: wide };
+    const sizes = {
+      vocab_size: words,
+      hidden_size: width,
+      num_hidden_layers: 1,
+      num_attention_heads: 4,
+      head_dim: 2,
+      intermediate_size: wide,
+    };
     await writeFile(join(folder, 'config.json'), JSON.stringify({ model_type: 'eurobert', architectures: ['EuroBertModel'], ...sizes }));
     await writeFile(join(folder, 'tokenizer.json'), '{}');
     const shapes: Record<string, number[]> = { 'embed_tokens.weight': [words, width], 'norm.weight': [width] };

@@ -88,7 +88,7 @@ const kRankers = ['qwen3-reranker', 'qwen3-true-only', 'qwen3-bare', 'eurobert-d
 
 /** Returns the largest distance of a logit or score from those of pairs.json. */
 async function distanceOf(folder: string, pairs: readonly Pair[]): Promise<number> {
-  const rank = await pipeline('text-ranking', folder, { worker: false });
+  const rank = await pipeline('text-ranking', folder, { variant: 'simd', worker: false });
   let largest = 0;
   for (const { query, document, options, logit, score } of pairs) {
     const [found] = await rank(query, [document], { ...options, function_to_apply: 'none' });

@@ -18,6 +18,7 @@ import { firstOf, folderWithin, lookAt } from './look.js';
 import {
   explainMissing,
   kAdapterConfig,
+  kChatTemplate,
   kForms,
   kModules,
   kPrompts,
@@ -288,7 +289,7 @@ export async function readOthers(reading: Reading, prefix: string, config: objec
   const modules = await modulesIn(reading);
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
   const names = [
-    ...[...kTokenizerFiles, ...kSentenceConfigs].map((name) => prefix + name),
+    ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs].map((name) => prefix + name),
     ...labels,
     ...(modules.length > 0 ? [kModules] : []),
     kPrompts,

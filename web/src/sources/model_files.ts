@@ -12,6 +12,8 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['vocab.json', 'merges.txt'],
 ];
 export const kTokenizerConfigs: readonly string[] = ['tokenizer_config.json'];
+/** The text that a language model makes of messages, if tokenizer_config.json does not have it. */
+export const kChatTemplate = 'chat_template.jinja';
 export const kTokenAdditions: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 
 export const kModules = 'modules.json';
@@ -65,6 +67,7 @@ export const kModelFiles: readonly string[] = [
   kPrompts,
   ...kSentenceConfigs,
   ...kTokenizerFiles,
+  kChatTemplate,
   ...kWeightFiles,
 ];
 

@@ -1,11 +1,10 @@
 // The chat template of a ranker, as the engine reads it (core/api/ranking_reader.h).
 import type { Job, Located } from './checkpoint.js';
 import { isObject, parseObject, textOf } from './json.js';
-import { kModules, kSentenceConfigs, modulesOf } from './model_files.js';
+import { kChatTemplate, kModules, kSentenceConfigs, modulesOf } from './model_files.js';
 import { type ImportOnnx, loadOnnxPart } from './onnx_part.js';
 import { type NamedFile, readThoseThere } from './read_files.js';
 
-const kTemplate = 'chat_template.jinja';
 const kTokens = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
 
 /** A template, or the one called "default" of several. */
@@ -43,7 +42,7 @@ export async function readPairTemplate(
   )
     return [];
   const parsed = (name: string) => texts.filter((file) => file.name.endsWith(name)).map((file) => parseObject(name, file.content))[0] ?? {};
-  const [file] = await readThoseThere(located.job, [kTemplate]);
+  const [file] = await readThoseThere(located.job, [kChatTemplate]);
   const tokenizer = parsed('tokenizer_config.json');
   const template = file ? new TextDecoder().decode(file.content) : templateIn(tokenizer);
   if (template === '') return [];
