@@ -45,7 +45,7 @@ class WeightFormat {
 
   // The format of linear layers in a model of this format.
   virtual const WeightFormat& linear_format() const { return *this; }
-  // Decodes row `row`, with its scales. Only formats that linear layers do not have implement it.
+  // Decodes row `row`, with its scales. Only formats that files store implement it.
   virtual void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const {
     (void)rows, (void)row, (void)values;
     PERUSE_CHECK(false);
