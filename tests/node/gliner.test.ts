@@ -54,6 +54,25 @@ test.for(['markerV0', 'token'])('zero-shot-token-classification finds what the p
   }
 });
 
+test('a model whose max_len is below its max_width reads that many words, as the package does', async () => {
+  const { labels, threshold, requests } = JSON.parse(read('gliner/short.json').toString()) as {
+    labels: string[];
+    threshold: number;
+    requests: { max_len: number; text: string; entities: Found[] }[];
+  };
+  for (const { max_len, text, entities } of requests) {
+    const own = files('gliner', 'markerV0', 'gliner_config.json');
+    const config = { ...(JSON.parse(own['gliner_config.json']!.toString()) as object), max_len };
+    const source = { ...own, 'gliner_config.json': Buffer.from(JSON.stringify(config)) };
+    const extract = await pipeline('zero-shot-token-classification', source);
+    const found = await extract(text, labels, { threshold, flat_ner: false, multi_label: true });
+    const where = (list: readonly { label: string; start: number; end: number; score: number }[]) =>
+      list.map(({ label, start, end, score }) => `${start} ${end} ${label} ${score.toFixed(3)}`).sort();
+    expect(where(found)).toEqual(where(entities));
+    await extract.dispose();
+  }
+});
+
 test('an old release names its encoder only: its configuration and tokenizer come from elsewhere', async () => {
   const { labels, requests } = JSON.parse(read('gliner/markerV0-old/expected.json').toString()) as {
     labels: string[];

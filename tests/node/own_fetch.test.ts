@@ -46,6 +46,31 @@ describe.each([true, false])('worker: %s', (worker) => {
     expect(asked.length).toBeGreaterThan(3);
   });
 
+  test('a dispatcher of undici (setGlobalDispatcher) carries every request', async () => {
+    const kDispatcher = Symbol.for('undici.globalDispatcher.1'); // where setGlobalDispatcher() of every undici puts it
+    await kFetch(hub.origin); // makes the usual one
+    const scope = globalThis as unknown as Record<
+      symbol,
+      { dispatch(options: { path: string; method: string }, handler: object): boolean }
+    >;
+    const usual = scope[kDispatcher]!;
+    const asked: string[] = [];
+    const own = Object.create(usual) as typeof usual;
+    own.dispatch = (options, handler) => {
+      asked.push(`${options.method} ${options.path.split('/').pop()}`);
+      return usual.dispatch(options, handler);
+    };
+    hub.log.length = 0;
+    try {
+      scope[kDispatcher] = own;
+      expect(await classify(worker)).toBe('POSITIVE');
+    } finally {
+      scope[kDispatcher] = usual;
+    }
+    expect(asked.sort()).toEqual([...hub.log].sort());
+    expect(asked.length).toBeGreaterThan(3);
+  });
+
   test('a fetch of the own that rejects, and one that gives another answer', async () => {
     env.fetch = async () => {
       throw new Error('the proxy is closed');

@@ -266,6 +266,26 @@ def write_case(name, out_dir, work):
     print(f"{name}: {len(requests)} requests, {found} entities, {len(skipped)} thresholds left out")
 
 
+def write_short(out_dir):
+    """What markerV0 finds if max_len is below max_width: entities of the first max_len words only."""
+    requests = []
+    for max_len in (3, 2, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            for part in ("markerV0", "tokenizer"):
+                shutil.copytree(out_dir / part, folder, dirs_exist_ok=True)
+            config = Path(folder) / "gliner_config.json"
+            config.write_text(json.dumps(json.loads(config.read_text()) | {"max_len": max_len}))
+            model = gliner.GLiNER.from_pretrained(folder, load_tokenizer=True)
+            for text in (TEXTS[0], "a b c"):
+                units = [len(text[:index].encode("utf-16-le")) // 2 for index in range(len(text) + 1)]
+                found = model.predict_entities(text, LABELS, threshold=0.2, flat_ner=False, multi_label=True)
+                entities = [{"label": one["label"], "start": units[one["start"]], "end": units[one["end"]], "score": round(one["score"], 6)}
+                            for one in found]
+                requests.append({"max_len": max_len, "text": text, "entities": entities})
+    content = {"labels": LABELS, "threshold": 0.2, "requests": requests}
+    (out_dir / "short.json").write_text(json.dumps(content, ensure_ascii=False) + "\n")
+
+
 def write_words(out_dir):
     """gliner's word splitting of all TEXTS, and of one character of every kind."""
     from gliner.data_processing.tokenizer import WordsSplitter
@@ -292,6 +312,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         for name in options.only:
             write_case(name, options.out_dir, Path(work))
+    write_short(options.out_dir)
 
 
 if __name__ == "__main__":
