@@ -166,6 +166,13 @@ describe('a model at an address of its own', () => {
       String(status),
       (request, response) => sends('no', 'text/html', status)(request, response),
     ]),
+    ...['RepoNotFound', 'RevisionNotFound'].map((reason): [string, Hub['fault']] => [
+      `404 as a hub does that says ${reason}`,
+      (_, response) => {
+        response.writeHead(404, { 'x-error-code': reason }).end('no');
+        return true;
+      },
+    ]),
     ['HTML with 200', (request, response) => sends('<html>Sign in</html>', 'text/html')(request, response)],
     ['HTML with 200 and no type', (request, response) => sends('<html>Sign in</html>')(request, response)],
     [

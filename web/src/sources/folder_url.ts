@@ -107,6 +107,8 @@ export class UrlFolder implements ModelFolder {
     try {
       answer = await this.requests_.ask('HEAD', where, signal, {}, patience.check);
       answer.done();
+      // a hub that hides or does not know the model says nothing about the file
+      if (answer.response.status === 404 || answer.response.status === 410) await this.refuseUnlessMissing(where, answer);
     } catch (error) {
       if (signal.aborted || !(error instanceof PeruseError)) throw error;
       return { refusal: error.message.replace(/\.$/, '') };
