@@ -40,7 +40,11 @@ export class Arcs implements View {
 
   private markChosen(): void {
     const token = this.token_;
-    for (const path of this.svg_.querySelectorAll('path')) path.classList.toggle('from-chosen', path.dataset.from === String(token));
+    for (const path of this.svg_.querySelectorAll('path')) {
+      const isChosen = path.dataset.from === String(token);
+      path.classList.toggle('from-chosen', isChosen);
+      if (isChosen) this.svg_.append(path); // In front: an arc back lies at the same place.
+    }
   }
 
   /** Keeps all arcs inside the frame. */

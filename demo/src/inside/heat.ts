@@ -25,7 +25,7 @@ export function paintSigned(canvas: HTMLCanvasElement, numbers: Float32Array, ro
   [canvas.width, canvas.height] = [columns, rows];
   const context = canvas.getContext('2d');
   if (!context) return;
-  const [zero, above, below] = [colour('--card'), colour('--accent'), colour('--against')];
+  const [zero, above, below] = [colour('--card'), colour('--accent'), colour('--below')];
   const image = context.createImageData(columns, rows);
   // Three times the root mean square gets the full colour, so that one large number does not make all others pale.
   const most = 3 * Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0) / Math.max(numbers.length, 1)) || 1;

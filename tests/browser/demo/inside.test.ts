@@ -94,6 +94,8 @@ it.each([390, 768, 1280])('keeps the arcs inside their frame, %i pixels wide', a
     .locator('path, text')
     .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right, bottom }) => ({ left, right, bottom })));
   expect(drawn.length).toBeGreaterThan(10);
+  const last = inside.locator('.arcs path').last();
+  expect(await last.getAttribute('class'), 'in front of an arc back').toBe('from-chosen');
   expect(Math.min(...drawn.map(({ left }) => left))).toBeGreaterThanOrEqual(frame.x - 3);
   expect(Math.max(...drawn.map(({ right }) => right))).toBeLessThanOrEqual(frame.x + frame.width + 3);
   expect(Math.max(...drawn.map(({ bottom }) => bottom))).toBeLessThanOrEqual(frame.y + frame.height + 1);
