@@ -155,6 +155,13 @@ async function fromCache(address: string): Promise<Response | undefined> {
   return version === site.version ? cache.match(address) : undefined;
 }
 
+/** Whether a file of a model is not among the site's files. The library asks for optional files, and offline must learn that there are none. */
+async function isMissing(address: string): Promise<boolean> {
+  known ??= readKnown();
+  const site = await known.catch(() => undefined);
+  return site !== undefined && address.startsWith(addressInSite('models/')) && !site.all.has(address);
+}
+
 async function networkFirst(event: FetchEvent, request: Request, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
   let end = () => {};
@@ -183,6 +190,7 @@ async function networkFirst(event: FetchEvent, request: Request, at: number): Pr
     end();
     const stored = await cache.match(address, { ignoreSearch: true });
     if (stored) return stored;
+    if (await isMissing(address)) return new Response(null, { status: 404 });
     throw error;
   }
 }

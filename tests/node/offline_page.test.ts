@@ -121,6 +121,18 @@ test('does not keep what a portal answers in their place, and goes on with what 
   await expect(ask('peruse/x.wasm')).rejects.toThrow('no connection');
 });
 
+test('says without a connection that a model lacks a file, but not that a file of the site is missing', async () => {
+  server = site;
+  for (const path of ['./', 'models/a/config.json']) await ask(path);
+  server = () => {
+    throw new TypeError('no connection');
+  };
+  expect((await ask('models/a/modules.json')).status).toBe(404);
+  expect((await ask('models/a/config.json')).status).toBe(200);
+  await expect(ask('models/b/weights')).rejects.toThrow('no connection');
+  await expect(ask('other.json')).rejects.toThrow('no connection');
+});
+
 test('takes engines and models from the cache once all of this version of the site are stored, and the page from the server', async () => {
   server = site;
   for (const path of ['./', 'app/main.js', 'models/a/config.json']) await ask(path);
