@@ -21,6 +21,7 @@ set(peruse_hot_list
   "core/backend/cpu/select_rows.cc | npm run bench"
   "core/backend/cpu/span_conv.cc | kernels_bench | RunSpanConv"
   "core/cpu/activations.cc | kernels_bench | cpu::ActivateRow"
+  "core/cpu/dot.cc | train_bench | cpu::Dot"
   "core/cpu/f16_linear.cc | kernels_bench | F16Linear::Panels"
   "core/cpu/f32_linear.cc | kernels_bench"
   "core/cpu/float_linear.cc | kernels_bench"
@@ -60,7 +61,7 @@ set(peruse_hot_list
   "core/formats/quantize.cc | first_answer.mjs"
   "core/text/files/protobuf_reader.cc | first_answer.mjs"
   "core/weights/float_reader.cc | first_answer.mjs"
-  "core/weights/low_rank.cc | first_answer.mjs | AddTile|LoraMerger"
+  "core/weights/low_rank.cc | first_answer.mjs | LowRankSum|LoraMerger"
   "core/weights/row_encoder.cc | first_answer.mjs"
   # the reference of tests, which no module links
   "core/backend/reference/reference_backend.cc | peruse_wasm_tests"

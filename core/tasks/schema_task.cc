@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/base/memory.h"
+#include "core/cpu/dot.h"
 #include "core/heads/extraction.h"
-#include "core/tasks/dot_product.h"
 #include "core/tasks/scores.h"
 #include "core/text/text_span.h"
 
@@ -277,7 +277,8 @@ void SchemaTask::CollectPart(const SchemaPart& part, size_t text, const Text& wo
     for (size_t f = 0; f < part.fields.size(); ++f) {
       const float threshold = part.fields[f].threshold.value_or(threshold_);
       const auto score = [&](size_t pair) {
-        float value[] = {Product(outputs.spans.data() + pair * width, queries.row(f).data(), width)};
+        float value[] = {
+            cpu::Dot(outputs.spans.data() + pair * width, queries.row(f).data(), static_cast<int64_t>(width))};
         Sigmoid(value);
         return value[0];
       };

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/memory.h"
-#include "core/tasks/dot_product.h"
+#include "core/cpu/dot.h"
 
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
@@ -168,7 +168,7 @@ bool VectorIndex::FinishCodes(size_t row) {
 
 float VectorIndex::RowProduct(size_t row) const {
   if (codes_only_) return Product(codes_.get() + row * width_, query_.data(), width_) * summaries_[row].scale;
-  return Product(&rows_.values()[row * width_], query_.data(), width_);
+  return cpu::Dot(&rows_.values()[row * width_], query_.data(), std::ssize(query_));
 }
 
 void VectorIndex::Encode(size_t row) {

@@ -8,7 +8,6 @@
 #include "core/base/memory.h"
 #include "core/base/name_list.h"
 #include "core/text/regex/regex_matcher.h"
-#include "core/weights/low_rank.h"
 
 namespace peruse {
 namespace {
@@ -383,11 +382,14 @@ Status LoraMerger::OnHeader(std::span<const TensorInfo> tensors) {
 Status LoraMerger::SendWhole(size_t index, const LoraTensor& tensor) {
   const LoraUpdate* const update = parts_[index].update;
   if (update == nullptr) return next_.OnData(index, tensor.bytes);
-  return ReaderOf(index, *tensor.info.dtype)->Feed(tensor.bytes);
+  PERUSE_ASSIGN_OR_RETURN(const std::unique_ptr<FloatReader> reader, ReaderOf(index, *tensor.info.dtype));
+  return reader->Feed(tensor.bytes);
 }
 
-std::unique_ptr<FloatReader> LoraMerger::ReaderOf(size_t index, DType dtype) {
+Result<std::unique_ptr<FloatReader>> LoraMerger::ReaderOf(size_t index, DType dtype) {
   const LoraUpdate& update = *parts_[index].update;
+  PERUSE_ASSIGN_OR_RETURN(sum_,
+                          LowRankSum::Create(update.right, update.rank, update.cols, static_cast<float>(update.scale)));
   return std::make_unique<FloatReader>(
       dtype, update.rows, update.cols,
       [this, index](int32_t row, std::span<const float> values) { return Merge(index, row, values); });
@@ -399,7 +401,7 @@ Status LoraMerger::OnData(size_t index, std::span<const uint8_t> bytes) {
   if (part.update == nullptr) return next_.OnData(index, bytes);
   if (index != reading_) {
     reading_ = index;
-    reader_ = ReaderOf(index, *tensors_[index].dtype);
+    PERUSE_ASSIGN_OR_RETURN(reader_, ReaderOf(index, *tensors_[index].dtype));
   }
   return reader_->Feed(bytes);
 }
@@ -410,8 +412,7 @@ Status LoraMerger::Merge(size_t index, int32_t row, std::span<const float> value
   const auto rank = static_cast<size_t>(update.rank);
   const size_t count = values.size() / cols;
   merged_.assign(values.begin(), values.end());
-  LowRankSum sum(update.right.data(), rank, cols, static_cast<float>(update.scale));
-  sum.AddTo(merged_.data(), update.left.data() + static_cast<size_t>(row) * rank, count);
+  sum_->AddTo(merged_.data(), update.left.data() + static_cast<size_t>(row) * rank, static_cast<int64_t>(count));
   for (size_t r = 0; !update.magnitude.empty() && r < count; ++r) {
     const std::span<float> merged = std::span(merged_).subspan(r * cols, cols);
     double squares = 0;

@@ -22,6 +22,7 @@
 #include "core/program/parameters.h"
 #include "core/text/regex/regex_program.h"
 #include "core/weights/float_reader.h"
+#include "core/weights/low_rank.h"
 #include "core/weights/tensor_info.h"
 #include "core/weights/weights_parser.h"
 
@@ -126,8 +127,8 @@ class LoraMerger : public TensorVisitor {
   std::string_view OtherName(std::string_view name, const std::unordered_set<std::string_view>& checkpoint) const;
   // Sends the values of a tensor that the adapter holds whole.
   Status SendWhole(size_t index, const LoraTensor& tensor);
-  // Returns a reader of a tensor that the adapter updates.
-  std::unique_ptr<FloatReader> ReaderOf(size_t index, DType dtype);
+  // Returns a reader of a tensor that the adapter updates. Errors: kOutOfMemory.
+  Result<std::unique_ptr<FloatReader>> ReaderOf(size_t index, DType dtype);
   Status CheckUpdate(const TensorInfo& tensor, const LoraUpdate& update) const;
   Status Merge(size_t index, int32_t row, std::span<const float> values);
 
@@ -144,6 +145,7 @@ class LoraMerger : public TensorVisitor {
   std::vector<Part> parts_;
   size_t reading_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
+  std::optional<LowRankSum> sum_;  // the update of the tensor that is read
   std::vector<float> merged_;
 };
 

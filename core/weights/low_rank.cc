@@ -2,51 +2,42 @@
 
 #include <algorithm>
 
-#include "core/base/float4.h"
+#include "core/cpu/gemm.h"
 
 namespace peruse {
 namespace {
 
-constexpr size_t kPanel = 8;  // columns of a tile: two vectors
-constexpr size_t kRows = 4;   // rows of a tile, whose sums stay in registers
+constexpr int64_t kRows = 32;  // rows at once: their part of the left factor stays in the L1 cache
+constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
-// Adds to kCount rows, of which the first `cols` columns of a panel exist.
-template <size_t kCount>
-[[gnu::noinline]] void AddTile(const float* panel, size_t rank, const float* left, float scale, float* rows,
-                               size_t stride, size_t cols) {
-  Float4 sums[kCount][2] = {};
-  for (size_t k = 0; k < rank; ++k) {
-    const Float4 low = LoadFloat4(panel + k * kPanel), high = LoadFloat4(panel + k * kPanel + 4);
-    for (size_t r = 0; r < kCount; ++r) {
-      const float factor = left[r * rank + k];
-      sums[r][0] += factor * low;
-      sums[r][1] += factor * high;
-    }
-  }
-  for (size_t r = 0; r < kCount; ++r) {
-    float* const row = rows + r * stride;
-    if (cols == kPanel) {
-      StoreFloat4(LoadFloat4(row) + scale * sums[r][0], row);
-      StoreFloat4(LoadFloat4(row + 4) + scale * sums[r][1], row + 4);
-      continue;
-    }
-    for (size_t c = 0; c < cols; ++c) row[c] += scale * sums[r][c / 4][c % 4];
-  }
-}
+float* FloatsOf(const cpu::AlignedBytes& bytes) { return reinterpret_cast<float*>(bytes.get()); }
 
 }  // namespace
 
-void LowRankSum::AddTo(float* rows, const float* left, size_t count) {
-  panel_.resize(rank_ * kPanel);
-  for (size_t column = 0; column < cols_; column += kPanel) {
-    const size_t cols = std::min(kPanel, cols_ - column);
-    for (size_t k = 0; k < rank_; ++k) std::copy_n(right_ + k * cols_ + column, cols, &panel_[k * kPanel]);
-    size_t row = 0;
-    for (; row + kRows <= count; row += kRows) {
-      AddTile<kRows>(panel_.data(), rank_, left + row * rank_, scale_, rows + row * cols_ + column, cols_, cols);
-    }
-    for (; row < count; ++row) {
-      AddTile<1>(panel_.data(), rank_, left + row * rank_, scale_, rows + row * cols_ + column, cols_, cols);
+Result<LowRankSum> LowRankSum::Create(std::span<const float> right, int64_t rank, int64_t cols, float scale) {
+  LowRankSum sum(rank, cols, scale);
+  sum.right_ = cpu::AllocateAligned(cpu::PackedFloats(rank, cols) * kFloat);
+  sum.left_ = cpu::AllocateAligned(kRows * rank * kFloat);
+  sum.tile_ = cpu::AllocateAligned(kRows * cpu::TileCols() * kFloat);
+  if (!sum.right_ || !sum.left_ || !sum.tile_) return OutOfMemory("no memory for the factors of an adapter");
+  cpu::PackMatrix(right.data(), cols, rank, cols, FloatsOf(sum.right_));
+  return sum;
+}
+
+void LowRankSum::AddTo(float* rows, const float* left, int64_t count) {
+  const int64_t width = cpu::TileCols();
+  float* const tile = FloatsOf(tile_);
+  for (int64_t first = 0; first < count; first += kRows) {
+    const int64_t height = std::min(kRows, count - first);
+    std::copy_n(left + first * rank_, height * rank_, FloatsOf(left_));
+    for (int64_t column = 0; column < cols_; column += width) {
+      const int64_t n = std::min(width, cols_ - column);
+      const float* const panel = FloatsOf(right_) + cpu::PanelOffset(rank_, column);
+      cpu::Gemm(FloatsOf(left_), rank_, height, rank_, panel, n, tile, width);
+      for (int64_t r = 0; r < height; ++r) {
+        float* const row = rows + (first + r) * cols_ + column;
+        for (int64_t c = 0; c < n; ++c) row[c] += scale_ * tile[r * width + c];
+      }
     }
   }
 }

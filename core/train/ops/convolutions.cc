@@ -1,11 +1,13 @@
 #include <algorithm>
 
+#include "core/cpu/dot.h"
 #include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {
 namespace {
 
+using cpu::Dot;
 using simd::Floats;
 
 // Calls visit(row, tap, source) for every row of a text, every tap, and the source row that the tap reads, if it is in the text.
@@ -56,15 +58,6 @@ void AddScaled(const float* x, float factor, int64_t count, float* out) {
   }
   for (; i < count; ++i) out[i] += x[i] * factor;
 }
-float Dot(const float* x, const float* y, int64_t count) {
-  Floats sums = simd::hn::Zero(simd::kTag);
-  int64_t i = 0;
-  for (; i + simd::kLanes <= count; i += simd::kLanes) sums = simd::Madd(simd::Load(x + i), simd::Load(y + i), sums);
-  float sum = simd::hn::ReduceSum(simd::kTag, sums);
-  for (; i < count; ++i) sum += x[i] * y[i];
-  return sum;
-}
-
 Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block logits = t.value(op.logits);
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};

@@ -2,16 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/cpu/dot.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {
 namespace {
 
-float Dot(const float* a, const float* b, int64_t count) {
-  float sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
-  return sum;
-}
+using cpu::Dot;
+
 void AddScaled(const float* x, float scale, int64_t count, float* out) {
   for (int64_t i = 0; i < count; ++i) out[i] += scale * x[i];
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/cpu/dot.h"
 #include "core/train/memory/random_stream.h"
 
 namespace peruse::train {
@@ -28,12 +29,6 @@ struct Normalized {
     }
   }
 };
-
-double Dot(const double* a, const double* b, size_t width) {
-  double sum = 0;
-  for (size_t i = 0; i < width; ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 }  // namespace
 
@@ -83,7 +78,7 @@ double ContrastLoss(const Part& part, const Block& vectors, const Block& gradien
   for (size_t a = 0; a < texts; ++a) {
     for (size_t b = 0; b < a; ++b) {
       const bool same = part[a]->labels[0] == part[b]->labels[0];
-      const double error = Dot(unit(a), unit(b), width) - (same ? 1 : 0);
+      const double error = cpu::Dot(unit(a), unit(b), vectors.cols) - (same ? 1 : 0);
       const auto count = static_cast<double>(pairs[same ? 1 : 0]);
       loss += error * error / count;
       const double slope = 2 * error / count;
@@ -95,7 +90,7 @@ double ContrastLoss(const Part& part, const Block& vectors, const Block& gradien
   }
   for (size_t text = 0; text < texts; ++text) {
     const double* const own = gradients.data() + text * width;
-    const double along = Dot(own, unit(text), width);
+    const double along = cpu::Dot(own, unit(text), vectors.cols);
     float* const out = gradient.row(static_cast<int64_t>(text));
     for (size_t i = 0; i < width; ++i)
       out[i] = static_cast<float>((own[i] - along * unit(text)[i]) / normalized.lengths[text]);

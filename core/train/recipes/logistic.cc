@@ -6,6 +6,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "core/cpu/dot.h"
+
 namespace peruse::train {
 namespace {
 
@@ -24,17 +26,8 @@ constexpr double kLeastFactor = 0.25, kMostFactor = 64;
 
 using Vector = std::vector<double>;
 
-// Sums in a fixed order, in four accumulators that fit vector registers.
-double Dot(const double* a, const double* b, size_t count) {
-  double sums[4] = {};
-  size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (size_t j = 0; j < 4; ++j) sums[j] += a[i + j] * b[i + j];
-  }
-  for (; i < count; ++i) sums[0] += a[i] * b[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-double Dot(const Vector& a, const Vector& b) { return Dot(a.data(), b.data(), a.size()); }
+using cpu::Dot;
+double Dot(const Vector& a, const Vector& b) { return Dot(a.data(), b.data(), std::ssize(a)); }
 
 // Features minus their means, divided by the root of their mean variance. Each row ends with a 1 for the bias.
 struct Scaled {
@@ -101,7 +94,8 @@ class Problem {
   void Scores(const Vector& x, int64_t row, Vector* scores) const {
     scores->resize(labels());
     for (size_t k = 0; k < labels(); ++k)
-      (*scores)[k] = Dot(x.data() + k * stride(), features_.data() + static_cast<size_t>(row) * stride(), stride());
+      (*scores)[k] = Dot(x.data() + k * stride(), features_.data() + static_cast<size_t>(row) * stride(),
+                         static_cast<int64_t>(stride()));
   }
 
   // Returns the mean loss of the rows plus l2 / 2 |weights|^2. `gradient` may be null.
