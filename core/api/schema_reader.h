@@ -2,7 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/base/status.h"
-#include "core/tasks/schema.h"
+#include "core/tasks/labels/gliner2_schema.h"
 
 namespace peruse {
 

@@ -74,25 +74,10 @@ bool IsOfTask(std::string_view name) {
 
 }  // namespace
 
-Status Session::Expect(Stage stage, std::string_view call) const {
-  if (stage_ == stage) return HoldReserve();
-  if (stage_ == Stage::kFailed) {
-    return InvalidArgument(std::string(call) + " was called on a session whose loading failed");
-  }
-  return InvalidArgument(std::string(call) + " was called out of order");
-}
-
 Status Session::Fail(Status status) {
-  if (status.ok()) return status;
-  stage_ = Stage::kFailed;
-  return loader_ ? WithTask(std::move(status), loader_->config().architecture_class, task_) : status;
-}
-
-Status Session::AddFile(std::string_view name, std::string_view bytes) {
-  PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "addFile"));
-  PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
-  files_[std::string(name)] = std::string(bytes);
-  return OkStatus();
+  status = FileStages::Fail(std::move(status));
+  if (status.ok() || !loader_) return status;
+  return WithTask(std::move(status), loader_->config().architecture_class, task_);
 }
 
 Status Session::Open(std::string_view request) {
@@ -318,9 +303,7 @@ Result<std::string> Session::SetShardIndex(std::string_view index_json) {
   PERUSE_RETURN_IF_ERROR(ExpectWeights("setShardIndex"));
   const Result<std::vector<std::string>> files = loader_->SetShardIndex(index_json);
   PERUSE_RETURN_IF_ERROR(Fail(files.status()));
-  std::string json;
-  JsonWriter(&json).Strings(*files);
-  return json;
+  return ShardsJson(*files);
 }
 
 Status Session::EndShard() {

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/api/file_stages.h"
 #include "core/api/run.h"
 #include "core/api/tokenizer_session.h"
 #include "core/backend/backend.h"
@@ -28,7 +29,7 @@
 #include "core/model/model_loader.h"
 #include "core/model/runner.h"
 #include "core/model/speed_probe.h"
-#include "core/tasks/label_reader.h"
+#include "core/tasks/labels/label_reader.h"
 #include "core/tasks/model_file.h"
 #include "core/tasks/sentence_embedder.h"
 #include "core/text/tokenizer.h"
@@ -36,21 +37,26 @@
 
 namespace peruse {
 
-class Session {
+enum class SessionStage { kFiles, kProbing, kWeights, kReady, kFailed };
+
+class Session : public FileStages<SessionStage> {
  public:
   // Creates a session for another task of the checkpoint that `first` has loaded. Both share weights; only missing ones must be fed. The
   // host must add config.json and the tokenizer files again, with equal contents. Either session may be destroyed first.
   explicit Session(const Session& first)
-      : backend_(first.backend_), usual_(first.usual_), tokenizer_(first.tokenizer_), model_(first.model_) {
+      : FileStages(kFailed),
+        backend_(first.backend_),
+        usual_(first.usual_),
+        tokenizer_(first.tokenizer_),
+        model_(first.model_) {
     config_hash_ = first.config_hash_;
     tokenizer_hash_ = first.tokenizer_hash_;
   }
   Session& operator=(const Session&) = delete;
   // `usual` is the weight format if the caller does not choose one.
   explicit Session(std::unique_ptr<Backend> backend, Precision usual = Precision::kF32)
-      : backend_(std::move(backend)), usual_(usual) {}
+      : FileStages(kFailed), backend_(std::move(backend)), usual_(usual) {}
 
-  Status AddFile(std::string_view name, std::string_view bytes);
   // Whether weights must be fed after Open; false if another session already has all of them.
   bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
   // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8" | "q4", "lora_task"?: string}. "auto" means that of a q8 or q4 checkpoint, otherwise `usual`.
@@ -92,9 +98,9 @@ class Session {
   int64_t tokens_read() const;
 
  private:
-  enum class Stage { kFiles, kProbing, kWeights, kReady, kFailed };
+  using Stage = SessionStage;
+  static constexpr std::string_view kFailed = "a session whose loading failed";
 
-  Status Expect(Stage stage, std::string_view call) const;
   Status ExpectWeights(std::string_view call) const;
   Status Fail(Status status);
   Status CreateParts(std::string_view request);
@@ -121,8 +127,6 @@ class Session {
 
   std::shared_ptr<Backend> backend_;
   const Precision usual_;
-  Stage stage_ = Stage::kFiles;
-  std::map<std::string, std::string, std::less<>> files_;
   std::unique_ptr<SpeedProbe> probe_;
   // Before Open these belong to the session whose weights this one shares.
   std::shared_ptr<const text::Tokenizer> tokenizer_;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/entity_reader.h"
-#include "core/tasks/labelled_text_reader.h"
+#include "core/tasks/labels/gliclass_reader.h"
+#include "core/tasks/labels/gliner_reader.h"
 #include "core/tasks/task.h"
 
 namespace peruse {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/schema_task.h"
+#include "core/tasks/labels/gliner2_task.h"
 
 namespace peruse {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/entity_decoding.h"
-#include "core/tasks/entity_reader.h"
+#include "core/tasks/labels/entity_decoding.h"
+#include "core/tasks/labels/gliner_reader.h"
 #include "core/tasks/task.h"
 #include "core/tasks/word_text.h"
 

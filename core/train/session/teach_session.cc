@@ -17,26 +17,6 @@ constexpr size_t kFewToHoldOut = 30;
 
 }  // namespace
 
-Status TeachSession::Expect(Stage stage, std::string_view call) {
-  if (stage_ == stage) return HoldReserve();
-  if (stage_ == Stage::kFailed) {
-    return InvalidArgument(std::string(call) + " was called on a teacher that failed before");
-  }
-  return InvalidArgument(std::string(call) + " was called out of order");
-}
-
-Status TeachSession::Fail(Status status) {
-  if (!status.ok()) stage_ = Stage::kFailed;
-  return status;
-}
-
-Status TeachSession::AddFile(std::string_view name, std::string_view bytes) {
-  PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "addFile"));
-  PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
-  files_[std::string(name)] = std::string(bytes);
-  return OkStatus();
-}
-
 Status TeachSession::Open(std::string_view request) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "open"));
   PERUSE_RETURN_IF_ERROR(Fail(OpenParts(request)));
@@ -49,9 +29,7 @@ Result<std::string> TeachSession::SetShardIndex(std::string_view index_json) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "setShardIndex"));
   const Result<std::vector<std::string>> files = Fed().SetShardIndex(index_json);
   PERUSE_RETURN_IF_ERROR(Fail(files.status()));
-  std::string json;
-  JsonWriter(&json).Strings(*files);
-  return json;
+  return ShardsJson(*files);
 }
 
 Status TeachSession::EndShard() {

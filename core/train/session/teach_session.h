@@ -78,6 +78,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/api/file_stages.h"
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
 #include "core/base/status.h"
@@ -93,9 +94,12 @@ namespace peruse::train {
 
 inline constexpr std::string_view kGeneratorFolder = "generator/";
 
-class TeachSession {
+enum class TeachStage { kFiles, kWeights, kExamples, kTeaching, kExplaining, kFailed };
+
+class TeachSession : public FileStages<TeachStage> {
  public:
-  Status AddFile(std::string_view name, std::string_view bytes);
+  TeachSession() : FileStages("a teacher that failed before") {}
+
   Status Open(std::string_view request);
   Result<std::string> SetShardIndex(std::string_view index_json);
   Status EndShard();
@@ -112,10 +116,8 @@ class TeachSession {
   Result<std::span<const uint8_t>> ReadFile(std::string_view name, uint64_t first, uint64_t count);
 
  private:
-  enum class Stage { kFiles, kWeights, kExamples, kTeaching, kExplaining, kFailed };
+  using Stage = TeachStage;
 
-  Status Expect(Stage stage, std::string_view call);
-  Status Fail(Status status);
   Status OpenParts(std::string_view request);
   Status CheckTask() const;
   Status OpenPretraining();
@@ -129,8 +131,6 @@ class TeachSession {
   std::vector<std::string> Notices() const;
   Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
-  Stage stage_ = Stage::kFiles;
-  std::map<std::string, std::string, std::less<>> files_;
   std::string config_json_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;

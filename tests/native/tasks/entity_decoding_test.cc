@@ -1,4 +1,4 @@
-#include "core/tasks/entity_decoding.h"
+#include "core/tasks/labels/entity_decoding.h"
 
 #include <gtest/gtest.h>
 

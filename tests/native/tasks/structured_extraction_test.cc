@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/backend/reference/reference_backend.h"
-#include "core/tasks/schema.h"
+#include "core/tasks/labels/gliner2_schema.h"
 #include "core/text/text_span.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"

@@ -1,4 +1,4 @@
-#include "core/tasks/schema.h"
+#include "core/tasks/labels/gliner2_schema.h"
 
 #include <algorithm>
 #include <set>

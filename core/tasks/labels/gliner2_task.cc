@@ -1,4 +1,4 @@
-#include "core/tasks/schema_task.h"
+#include "core/tasks/labels/gliner2_task.h"
 
 #include <algorithm>
 #include <map>

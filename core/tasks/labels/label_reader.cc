@@ -1,4 +1,4 @@
-#include "core/tasks/label_reader.h"
+#include "core/tasks/labels/label_reader.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,10 @@
-#include "core/tasks/schema_zero_shot.h"
+#include "core/tasks/labels/gliner2_zero_shot.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "core/tasks/entity_decoding.h"
+#include "core/tasks/labels/entity_decoding.h"
 
 namespace peruse {
 

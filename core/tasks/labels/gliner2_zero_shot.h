@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/tasks/schema_task.h"
+#include "core/tasks/labels/gliner2_task.h"
 #include "core/tasks/zero_shot_classification.h"
 #include "core/tasks/zero_shot_token_classification.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tasks/label_reader.h"
+#include "core/tasks/labels/label_reader.h"
 #include "core/tasks/task.h"
 #include "core/tasks/word_text.h"
 

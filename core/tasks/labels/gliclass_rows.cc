@@ -1,4 +1,4 @@
-#include "core/tasks/label_rows.h"
+#include "core/tasks/labels/gliclass_rows.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "core/tasks/entity_reader.h"
+#include "core/tasks/labels/gliner_reader.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "core/tasks/entity_decoding.h"
+#include "core/tasks/labels/entity_decoding.h"
 
 namespace peruse {
 namespace {

@@ -1,9 +1,9 @@
-#include "core/tasks/labelled_text_reader.h"
+#include "core/tasks/labels/gliclass_reader.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "core/tasks/label_rows.h"
+#include "core/tasks/labels/gliclass_rows.h"
 
 namespace peruse {
 namespace {

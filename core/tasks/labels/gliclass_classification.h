@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/labelled_text_reader.h"
+#include "core/tasks/labels/gliclass_reader.h"
 #include "core/tasks/zero_shot_classification.h"
 
 namespace peruse {

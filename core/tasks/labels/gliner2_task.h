@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tasks/schema.h"
+#include "core/tasks/labels/gliner2_schema.h"
 #include "core/tasks/task.h"
 #include "core/tasks/word_text.h"
 

@@ -1,4 +1,4 @@
-#include "core/tasks/label_classification.h"
+#include "core/tasks/labels/gliclass_classification.h"
 
 #include <utility>
 

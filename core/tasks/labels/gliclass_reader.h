@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tasks/label_reader.h"
+#include "core/tasks/labels/label_reader.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
