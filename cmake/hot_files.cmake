@@ -40,7 +40,6 @@ set(peruse_hot_list
   "core/text/pre_tokenizers/byte_level.cc | tokenizer bench"
   "core/text/pre_tokenizers/byte_level_pre_tokenizer.cc | tokenizer bench"
   "core/text/pre_tokenizers/metaspace.cc | tokenizer bench"
-  "core/text/offset_trimming.cc | tokenizer bench"
   "core/text/regex/pattern.cc | tokenizer bench"
   "core/text/normalizers/precompiled.cc | tokenizer bench"
   "core/text/regex/regex_matcher.cc | tokenizer bench"

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
-#include "core/text/text_span.h"
+#include "core/tasks/text_span.h"
 
 namespace peruse {
 namespace {

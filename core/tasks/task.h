@@ -18,7 +18,7 @@
 #include "core/base/status.h"
 #include "core/model/runner.h"
 #include "core/tasks/outputs.h"
-#include "core/text/text_span.h"
+#include "core/tasks/text_span.h"
 #include "core/text/tokenizer.h"
 
 namespace peruse {

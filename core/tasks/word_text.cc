@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/text/text_span.h"
+#include "core/tasks/text_span.h"
 
 namespace peruse {
 

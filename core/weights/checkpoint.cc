@@ -1,13 +1,15 @@
 #include "core/weights/checkpoint.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/base/crc32.h"
+#include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/formats/weight_format.h"
 #include "core/weights/float_reader.h"
-#include "core/weights/shard_index.h"
+#include "core/weights/tensor_info.h"
 
 namespace peruse {
 
@@ -245,6 +247,65 @@ Status Checkpoint::OnData(size_t index, std::span<const uint8_t> bytes) {
   writer_.reset();
   if (target.content != CheckpointSink::Content::kScales) needed.read = true;
   return OkStatus();
+}
+
+std::string Described(const std::string& name, std::span<const int64_t> shape) {
+  return name + " " + ShapeString(shape);
+}
+
+Status Misfits::ToStatus() const {
+  std::string text;
+  int left =
+      NameList::kMost;  // names that the message may still have: one layer that does not fit has dozens of tensors
+  const auto add = [&](const std::string& kind, const NameList& names) {
+    if (names.empty()) return;
+    text += (text.empty() ? "" : "; ") + kind + ": " + names.Text(left);
+    left = std::max(0, left - names.count());
+  };
+  add("missing", missing);
+  add("missing for " + head, missing_head);
+  add("of another shape", misshapen);
+  add("of a type that weights cannot have", unreadable);
+  add("of type int8, which only dtype q8 reads, and only for linear layers and words", int8);
+  add("of type uint8 (4 bits), which only dtype q4 reads for words, and q8 and q4 for linear layers", int4);
+  if (text.empty()) return OkStatus();
+  StatusCode code = StatusCode::kUnsupported;
+  if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
+  if (!missing_head.empty()) code = StatusCode::kMissingHead;
+  if (!missing.empty()) code = StatusCode::kMissingTensor;
+  if (code == StatusCode::kMissingHead && misshapen.empty() && unreadable.empty() && int8.empty() && int4.empty()) {
+    return Status(code, "the checkpoint has no tensors for " + head + ": " + missing_head.Text());
+  }
+  return Status(code, "the weights do not fit config.json; tensors " + text);
+}
+
+namespace {
+
+// A shard's name becomes part of a URL or path, so it must be a plain file name.
+bool IsPlainFileName(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.find_first_of("/\\:?#%") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<ShardIndex> ParseShardIndex(std::string_view json) {
+  constexpr std::string_view kName = "the index of the weights";
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, kName));
+  const JsonValue map = document.root().FindMember("weight_map");
+  if (!map.IsObject()) return MalformedFile(std::string(kName) + " has no weight_map");
+  ShardIndex index;
+  std::set<std::string> files;
+  for (size_t i = 0; i < map.size(); ++i) {
+    const auto file = map.MemberValue(i).GetString();
+    if (!file || !IsPlainFileName(*file)) {
+      return MalformedFile(std::string(kName) + ": tensor \"" + std::string(map.MemberName(i)) +
+                           "\" is not in a file with a plain name");
+    }
+    index.tensors.emplace_back(map.MemberName(i));
+    files.emplace(*file);
+  }
+  index.files.assign(files.begin(), files.end());
+  return index;
 }
 
 }  // namespace peruse

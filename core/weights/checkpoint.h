@@ -16,16 +16,37 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/name_list.h"
 #include "core/base/status.h"
 #include "core/formats/weight_format.h"
 #include "core/program/parameters.h"
 #include "core/weights/lora.h"
-#include "core/weights/misfits.h"
 #include "core/weights/tensor_info.h"
 #include "core/weights/tensor_names.h"
 #include "core/weights/weights_parser.h"
 
 namespace peruse {
+
+struct ShardIndex {
+  std::vector<std::string> tensors;  // in index order
+  std::vector<std::string> files;    // unique, sorted and plain names, which cannot leave the checkpoint's folder
+};
+
+Result<ShardIndex> ParseShardIndex(std::string_view json);
+
+std::string Described(const std::string& name, std::span<const int64_t> shape);
+
+struct Misfits {
+  NameList missing;       // missing tensors of the encoder
+  NameList missing_head;  // missing tensors of the head
+  std::string head;
+  NameList misshapen;
+  NameList unreadable;  // types that weights cannot have
+  NameList int8;        // int8 where only floats are allowed
+  NameList int4;        // uint8, likewise
+
+  Status ToStatus() const;
+};
 
 struct NeededTensor {
   std::string name;          // as in TensorNames, without the prefix

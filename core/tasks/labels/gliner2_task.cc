@@ -10,7 +10,7 @@
 #include "core/cpu/dot.h"
 #include "core/heads/extraction.h"
 #include "core/tasks/scores.h"
-#include "core/text/text_span.h"
+#include "core/tasks/text_span.h"
 
 namespace peruse {
 namespace {

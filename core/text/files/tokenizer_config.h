@@ -12,7 +12,7 @@
 #include "core/text/files/tokenizer_class.h"
 #include "core/text/normalizers/bert_normalizer.h"
 #include "core/text/tokenizer.h"
-#include "core/text/truncation.h"
+#include "core/text/windows.h"
 
 namespace peruse::text {
 

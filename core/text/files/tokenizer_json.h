@@ -3,10 +3,13 @@
 #include <memory>
 #include <string_view>
 
+#include "core/base/json.h"
+#include "core/base/status.h"
 #include "core/text/files/special_tokens.h"
 #include "core/text/files/tokenizer_class.h"
 #include "core/text/files/tokenizer_config.h"
 #include "core/text/files/tokenizer_parts.h"
+#include "core/text/models/model.h"
 
 namespace peruse::text {
 
@@ -14,5 +17,10 @@ namespace peruse::text {
 // direction of "truncation" counts, and "padding" is ignored.
 Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, const TokenizerClass& type,
                          SpecialTokens* special, Tokenizer::Parts* parts);
+
+// Parses {"token": id, ...}. The result has views into the document. Errors: kMalformedFile.
+Result<VocabularyEntries> ParseVocabularyObject(JsonValue json);
+
+Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
 
 }  // namespace peruse::text

@@ -4,14 +4,13 @@
 #include <string>
 
 #include "core/base/memory.h"
-#include "core/text/files/byte_level_files.h"
 #include "core/text/files/sentencepiece_files.h"
 #include "core/text/files/special_tokens.h"
 #include "core/text/files/tokenizer_class.h"
 #include "core/text/files/tokenizer_config.h"
 #include "core/text/files/tokenizer_json.h"
 #include "core/text/files/tokenizer_parts.h"
-#include "core/text/files/wordpiece_files.h"
+#include "core/text/files/vocabulary_files.h"
 
 namespace peruse::text {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/text/post_processor.h"
 #include "core/text/pre_tokenizers/pre_tokenizer.h"
 #include "core/text/tokenizer.h"
-#include "core/text/truncation.h"
+#include "core/text/windows.h"
 
 namespace peruse::text {
 

@@ -8,9 +8,9 @@
 
 #include "core/base/status.h"
 #include "core/train/ops/step.h"
-#include "core/train/recipes/example_batch.h"
 #include "core/train/recipes/logistic.h"
 #include "core/train/recipes/methods.h"
+#include "core/train/recipes/objective.h"
 
 namespace peruse::train {
 

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
+#include "core/families/family.h"
 #include "core/train/recipes/adamw.h"
-#include "core/train/recipes/example_batch.h"
 #include "core/train/recipes/objective.h"
 #include "core/train/recipes/trainee.h"
 
@@ -64,5 +66,9 @@ class Generator {
   ExampleBatch batch_;
   std::vector<int32_t> labels_;
 };
+
+// Returns the configuration of a new generator: a quarter of the discriminator's width for ELECTRA, otherwise half of its layers.
+// `config_json` is the discriminator's, and valid.
+std::string GeneratorConfig(std::string_view config_json, const Family& family, const ModelConfig& discriminator);
 
 }  // namespace peruse::train

@@ -9,7 +9,6 @@
 
 #include "core/train/recipes/adamw.h"
 #include "core/train/recipes/contrast.h"
-#include "core/train/recipes/example_batch.h"
 #include "core/train/recipes/feature_cache.h"
 #include "core/train/recipes/methods.h"
 #include "core/train/recipes/objective.h"

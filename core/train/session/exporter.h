@@ -20,7 +20,7 @@ struct ExportRequest {
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kUnspecified;  // for sequence classification
   const TeachOptions* options = nullptr;
-  // modules of a sentence_transformers folder; null unless the trainee has a sentence head (sentence_files.h)
+  // modules of a sentence_transformers folder; null unless the trainee has a sentence head (SentenceFiles)
   const SentenceModules* sentence = nullptr;
 };
 
@@ -60,5 +60,13 @@ class Exporter {
   std::vector<Weights> weights_;
   std::vector<uint8_t> bytes_;
 };
+
+// Returns the folder of the classifier; its weights are there in model.safetensors.
+std::string ClassifierFolder(const SentenceModules& modules);
+
+// Returns names and contents of modules.json, the modules' config.json and sentence_bert_config.json. `modules` exclude the classifier,
+// whose input is a vector of `hidden` numbers. sentence_transformers then returns the logits of the labels as the vector of a text.
+std::vector<std::pair<std::string, std::string>> SentenceFiles(const SentenceModules& modules, int32_t hidden,
+                                                               int32_t labels);
 
 }  // namespace peruse::train

@@ -5,9 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json_writer.h"
 #include "core/base/status.h"
 #include "core/families/config.h"
 #include "core/heads/heads.h"
+#include "core/train/recipes/objective.h"
 #include "core/train/recipes/teach_options.h"
 
 namespace peruse::train {
@@ -31,5 +33,10 @@ struct TeachRequest {
 };
 
 Result<TeachRequest> ReadTeachRequest(std::string_view json);
+
+// Writes nothing for NaN, which means that a metric does not exist.
+void WriteNumber(JsonWriter& writer, const char* name, double value);
+void WriteCount(JsonWriter& writer, const char* name, int64_t value);
+void Write(JsonWriter& writer, const Metrics& metrics);
 
 }  // namespace peruse::train

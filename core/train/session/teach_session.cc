@@ -7,7 +7,7 @@
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
 #include "core/train/recipes/folds.h"
-#include "core/train/session/teach_json.h"
+#include "core/train/session/teach_request.h"
 
 namespace peruse::train {
 namespace {

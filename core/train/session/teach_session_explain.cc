@@ -2,9 +2,9 @@
 
 #include "core/api/option_reader.h"
 #include "core/base/memory.h"
+#include "core/tasks/text_span.h"
 #include "core/tasks/zero_shot_classification.h"
-#include "core/text/text_span.h"
-#include "core/train/session/teach_json.h"
+#include "core/train/session/teach_request.h"
 #include "core/train/session/teach_session.h"
 
 namespace peruse::train {

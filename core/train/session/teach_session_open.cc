@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "core/api/sentence_modules_reader.h"
-#include "core/train/recipes/generator_config.h"
+#include "core/train/recipes/generator.h"
 #include "core/train/session/teach_session.h"
 
 namespace peruse::train {

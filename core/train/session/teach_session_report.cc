@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/session/teach_json.h"
+#include "core/train/session/teach_request.h"
 #include "core/train/session/teach_session.h"
 
 namespace peruse::train {

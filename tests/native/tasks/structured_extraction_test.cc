@@ -6,7 +6,7 @@
 
 #include "core/backend/reference/reference_backend.h"
 #include "core/tasks/labels/gliner2_schema.h"
-#include "core/text/text_span.h"
+#include "core/tasks/text_span.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"

@@ -1,6 +1,6 @@
-#include "core/text/truncation.h"
-
 #include <gtest/gtest.h>
+
+#include "core/text/windows.h"
 
 namespace peruse::text {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/json_members.h"
 #include "core/families/family.h"
 #include "core/ops/reference.h"
-#include "core/train/recipes/generator_config.h"
+#include "core/train/recipes/generator.h"
 #include "core/train/recipes/teacher.h"
 #include "tests/native/train/golden_summary.h"
 
