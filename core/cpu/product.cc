@@ -42,8 +42,8 @@ void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t 
 // The rows of a for a tile: read from a packed panel, where elements of a row are kTileRows apart, or directly from a, where they are
 // adjacent.
 template <bool kPacked>
-struct TileRows {
-  TileRows(const float* a, int64_t stride, int64_t count) {
+struct RowsOfTile {
+  RowsOfTile(const float* a, int64_t stride, int64_t count) {
     for (int64_t r = 0; r < kTileRows; ++r) rows[r] = a + (kPacked ? r : std::min(r, count - 1) * stride);
   }
   float At(int64_t r, int64_t p) const { return rows[r][kPacked ? p * kTileRows : p]; }
@@ -53,7 +53,7 @@ struct TileRows {
 
 // Computes rows of a times a panel of b into out[kTileRows, kTileCols], or adds them.
 template <bool kPacked>
-void Tile(const TileRows<kPacked> a, const float* b, int64_t depth, bool add, float* out, int64_t stride) {
+void Tile(const RowsOfTile<kPacked> a, const float* b, int64_t depth, bool add, float* out, int64_t stride) {
   Floats left[kTileRows], right[kTileRows];
   for (int64_t r = 0; r < kTileRows; ++r) left[r] = right[r] = hn::Zero(kTag);
   for (int64_t r = 0; add && r < kTileRows; ++r) {
@@ -78,7 +78,7 @@ void Tile(const TileRows<kPacked> a, const float* b, int64_t depth, bool add, fl
 template <bool kPacked>
 void TileOrPart(const float* a, int64_t a_stride, const float* b, int64_t depth, int64_t rows, int64_t cols, bool add,
                 float* out, int64_t stride) {
-  const TileRows<kPacked> own(a, a_stride, rows);
+  const RowsOfTile<kPacked> own(a, a_stride, rows);
   if (rows >= kTileRows && cols >= kTileCols) return Tile(own, b, depth, add, out, stride);
   rows = std::min(rows, kTileRows);
   cols = std::min(cols, kTileCols);
