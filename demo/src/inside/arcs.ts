@@ -43,7 +43,7 @@ export class Arcs implements View {
     for (const path of this.svg_.querySelectorAll('path')) {
       const isChosen = path.dataset.from === String(token);
       path.classList.toggle('from-chosen', isChosen);
-      if (isChosen) this.svg_.append(path); // In front: an arc back lies at the same place.
+      if (isChosen) this.svg_.append(path); // In front: an arc back is at the same place.
     }
   }
 
