@@ -11,6 +11,14 @@ import { glueOf, kVariants } from './variants.mjs';
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
+/** peruse/transformers uses the public names of the page's bundle and of the tokenizer's. */
+const kOthersOfTransformers = {
+  'face.ts': './peruse.js',
+  'index.ts': './peruse.js',
+  'tokenizer/face.ts': './peruse-tokenizer.js',
+  'index_tokenizer.ts': './peruse-tokenizer.js',
+};
+
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/runtime_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(
   ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
@@ -74,6 +82,7 @@ const kBundles = [
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
+  { name: 'peruse-transformers', entry: 'transformers/index.ts', others: kOthersOfTransformers },
   { name: 'peruse-redact', entry: 'index_redact.ts' },
   { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: true },
   { name: 'peruse-search', entry: 'search/kit.ts', part: true },

@@ -80,6 +80,8 @@ inline void ReadOptions(OptionReader& reader, InspectionRequest* request) {
   reader.ReadOptional("layers", &request->layers);
   reader.ReadOptional("labels", &request->labels);
   reader.Read("truncation", &request->truncation);
+  reader.ReadOptional("ids", &request->ids);
+  reader.ReadOptional("type_ids", &request->type_ids);
 }
 
 inline void ReadOptions(OptionReader&, MultipleChoiceRequest*) {}

@@ -38,19 +38,43 @@ Status Inspector::Start() {
   }
   if (request.output_logits) PERUSE_RETURN_IF_ERROR(CheckLogits());
   for (const int32_t layer : request.layers.value_or(std::vector<int32_t>())) {
-    if (layer >= 0 && layer < config.num_hidden_layers) continue;
+    if (layer >= -1 && layer < config.num_hidden_layers) continue;
     return InvalidArgument("option layers holds " + std::to_string(layer) + ", and the model has the layers 0 to " +
                            std::to_string(config.num_hidden_layers - 1));
   }
   if (request.labels) return StartWithLabels();
+  if (request.ids) return StartWithIds();
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(Encode(request.inputs[0], options), 0, kLongTextAdvice));
+  EnqueueOrGive(std::move(tokens));
+  return OkStatus();
+}
+
+void Inspector::EnqueueOrGive(text::Encoding tokens) {
   if (Wanted().empty()) {
     Give(0, {.tokens = Tokens(tokens)});  // tokens are available without a run
   } else {
     Enqueue(0, std::move(tokens));
   }
+}
+
+Status Inspector::StartWithIds() {
+  const std::vector<int32_t>& ids = *request.ids;
+  const std::vector<int32_t> types = request.type_ids.value_or(std::vector<int32_t>(ids.size()));
+  if (model_.config().reads_labels()) {
+    return Unsupported("ids: a model of type " + model_.config().model_type + " reads labels with the text");
+  }
+  if (types.size() != ids.size()) {
+    return InvalidArgument("option type_ids holds " + std::to_string(types.size()) + " numbers, and there are " +
+                           std::to_string(ids.size()) + " ids");
+  }
+  text::Encoding tokens;
+  if (!tokens.Reserve(ids.size())) return OutOfMemory("the tokens");
+  tokens.is_blank[0] = false;
+  for (size_t i = 0; i < ids.size(); ++i) tokens.Append(ids[i], types[i], -1, -1, 0, {0, 0});
+  PERUSE_RETURN_IF_ERROR(CheckTokens(tokens, 0, "pass fewer ids"));
+  EnqueueOrGive(std::move(tokens));
   return OkStatus();
 }
 
@@ -136,10 +160,10 @@ std::vector<OutputId> Inspector::Wanted() const {
 }
 
 std::vector<int32_t> Inspector::Layers(int32_t count) const {
-  if (request.layers) return *request.layers;
-  std::vector<int32_t> all;
-  for (int32_t i = 0; i < count; ++i) all.push_back(i);
-  return all;
+  std::vector<int32_t> layers = request.layers.value_or(std::vector<int32_t>());
+  for (int32_t& layer : layers) layer = layer < 0 ? count - 1 : layer;
+  for (int32_t i = 0; i < count && !request.layers; ++i) layers.push_back(i);
+  return layers;
 }
 
 Status Inspector::CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const {

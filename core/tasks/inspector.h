@@ -20,9 +20,11 @@ struct InspectionRequest {
   bool output_hidden_states = false;           // outputs of the embeddings and of every layer
   bool output_logits = false;                  // the head's output, before any activation
   bool output_attention_terms = false;         // terms of DeBERTa's attention scores, before the softmax
-  std::optional<std::vector<int32_t>> layers;  // layers to return; nullopt means all
+  std::optional<std::vector<int32_t>> layers;  // layers to return, -1 for the last; nullopt means all
   std::optional<std::vector<std::string>> labels;  // labels that a GLiNER or GLiClass model reads with the text
   bool truncation = false;                         // truncate a long text instead of returning kTextTooLong
+  // Token ids and their segments, which replace the input's text. Without segments all tokens are in segment 0.
+  std::optional<std::vector<int32_t>> ids, type_ids;
 };
 
 struct InspectedToken {
@@ -72,6 +74,8 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
   std::vector<int32_t> Layers(int32_t count) const;
   Status CheckLogits() const;
   Status StartWithLabels();
+  Status StartWithIds();
+  void EnqueueOrGive(text::Encoding tokens);
   Result<std::vector<Reading>> ReadWithLabels(std::vector<Reading>* labels);
   void AppendLogits(const Reading& reading, std::span<const float> logits);
   void GiveLabelLogits(InspectionResult* found) const;

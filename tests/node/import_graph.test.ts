@@ -8,7 +8,7 @@ const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 const kLayers = [
   'adapters cli',
-  'quantize teach',
+  'quantize teach transformers',
   'index_bundle index_inline',
   'inline',
   'index index_node index_service_worker index_tokenizer index_tokenizer_node phone_numbers isolate isolate_worker',

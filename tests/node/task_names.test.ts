@@ -7,7 +7,7 @@ import { kTasks } from '../../web/src/tasks/tasks.js';
 
 const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 /** The command line, adapters of other libraries, the entry peruse/redact, and transformers.js's names of pipelines. */
-const kCallers = /^(tasks|cli|adapters)\/|^(index_redact|pipeline_classes)\.ts$/;
+const kCallers = /^(tasks|cli|adapters|transformers)\/|^(index_redact|pipeline_classes)\.ts$/;
 
 function namesIn(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '');

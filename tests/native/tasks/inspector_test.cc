@@ -55,6 +55,26 @@ TEST(InspectorTest, TokensSayWhereTheyComeFrom) {
   EXPECT_TRUE(session->array(0).empty());
 }
 
+TEST(InspectorTest, IdsReplaceTheText) {
+  auto session = Load("tiny/bert-sequence", CreateReferenceBackend());
+  const auto floats = [&](std::string_view request) {
+    EXPECT_TRUE(Inspect(*session, request).starts_with("[{"));
+    const auto array = session->array(0);
+    return std::vector<float>(array.begin(), array.end());
+  };
+  const std::string options = R"("output_hidden_states":true,"layers":[-1]}})";
+  const std::vector<float> of_text = floats(R"({"inputs":[{"text":"a7","text_pair":"a9"}],"options":{)" + options);
+  EXPECT_EQ(floats(R"({"inputs":[{"text":""}],"options":{"ids":[2,12,3,14,3],"type_ids":[0,0,0,1,1],)" + options),
+            of_text);
+  EXPECT_FALSE(of_text.empty());
+  for (const char* wrong :
+       {R"("ids":[2,9999],)", R"("ids":[2,-1],)", R"("ids":[2,3],"type_ids":[0],)", R"("ids":[2],"type_ids":[9],)"}) {
+    EXPECT_TRUE(Inspect(*session, R"({"inputs":[{"text":""}],"options":{)" + std::string(wrong) + options)
+                    .starts_with("invalid_argument"))
+        << wrong;
+  }
+}
+
 TEST(InspectorTest, ArraysAreTheModelsOwn) {
   for (const auto& backend : BackendsUnderTest()) {
     auto session = Load("tiny/convbert-sequence", backend.create());

@@ -9,7 +9,7 @@ const kOptions = {
   output_attentions: option({ kind: 'boolean' }),
   /** Return DeBERTa's attention scores before the softmax, split into their three terms. 'unsupported' for other models. */
   output_attention_terms: option({ kind: 'boolean' }),
-  /** Only these layers, counted from 0, in this order. For hidden states: the inputs of these layers. Default: all. */
+  /** Only these layers, counted from 0 (-1 is the last), in this order. For hidden states: the inputs of these layers. Default: all. */
   layers: option<readonly number[]>({ kind: 'other' }),
   /** Return the convolution kernels of ConvBERT and DynamicConv. 'unsupported' for other models. */
   output_span_kernels: option({ kind: 'boolean' }),
@@ -21,6 +21,10 @@ const kOptions = {
   output_hidden_states: option({ kind: 'boolean' }),
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
   truncation: option({ kind: 'boolean' }),
+  /** Token ids, special tokens included, which replace the text. 'unsupported' for models that read labels. */
+  ids: option<readonly number[]>({ kind: 'other' }),
+  /** With `ids`: 0 or 1 for each token. Default: all 0. */
+  type_ids: option<readonly number[]>({ kind: 'other' }),
 };
 
 /** What inspect() returns in addition to the tokens. */

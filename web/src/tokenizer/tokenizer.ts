@@ -10,6 +10,7 @@ import { engineFiles } from '../platform/platform.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
 import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
 import { healing } from '../sources/healing.js';
+import { parseObject } from '../sources/json.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import {
   type CountOptions,
@@ -47,9 +48,12 @@ export class Tokenizer {
   readonly max_length: number | undefined;
   /** `cls_token`, `sep_token`, `mask_token`, `pad_token` and `unk_token`, if they exist. */
   readonly special_tokens: Readonly<Record<string, { id: number; token: string }>>;
+  /** The content of config.json, or undefined without that file. */
+  readonly config: Readonly<Record<string, unknown>> | undefined;
   private engine_: EngineTokenizer | undefined;
 
-  private constructor(engine: EngineTokenizer, report: TokenizerReport) {
+  private constructor(engine: EngineTokenizer, report: TokenizerReport, config: Record<string, unknown> | undefined) {
+    this.config = config;
     this.engine_ = engine;
     this.vocab_size = report.vocab_size;
     this.max_length = report.max_length ?? undefined;
@@ -64,8 +68,8 @@ export class Tokenizer {
    */
   static async from_pretrained(source: Source, options: TokenizerOptions = {}): Promise<Tokenizer> {
     try {
-      const { engine, report } = await load(source, checkOptions(options, { ...kLoadOptions, ...kSourceOptions }));
-      return new Tokenizer(engine, report);
+      const { engine, report, config } = await load(source, checkOptions(options, { ...kLoadOptions, ...kSourceOptions }));
+      return new Tokenizer(engine, report, config);
     } catch (error) {
       throw asArgumentError(error);
     }
@@ -114,7 +118,7 @@ export class Tokenizer {
   }
 }
 
-type Loaded = { engine: EngineTokenizer; report: TokenizerReport };
+type Loaded = { engine: EngineTokenizer; report: TokenizerReport; config: Record<string, unknown> | undefined };
 
 async function load(source: Source, options: TokenizerOptions): Promise<Loaded> {
   const runtime = tokenizerRuntime();
@@ -145,7 +149,8 @@ async function loadOnce(
     const report = engine.open();
     listener.tell({ status: 'ready', task: 'tokenizer', model: spec.name });
     listener.check();
-    return { engine, report };
+    const config = files.find(({ name }) => name === 'config.json');
+    return { engine, report, config: config && parseObject(config.name, config.content) };
   } catch (error) {
     engine.dispose();
     throw error;

@@ -1,0 +1,4 @@
+import '../index.js';
+import '../index_tokenizer.js';
+
+export * from './face.js';

@@ -1,0 +1,132 @@
+// AutoTokenizer: a callable tokenizer with the calls of transformers.js's.
+import { PeruseError, Tensor } from '../face.js';
+import { type EncodeOptions, type Encoding, type Source, Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
+
+/** Options of a call. */
+export interface BatchEncodeOptions {
+  /** The second texts of pairs. */
+  text_pair?: string | readonly string[] | null;
+  add_special_tokens?: boolean;
+  /** Pad to the longest (true, 'longest'), or to `max_length` ('max_length'). Default false. */
+  padding?: boolean | 'longest' | 'max_length' | 'do_not_pad';
+  /** Cut to `max_length`. Default false. */
+  truncation?: EncodeOptions['truncation'] | null;
+  /** Default: the tokenizer's `model_max_length`. */
+  max_length?: number | null;
+  /** Return tensors (default), or lists. */
+  return_tensor?: boolean;
+}
+
+/** Tensors of whole numbers, [texts, tokens]. */
+export type TokenTensor = Tensor<BigInt64Array>;
+
+/** What a call returns: the input of models. With `return_tensor: false` lists. */
+export interface BatchEncoding<T = TokenTensor> {
+  input_ids: T;
+  attention_mask: T;
+  token_type_ids: T;
+}
+
+type Lists<I> = I extends readonly unknown[] ? number[][] : number[];
+type Encoded<I, O> = BatchEncoding<O extends { return_tensor: false } ? Lists<I> : TokenTensor>;
+type Ids = readonly (number | bigint)[] | TokenTensor;
+
+/** A tokenizer: a function with members. */
+export interface PreTrainedTokenizer {
+  <I extends string | readonly string[], const O extends BatchEncodeOptions = Record<never, never>>(text: I, options?: O): Encoded<I, O>;
+  encode(text: string, options?: { text_pair?: string | null; add_special_tokens?: boolean }): number[];
+  tokenize(text: string, options?: { pair?: string | null; add_special_tokens?: boolean }): string[];
+  decode(ids: Ids, options?: { skip_special_tokens?: boolean }): string;
+  batch_decode(batch: readonly Ids[] | TokenTensor, options?: { skip_special_tokens?: boolean }): string[];
+  readonly model_max_length: number;
+  readonly pad_token_id: number | undefined;
+  readonly mask_token: string | undefined;
+  readonly mask_token_id: number | undefined;
+  readonly all_special_tokens: string[];
+  /** Frees the memory. */
+  dispose(): void;
+}
+
+/** Loads tokenizers. */
+export const AutoTokenizer = {
+  /** Loads the tokenizer of a model. */
+  async from_pretrained(source: Source, options?: TokenizerOptions): Promise<PreTrainedTokenizer> {
+    return callable(await Tokenizer.from_pretrained(source, options));
+  },
+};
+
+function callable(tokenizer: Tokenizer): PreTrainedTokenizer {
+  const { special_tokens: special, max_length } = tokenizer;
+  const idsOf = (text: string, pair: string | null | undefined, add_special_tokens: boolean) =>
+    tokenizer.encode(text, { add_special_tokens, ...(typeof pair === 'string' && { text_pair: pair }) }).ids;
+  const decode: PreTrainedTokenizer['decode'] = (ids, options = {}) =>
+    tokenizer.decode(Array.from(ids instanceof Tensor ? ids.data : ids, Number), options);
+  const members: { [N in keyof PreTrainedTokenizer]: PreTrainedTokenizer[N] } = {
+    encode: (text, { text_pair, add_special_tokens = true } = {}) => idsOf(text, text_pair, add_special_tokens),
+    tokenize: (text, { pair, add_special_tokens = false } = {}) => tokenizer.convert_ids_to_tokens(idsOf(text, pair, add_special_tokens)),
+    decode,
+    batch_decode: (batch, options) => Array.from(batch as Iterable<Ids>, (ids) => decode(ids, options)),
+    model_max_length: max_length ?? Infinity,
+    pad_token_id: special.pad_token?.id,
+    mask_token: special.mask_token?.token,
+    mask_token_id: special.mask_token?.id,
+    all_special_tokens: Object.values(special).map(({ token }) => token),
+    dispose: () => tokenizer.dispose(),
+  };
+  const call = (text: string | readonly string[], options: BatchEncodeOptions = {}) => encodeBatch(tokenizer, text, options);
+  return Object.assign(call, members) as unknown as PreTrainedTokenizer;
+}
+
+function encodeBatch(tokenizer: Tokenizer, text: string | readonly string[], options: BatchEncodeOptions): BatchEncoding<unknown> {
+  const encodings = encodingsOf(tokenizer, text, options);
+  const length = paddedLength(tokenizer, encodings, options);
+  const filled = (values: (encoding: Encoding) => number[], pad: number) =>
+    encodings.map((encoding) => {
+      const own = values(encoding);
+      return [...own, ...Array<number>(Math.max(0, length - own.length)).fill(pad)];
+    });
+  const lists = (rows: number[][]) => (typeof text === 'string' ? rows[0] : rows);
+  const convert = options.return_tensor === false ? lists : tensorOf;
+  return {
+    input_ids: convert(filled(({ ids }) => ids, tokenizer.special_tokens.pad_token?.id ?? 0)),
+    attention_mask: convert(filled(({ ids }) => ids.map(() => 1), 0)),
+    token_type_ids: convert(filled(({ type_ids }) => type_ids, 0)),
+  };
+}
+
+function encodingsOf(
+  tokenizer: Tokenizer,
+  text: string | readonly string[],
+  { text_pair, add_special_tokens = true, truncation, max_length }: BatchEncodeOptions,
+): Encoding[] {
+  const texts = typeof text === 'string' ? [text] : text;
+  const pairs = typeof text_pair === 'string' ? [text_pair] : text_pair;
+  if (pairs && pairs.length !== texts.length) throw wrong(`There are ${texts.length} texts and ${pairs.length} in text_pair.`);
+  return texts.map((one, row) =>
+    tokenizer.encode(one, {
+      add_special_tokens,
+      ...(pairs && { text_pair: pairs[row]! }),
+      ...(truncation && { truncation }),
+      ...(truncation && typeof max_length === 'number' && { max_length }),
+    }),
+  );
+}
+
+/** The least number of tokens of a row. */
+function paddedLength(tokenizer: Tokenizer, encodings: readonly Encoding[], { padding, max_length }: BatchEncodeOptions): number {
+  if (padding === undefined || padding === false || padding === 'do_not_pad') return 0;
+  const longest = Math.max(0, ...encodings.map(({ ids }) => ids.length));
+  return padding === 'max_length' ? (max_length ?? tokenizer.max_length ?? longest) : longest;
+}
+
+function tensorOf(rows: readonly number[][]): TokenTensor {
+  const width = rows[0]?.length ?? 0;
+  if (rows.some((row) => row.length !== width)) {
+    throw wrong('The texts have different numbers of tokens: pass padding: true and truncation: true.');
+  }
+  return new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.length, width]);
+}
+
+function wrong(message: string): PeruseError {
+  return new PeruseError('invalid_argument', message);
+}
