@@ -11,7 +11,7 @@ import type { Host } from '../worker/host.js';
 import type { hostHere } from '../worker/host_here.js';
 import { importPart } from '../worker/import_part.js';
 import type { WorkerPort } from '../worker/messages.js';
-import { filesIn, kOwnFiles } from '../worker/own_files.js';
+import { kOwnFiles } from '../worker/own_files.js';
 import { startBrowserWorker, startThread, workerScript } from '../worker/start_worker_browser.js';
 import { type Platform, type SearchKit, webPaths } from './platform.js';
 
@@ -61,7 +61,7 @@ async function startHere(report: ProgressCallback): Promise<Host> {
   const folder = await filesFolder(here);
   const part = await load<{ hostHere: typeof hostHere }>('host', "The engine's script", 'no_wasm');
   const thread = workerScript('peruse-worker.js', folder, newWorker, here);
-  return part.hostHere(report, folder === undefined ? kOwnFiles : filesIn(folder), () => startThread(thread));
+  return part.hostHere(report, folder ?? kOwnFiles, () => startThread(thread));
 }
 
 async function redaction(): Promise<RedactKit> {

@@ -6,8 +6,24 @@ import { LocalHost } from './local_host.js';
 import type { PackageFiles } from './own_files.js';
 import { browserRuntime } from './runtime_browser.js';
 
-/** `files` are addresses: this script is copied, so it does not know where its bundler puts other files. `startThread` starts peruse-worker.js. */
-export function hostHere(report: ProgressCallback, files: PackageFiles, startThread: () => Worker): Host {
+/**
+ * `files` are addresses, or the URL of the folder that has the files: this script is copied, so it does not know where its bundler puts them.
+ * `startThread` starts peruse-worker.js.
+ */
+export function hostHere(report: ProgressCallback, files: PackageFiles | string, startThread: () => Worker): Host {
   startHelpersBy(startThread);
-  return new LocalHost(report, browserRuntime(files));
+  return new LocalHost(report, browserRuntime(typeof files === 'string' ? filesIn(files) : files));
+}
+
+const kBuilds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'] as const;
+
+function filesIn(folder: string): PackageFiles {
+  const at = (name: string) => () => new URL(name, folder);
+  const builds = kBuilds.map((build) => [build, at(`peruse-${build}.wasm`)]);
+  return {
+    builds: Object.fromEntries(builds) as PackageFiles['builds'],
+    gpu: at('peruse-gpu.js'),
+    onnx: at('peruse-onnx.js'),
+    files: at('peruse-files.js'),
+  };
 }

@@ -21,15 +21,3 @@ export const kOwnFiles: PackageFiles = {
   onnx: () => new URL('./peruse-onnx.js', import.meta.url),
   files: () => new URL('./peruse-files.js', import.meta.url),
 };
-
-/** The files in a folder at a URL that ends with a slash. */
-export function filesIn(folder: string): PackageFiles {
-  const at = (name: string) => () => new URL(name, folder);
-  const builds = Object.keys(kOwnFiles.builds).map((build) => [build, at(`peruse-${build}.wasm`)]);
-  return {
-    builds: Object.fromEntries(builds) as PackageFiles['builds'],
-    gpu: at('peruse-gpu.js'),
-    onnx: at('peruse-onnx.js'),
-    files: at('peruse-files.js'),
-  };
-}
