@@ -30,12 +30,23 @@ class VectorIndexBinding {
     const std::optional<size_t> row = index_.Finish();
     return row ? static_cast<double>(*row) : -1;
   }
-  // Returns {"ok": true, "hits": [row, score, row, score, ...]}, in descending order of score.
-  std::string Search(uint32_t k) const {
+  // Late interaction: resize the list of matrices' ends and the query, and return the addresses where the host writes them; 0 if memory runs
+  // out.
+  uintptr_t Ends(uint32_t matrices) {
+    return index_.ResizeEnds(matrices).ok() ? reinterpret_cast<uintptr_t>(index_.ends().data()) : 0;
+  }
+  uintptr_t QueryRows(uint32_t rows) { return index_.ResizeQuery(rows).ok() ? Query() : 0; }
+
+  // Return {"ok": true, "hits": [row, score, row, score, ...]}, in descending order of score.
+  std::string Search(uint32_t k) const { return Hits(index_.Search(k)); }
+  std::string SearchMatrices(uint32_t k) const { return Hits(index_.SearchMatrices(k)); }
+
+ private:
+  static std::string Hits(const std::vector<VectorIndex::Hit>& hits) {
     std::string json;
     JsonWriter writer(&json);
     writer.BeginArray();
-    for (const VectorIndex::Hit& hit : index_.Search(k)) {
+    for (const VectorIndex::Hit& hit : hits) {
       writer.Int(static_cast<int64_t>(hit.row));
       writer.Double(static_cast<double>(hit.score));
     }
@@ -43,7 +54,6 @@ class VectorIndexBinding {
     return Success("hits", json);
   }
 
- private:
   VectorIndex index_;
 };
 
@@ -55,7 +65,10 @@ EMSCRIPTEN_BINDINGS(peruse_vectors) {
       .function("scales", &VectorIndexBinding::Scales)
       .function("query", &VectorIndexBinding::Query)
       .function("finish", &VectorIndexBinding::Finish)
-      .function("search", &VectorIndexBinding::Search);
+      .function("search", &VectorIndexBinding::Search)
+      .function("ends", &VectorIndexBinding::Ends)
+      .function("queryRows", &VectorIndexBinding::QueryRows)
+      .function("searchMatrices", &VectorIndexBinding::SearchMatrices);
 }
 
 }  // namespace

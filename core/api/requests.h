@@ -21,7 +21,9 @@
 namespace peruse {
 
 // Names in the order of the enumerations' values.
-inline constexpr std::string_view kPoolings[] = {"none", "cls", "mean", "max", "sentence", "last_token"};
+inline constexpr std::string_view kPoolings[] = {"none",     "cls",        "mean",   "max",
+                                                 "sentence", "last_token", "splade", "multi_vector"};
+inline constexpr std::string_view kTextRoles[] = {"query", "document"};
 inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", "max", "average"};
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
@@ -60,7 +62,9 @@ inline void ReadOptions(OptionReader& reader, FeatureExtractionRequest* request)
   reader.ReadOptional("pooling", &request->pooling, std::span(kPoolings));
   reader.ReadOptional("prompt", &request->prompt);
   reader.ReadOptional("prompt_name", &request->prompt_name);
+  reader.ReadOptional("task", &request->role, std::span(kTextRoles));
   reader.ReadOptional("dimensions", &request->dimensions, 1);
+  reader.ReadOptional("top_k", &request->top_k, 1);
   reader.Read("layer", INT32_MIN, &request->layer);
   reader.Read("normalize", &request->normalize);
   reader.Read("truncation", &request->truncation);

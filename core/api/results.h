@@ -36,6 +36,7 @@ inline void Write(ResultWriter& writer, const InspectedToken& it) {
 inline void Write(ResultWriter& writer, const TextSpan& it) { writer.Object({{"start", it.start}, {"end", it.end}}); }
 
 inline void Write(ResultWriter& writer, const std::string& it) { writer.String(it); }
+inline void Write(ResultWriter& writer, int32_t it) { writer.Int(it); }
 inline void Write(ResultWriter& writer, float it) { writer.Double(it); }
 // Writes infinity as null, because JSON cannot represent it.
 inline void Write(ResultWriter& writer, double it) { std::isfinite(it) ? writer.Double(it) : writer.Null(); }
@@ -69,7 +70,18 @@ inline void Write(ResultWriter& writer, const Entity& it) {
   writer.EndObject();
 }
 
-inline void Write(ResultWriter& writer, Features it) { writer.Array(std::move(it.values), it.dims); }
+// Dense vectors are an array; a sparse one is an object.
+inline void Write(ResultWriter& writer, Features it) {
+  if (!it.is_sparse) return writer.Array(std::move(it.values), it.dims);
+  const auto count = static_cast<int64_t>(it.values.size());
+  writer.BeginObject();
+  WriteMember(writer, "indices", it.indices);
+  WriteMember(writer, "tokens", it.tokens);
+  writer.Fields({ResultWriter::Field("size", it.dims[0])});
+  writer.Key("values");
+  writer.Array(std::move(it.values), {count});
+  writer.EndObject();
+}
 
 inline void Write(ResultWriter& writer, const InspectedTerms& it) {
   writer.BeginObject();

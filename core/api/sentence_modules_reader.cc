@@ -1,47 +1,24 @@
 #include "core/api/sentence_modules_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "core/api/module_files.h"
+#include "core/api/module_list.h"
+#include "core/api/multi_vector_reader.h"
 #include "core/api/transformer_module_reader.h"
 #include "core/base/json.h"
 
 namespace peruse {
 namespace {
 
-constexpr std::string_view kModules = "modules.json";
 constexpr std::string_view kClassifierModule = "classifier";  // name that a classifier has in modules.json
 // Some releases of sentence-transformers wrote "fullname" as an activation; it then uses the default.
 constexpr std::string_view kNameOfNothing = "sentence_transformers.util.fullname";
 
-Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
-
-// "a.b.C" -> "C". Releases differ in the package of a class, but not in its name.
+// "a.b.C" -> "C"
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
-
-std::string Join(const std::string& folder, std::string_view file) {
-  return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
-}
-
-// Whether all names of a path are plain: the folder becomes part of a URL or file path.
-bool IsPlainFolder(std::string_view path) {
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view name = path.substr(begin, end - begin);
-    if (name.empty() || name.front() == '.' || name.find_first_of("\\:?#%") != std::string_view::npos) return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
-// Parses a file that contains an object; nullopt if the file does not exist.
-Result<std::optional<JsonDocument>> ReadObject(const ReadModelFile& read, const std::string& path) {
-  const std::optional<std::string_view> text = read(path);
-  if (!text) return std::optional<JsonDocument>();
-  PERUSE_ASSIGN_OR_RETURN(JsonDocument document, JsonDocument::Parse(*text, path));
-  if (!document.root().IsObject()) return Malformed(path, "is not a JSON object");
-  return std::optional(std::move(document));
-}
 
 constexpr std::pair<std::string_view, PoolingMode> kPoolingModes[] = {
     {"cls", PoolingMode::kCls},
@@ -74,7 +51,7 @@ Status AddPoolingMode(JsonValue name, const std::string& path, std::vector<Pooli
 }
 
 Status ReadPooling(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
-  const std::string path = Join(folder, "config.json");
+  const std::string path = JoinPath(folder, "config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   if (!document) return Malformed(std::string(kModules), "names a pooling, and there is no " + path);
   const JsonValue root = document->root();
@@ -95,23 +72,26 @@ Status ReadPooling(const ReadModelFile& read, const std::string& folder, Sentenc
 
 constexpr std::string_view kScores = "scores";  // the output of a cross-encoder's last module
 
-// Rejects modules that read or write features other than the text's vector. `output` is another output that is accepted.
-Status CheckFeatures(JsonValue config, const std::string& path, std::string_view output = "sentence_embedding") {
+// Rejects modules that read or write features other than the text's vector or, for late interaction, the tokens' vectors. `output` is another
+// output that is accepted.
+Status CheckFeatures(JsonValue config, const std::string& path, const SentenceModules& modules,
+                     std::string_view output = "") {
+  const std::string_view features = modules.multi_vector ? "token_embeddings" : "sentence_embedding";
   for (const char* field : {"module_input_name", "module_output_name"}) {
     const JsonValue name = config.FindMember(field);
-    if (!name.exists() || name.IsNull() || name.GetString() == "sentence_embedding") continue;
-    if (field == std::string_view("module_output_name") && name.GetString() == output) continue;
-    return Unsupported(path + ": the " + field + " " + name.ToString() +
-                       " is not supported, only \"sentence_embedding\".");
+    if (!name.exists() || name.IsNull() || name.GetString() == features) continue;
+    if (field == std::string_view("module_output_name") && !output.empty() && name.GetString() == output) continue;
+    return Unsupported(path + ": the " + field + " " + name.ToString() + " is not supported, only \"" +
+                       std::string(features) + "\".");
   }
   return OkStatus();
 }
 
 Status ReadNormalize(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
-  const std::string path = Join(folder, "config.json");
+  const std::string path = JoinPath(folder, "config.json");
   if (!folder.empty()) {
     PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
-    if (document) PERUSE_RETURN_IF_ERROR(CheckFeatures(document->root(), path));
+    if (document) PERUSE_RETURN_IF_ERROR(CheckFeatures(document->root(), path, *modules));
   }
   modules->steps.push_back({});
   return OkStatus();
@@ -124,7 +104,7 @@ constexpr std::pair<std::string_view, DenseActivation> kActivations[] = {
 
 Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
   constexpr int64_t kMostFeatures = 1 << 20;
-  const std::string path = Join(folder, "config.json");
+  const std::string path = JoinPath(folder, "config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   if (!document) return Malformed(std::string(kModules), "names a dense layer, and there is no " + path);
   const JsonValue root = document->root();
@@ -138,7 +118,7 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   step.out = static_cast<int32_t>(out);
   step.bias = root.FindMember("bias").GetBool().value_or(true);
   step.residual = root.FindMember("use_residual").GetBool().value_or(false);
-  PERUSE_RETURN_IF_ERROR(CheckFeatures(root, path, kScores));
+  PERUSE_RETURN_IF_ERROR(CheckFeatures(root, path, *modules, kScores));
   modules->scores = root.FindMember("module_output_name").GetString() == kScores;
   std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
   if (activation == kNameOfNothing) activation = "torch.nn.Tanh";
@@ -149,6 +129,21 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   }
   step.activation = found->second;
   modules->steps.push_back(std::move(step));
+  return OkStatus();
+}
+
+Status ReadSpladePooling(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  const std::string path = JoinPath(folder, "config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  const JsonValue root = document ? document->root() : JsonValue();
+  const std::string_view strategy = root.FindMember("pooling_strategy").GetString().value_or("max");
+  const std::string_view activation = root.FindMember("activation_function").GetString().value_or("relu");
+  const auto unsupported = [&](const char* field, std::string_view value) {
+    return Unsupported(path + ": the " + field + " \"" + std::string(value) + "\" is not supported");
+  };
+  if (strategy != "max" && strategy != "sum") return unsupported("pooling_strategy", strategy);
+  if (activation != "relu" && activation != "log1p_relu") return unsupported("activation_function", activation);
+  modules->sparse = SparsePooling{.sums = strategy == "sum", .logs_twice = activation == "log1p_relu"};
   return OkStatus();
 }
 
@@ -165,6 +160,7 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
       return Malformed(path, "has the prompt \"" + std::string(prompts.MemberName(i)) + "\", which is no text");
     modules->prompts[std::string(prompts.MemberName(i))] = *text;
   }
+  PERUSE_ASSIGN_OR_RETURN(modules->multi_vector, ReadMultiVector(document->root(), path, &modules->prompts));
   if (const auto name = document->root().FindMember("default_prompt_name").GetString(); name) {
     if (!modules->prompts.contains(std::string(*name))) {
       return Malformed(path,
@@ -182,57 +178,106 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
   return OkStatus();
 }
 
-Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool* pooled, SentenceModules* modules) {
-  const std::optional<std::string_view> type = entry.FindMember("type").GetString();
-  if (!type) return Malformed(std::string(kModules), "has a module without a type");
-  const std::string folder(entry.FindMember("path").GetString().value_or(""));
-  if (!folder.empty() && !IsPlainFolder(folder)) {
-    return Malformed(std::string(kModules), "has a module whose path is not a plain folder: \"" + folder + "\"");
-  }
-  // The class of jinaai/jina-embeddings-v3: sentence-transformers' Transformer with a choice of the adapter.
-  const bool is_own = *type == "custom_st.Transformer";
-  if (!type->starts_with("sentence_transformers.") && !is_own) {
-    return Unsupported(std::string(kModules) + ": the module " + std::string(*type) +
-                       " is not one of sentence-transformers: code of its own is not supported.");
-  }
-  const std::string_view name = LastPart(*type);
-  if ((name == "Transformer") != (index == 0)) {
-    return Unsupported(std::string(kModules) + ": the first module must be a Transformer and no other, not " +
-                       std::string(*type));
-  }
-  if (name == "Transformer") {
-    modules->model_folder = folder;
-    return ReadTransformerModule(read, folder, TransformerTask::kFeatures, modules);
-  }
+Status ReadModule(const ReadModelFile& read, const ListedModule& module, SentenceModules* modules) {
+  const std::string_view name = module.Class();
   if (name == "Dropout") return OkStatus();  // only has an effect in training
   if (modules->scores) return Unsupported(std::string(kModules) + ": a module after the scores is not supported");
-  if ((name == "Pooling") == *pooled) {
-    return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
-                       " stands in another place");
-  }
-  if (name == "Pooling") {
-    *pooled = true;
-    return ReadPooling(read, folder, modules);
-  }
   if (name == "Dense") {
-    PERUSE_RETURN_IF_ERROR(ReadDense(read, folder, modules));
-    modules->classifies = entry.FindMember("name").GetString() == kClassifierModule &&
-                          modules->steps.back().activation == DenseActivation::kIdentity;
+    PERUSE_RETURN_IF_ERROR(ReadDense(read, module.folder, modules));
+    modules->classifies =
+        module.name == kClassifierModule && modules->steps.back().activation == DenseActivation::kIdentity;
     return OkStatus();
   }
-  if (name == "Normalize") return ReadNormalize(read, folder, modules);
-  return Unsupported(std::string(kModules) + ": the module " + std::string(*type) + " is not supported");
+  if (name == "Normalize") return ReadNormalize(read, module.folder, modules);
+  return Unsupported(std::string(kModules) + ": the module " + module.type + " is not supported");
 }
 
-Status ReadAll(const ReadModelFile& read, JsonValue root, SentenceModules* modules) {
+bool IsTransformer(const ListedModule& module) {
+  // MLMTransformer: a SparseEncoder of sentence-transformers 5.0 to 5.3
+  return module.Class() == "Transformer" || module.Class() == "MLMTransformer";
+}
+
+// A SpladePooling follows the Transformer, and nothing follows it.
+Status ReadSparse(const ReadModelFile& read, const std::vector<ListedModule>& list, SentenceModules* modules) {
+  if (list.size() > 2) {
+    return Unsupported(std::string(kModules) + ": no module may follow a SpladePooling, not " + list[2].type);
+  }
+  PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, list[0].folder, TransformerTask::kWordLogits, modules));
+  return ReadSpladePooling(read, list[1].folder, modules);
+}
+
+// A Transformer, then layers on each token, and what selects and merges rows.
+Status ReadLateInteraction(const ReadModelFile& read, const std::vector<ListedModule>& list, SentenceModules* modules) {
+  PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, list[0].folder, TransformerTask::kFeatures, modules));
+  for (size_t i = 1; i < list.size(); ++i) {
+    const std::string_view name = list[i].Class();
+    if (modules->multi_vector->pooling) {
+      return Unsupported(std::string(kModules) + ": no module may follow a HierarchicalTokenPooling, not " +
+                         list[i].type);
+    }
+    if (name == "MultiVectorMask") {
+      PERUSE_RETURN_IF_ERROR(ReadMask(read, list[i].folder, &*modules->multi_vector));
+    } else if (name == "HierarchicalTokenPooling") {
+      PERUSE_RETURN_IF_ERROR(ReadRowPooling(read, list[i].folder, &*modules->multi_vector));
+    } else {
+      PERUSE_RETURN_IF_ERROR(ReadModule(read, list[i], modules));
+    }
+  }
+  if (modules->multi_vector->normalizes) modules->steps.push_back({});
+  modules->classifies = false;
+  return OkStatus();
+}
+
+Status ReadDocumentModules(const ReadModelFile& read, const std::vector<ListedModule>& list, SentenceModules* modules) {
+  if (!IsTransformer(list[0])) {
+    return Unsupported(std::string(kModules) + ": the first module must be a Transformer, not " + list[0].type);
+  }
+  modules->model_folder = list[0].folder;
+  const bool is_masked = std::any_of(list.begin(), list.end(),
+                                     [](const ListedModule& module) { return module.Class() == "MultiVectorMask"; });
+  if (is_masked && !modules->multi_vector) modules->multi_vector.emplace();
+  if (modules->multi_vector) return ReadLateInteraction(read, list, modules);
+  if (list.size() > 1 && list[1].Class() == "SpladePooling") return ReadSparse(read, list, modules);
+  PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, list[0].folder, TransformerTask::kFeatures, modules));
   bool pooled = false;
-  for (size_t i = 0; i < root.size(); ++i) PERUSE_RETURN_IF_ERROR(ReadModule(read, root[i], i, &pooled, modules));
-  if (!pooled) return Unsupported(std::string(kModules) + " names no Pooling");
-  return ReadPrompts(read, modules);
+  for (size_t i = 1; i < list.size(); ++i) {
+    if (IsTransformer(list[i])) {
+      return Unsupported(std::string(kModules) + ": the first module must be a Transformer and no other, not " +
+                         list[i].type);
+    }
+    const bool pools = list[i].Class() == "Pooling";
+    if (pools == pooled && list[i].Class() != "Dropout") {
+      return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + list[i].type +
+                         " stands in another place");
+    }
+    pooled = pooled || pools;
+    PERUSE_RETURN_IF_ERROR(pools ? ReadPooling(read, list[i].folder, modules) : ReadModule(read, list[i], modules));
+  }
+  return pooled ? OkStatus() : Unsupported(std::string(kModules) + " names no Pooling");
+}
+
+// Reads idf.json, which has the weight of each token.
+Status ReadQueryTable(const ReadModelFile& read, SentenceModules* modules) {
+  const std::string path = JoinPath(modules->query_folder, "idf.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  if (!document) return OkStatus();
+  const JsonValue root = document->root();
+  modules->query_table.emplace();
+  for (size_t i = 0; i < root.size(); ++i) {
+    const std::optional<double> weight = root.MemberValue(i).GetDouble();
+    if (!weight || !std::isfinite(*weight)) return Malformed(path, "has a token whose weight is not a number");
+    modules->query_table->emplace_back(root.MemberName(i), static_cast<float>(*weight));
+  }
+  return OkStatus();
+}
+
+Status ReadAll(const ReadModelFile& read, const ModuleList& list, SentenceModules* modules) {
+  PERUSE_RETURN_IF_ERROR(ReadPrompts(read, modules));
+  return ReadDocumentModules(read, list.modules, modules);
 }
 
 Status ReadLogitScore(const ReadModelFile& read, JsonValue entry, SentenceModules* modules) {
-  const std::string path = Join(std::string(entry.FindMember("path").GetString().value_or("")), "config.json");
+  const std::string path = JoinPath(std::string(entry.FindMember("path").GetString().value_or("")), "config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   if (!document) return Malformed(std::string(kModules), "names a LogitScore, and there is no " + path);
   const JsonValue root = document->root();
@@ -261,13 +306,14 @@ bool EndsInScores(const ReadModelFile& read, JsonValue modules) {
   const JsonValue last = modules[modules.size() - 1];
   if (NameOf(last) != "Dense") return false;
   const std::string folder(last.FindMember("path").GetString().value_or(""));
-  const Result<std::optional<JsonDocument>> config = ReadObject(read, Join(folder, "config.json"));
+  const Result<std::optional<JsonDocument>> config = ReadObject(read, JoinPath(folder, "config.json"));
   return config.ok() && *config && (*config)->root().FindMember("module_output_name").GetString() == kScores;
 }
 
 // A cross-encoder of Transformer, Pooling and Dense.
-Status ReadScores(const ReadModelFile& read, JsonValue root, SentenceModules* modules) {
-  PERUSE_RETURN_IF_ERROR(ReadAll(read, root, modules));
+Status ReadScores(const ReadModelFile& read, SentenceModules* modules) {
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<ModuleList> list, ReadModuleList(read));
+  if (list) PERUSE_RETURN_IF_ERROR(ReadAll(read, *list, modules));
   if (modules->include_prompt && !modules->do_lower_case) return OkStatus();
   return Unsupported("a cross-encoder of Pooling and Dense with " +
                      std::string(modules->do_lower_case ? "do_lower_case true" : "include_prompt false") +
@@ -277,16 +323,29 @@ Status ReadScores(const ReadModelFile& read, JsonValue root, SentenceModules* mo
 }  // namespace
 
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read) {
-  const std::optional<std::string_view> text = read(std::string(kModules));
-  if (!text) return std::optional<SentenceModules>();
-  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
-  const JsonValue root = document.root();
-  if (!root.IsArray() || root.size() == 0) return Malformed(std::string(kModules), "is not a list of modules");
-  if (NameOf(root[root.size() - 1]) == "LogitScore" || EndsInScores(read, root)) {
-    return Unsupported(std::string(kModules) + ": the folder is a cross-encoder: use text-ranking");
+  if (const std::optional<std::string_view> text = read(std::string(kModules))) {
+    PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
+    const JsonValue root = document.root();
+    if (root.size() > 0 && (NameOf(root[root.size() - 1]) == "LogitScore" || EndsInScores(read, root))) {
+      return Unsupported(std::string(kModules) + ": the folder is a cross-encoder: use text-ranking");
+    }
   }
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<ModuleList> list, ReadModuleList(read));
+  if (!list) return std::optional<SentenceModules>();
   SentenceModules modules;
-  PERUSE_RETURN_IF_ERROR(ReadAll(read, root, &modules));
+  PERUSE_RETURN_IF_ERROR(ReadAll(read, *list, &modules));
+  if (list->query) {
+    const std::vector<ListedModule>& query = *list->query;
+    if (query.size() != 1 || query[0].Class() != "SparseStaticEmbedding" || !modules.sparse) {
+      return Unsupported(
+          "router_config.json: the modules of queries must be those of documents, or one "
+          "SparseStaticEmbedding beside a SpladePooling, not " +
+          query[0].type);
+    }
+    modules.query_folder = query[0].folder;
+    PERUSE_RETURN_IF_ERROR(ReadQueryTable(read, &modules));
+  }
+  modules.queries_by_default = list->queries_by_default;
   return std::optional(std::move(modules));
 }
 
@@ -301,7 +360,7 @@ Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read) {
     PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, folder, TransformerTask::kTokenLogits, &modules));
     PERUSE_RETURN_IF_ERROR(ReadLogitScore(read, root[1], &modules));
   } else if (root.size() > 1 && EndsInScores(read, root)) {
-    PERUSE_RETURN_IF_ERROR(ReadScores(read, root, &modules));
+    PERUSE_RETURN_IF_ERROR(ReadScores(read, &modules));
     return modules;
   } else if (root.size() == 1) {
     PERUSE_RETURN_IF_ERROR(ReadTransformerModule(read, folder, TransformerTask::kLogits, &modules));

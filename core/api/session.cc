@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/api/multi_vector_reader.h"
 #include "core/api/option_reader.h"
 #include "core/api/ranking_reader.h"
 #include "core/api/sentence_modules_reader.h"
@@ -69,7 +70,8 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
 
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
-         name == kPairTemplateFile || name.starts_with("sentence_") || name.starts_with("config_sentence_");
+         name == kPairTemplateFile || name == "router_config.json" || name == "artifact.metadata" ||
+         name.starts_with("sentence_") || name.starts_with("config_sentence_");
 }
 
 }  // namespace
@@ -96,6 +98,8 @@ Status Session::CreateParts(std::string_view request) {
   reader.ReadText("task", &task_);
   reader.Read("dtype", &dtype);
   reader.Read("enhanced_mask_decoder", &options.enhanced_mask_decoder);
+  std::string pooling;
+  reader.Read("pooling", &pooling);
   reader.Read("id2label", &options.id2label);
   std::string lora_task;
   reader.Read("lora_task", &lora_task);
@@ -128,6 +132,18 @@ Status Session::CreateParts(std::string_view request) {
   }
   const bool classifies_sentences = needs.sentence == SentenceUse::kClassifier && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
+  if (!pooling.empty()) PERUSE_RETURN_IF_ERROR(SetPooling(pooling, &modules));
+  if (!modules && needs.sentence == SentenceUse::kVectors && IsStanfordColbert(config_json)) {
+    PERUSE_ASSIGN_OR_RETURN(modules, ReadStanfordModules(ReadFiles()));
+  }
+  if (modules && modules->multi_vector && modules->multi_vector->projection > 0) {
+    options.head = Head::kTokenVectors;
+    options.token_vector = modules->multi_vector->projection;
+  }
+  if (modules && modules->sparse && needs.sentence == SentenceUse::kVectors) {
+    options.head = Head::kVocabulary;
+    options.sparse_pooling = *modules->sparse;
+  }
   options.has_modules = modules.has_value();
   if (needs.sentence == SentenceUse::kRankingSettings) {
     PERUSE_RETURN_IF_ERROR(ReadRanking(config_json, options.tokenizer, &options));
@@ -176,6 +192,17 @@ Status Session::CheckVocabulary() const {
   return Status(StatusCode::kShapeMismatch,
                 "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +
                     " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
+}
+
+// Applies the load option `pooling`, for masked language models whose folder does not say that they give sparse vectors.
+Status Session::SetPooling(std::string_view pooling, std::optional<SentenceModules>* modules) const {
+  if (pooling != "splade") return InvalidArgument("the load option pooling must be \"splade\"");
+  if (task_ != "feature-extraction") return InvalidArgument("the load option pooling is for feature-extraction");
+  if (*modules && !(*modules)->sparse) {
+    return InvalidArgument("the load option pooling contradicts modules.json, which names another pooling");
+  }
+  if (!*modules) *modules = SentenceModules{.sparse = SparsePooling()};
+  return OkStatus();
 }
 
 // Returns config.json with the labels of the adapter: its folder contains a config.json if it was trained for other labels.
@@ -242,8 +269,9 @@ ReadModelFile Session::ReadFiles() const {
 Result<std::optional<SentenceModules>> Session::ReadModules() const { return ReadSentenceModules(ReadFiles()); }
 
 Status Session::CreateSentence(SentenceModules modules) {
-  PERUSE_ASSIGN_OR_RETURN(sentence_,
-                          SentenceEmbedder::Create(std::move(modules), ReadFiles(), loader_->config().hidden_size));
+  const ModelConfig& config = loader_->config();
+  const int32_t width = config.token_vector > 0 ? config.token_vector : config.hidden_size;
+  PERUSE_ASSIGN_OR_RETURN(sentence_, SentenceEmbedder::Create(std::move(modules), ReadFiles(), width));
   return OkStatus();
 }
 

@@ -116,6 +116,7 @@ class Session : public FileStages<SessionStage> {
   ReadModelFile ReadFiles() const;
   Result<std::optional<SentenceModules>> ReadModules() const;
   Status CreateSentence(SentenceModules modules);
+  Status SetPooling(std::string_view pooling, std::optional<SentenceModules>* modules) const;
   Status ReadLabelsTokenizer();
   TaskContext context() {
     return {*tokenizer_, *runner_, &ranking_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "core/api/multi_vector_reader.h"
 #include "core/base/json.h"
 
 namespace peruse {
@@ -46,6 +47,8 @@ constexpr TaskNames NamesOf(TransformerTask task) {
       return {"feature-extraction", "token_embeddings", "last_hidden_state"};
     case TransformerTask::kLogits:
       return {"sequence-classification", "scores", "logits"};
+    case TransformerTask::kWordLogits:
+      return {"fill-mask", "token_embeddings", "logits"};
     case TransformerTask::kTokenLogits:
       break;
   }
@@ -76,9 +79,12 @@ class TransformerReader {
  private:
   Status ReadMember(std::string_view name) const {
     const JsonValue value = root_.FindMember(name);
+    if (name == "query_expansion" && value.IsNull() && modules_->multi_vector)
+      modules_->multi_vector->expansion.reset();
     if (value.IsNull() || name == "max_seq_length" || name == "unpad_inputs") return OkStatus();
     if (name == "do_lower_case") {
-      return task_ == TransformerTask::kFeatures || value.GetBool() == false ? OkStatus() : NotSupported(name, value);
+      const bool embeds = task_ == TransformerTask::kFeatures || task_ == TransformerTask::kWordLogits;
+      return embeds || value.GetBool() == false ? OkStatus() : NotSupported(name, value);
     }
     if (name == "transformer_task") return Expect(name, value, NamesOf(task_).task);
     if (name == "module_output_name") return Expect(name, value, NamesOf(task_).output);
@@ -89,6 +95,12 @@ class TransformerReader {
       return CheckOptions(name, value, kProcessorOptions, "model_max_length");
     }
     if (name == "processing_kwargs") return CheckProcessing(value);
+    if (modules_->multi_vector) {
+      MultiVector& vectors = *modules_->multi_vector;
+      if (name == "query_length") return ReadTokens(path_, name, value, &vectors.query_length);
+      if (name == "document_length") return ReadTokens(path_, name, value, &vectors.document_length);
+      if (name == "query_expansion") return ReadExpansion(path_, value, &vectors.expansion);
+    }
     return NotSupported(name, value);
   }
 

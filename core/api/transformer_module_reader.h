@@ -10,8 +10,9 @@
 
 namespace peruse {
 
-// The module's task: the encoder's last hidden states; or, of cross-encoders, the logits of a sequence classifier or of a language model.
-enum class TransformerTask { kFeatures, kLogits, kTokenLogits };
+// The module's task: the encoder's last hidden states; of cross-encoders, the logits of a sequence classifier or of a language model; or those of a
+// masked-LM head for each token (sparse encoders).
+enum class TransformerTask { kFeatures, kLogits, kTokenLogits, kWordLogits };
 
 // Reads the length limit and lower-casing into `modules`. Members that do not change results are ignored. Errors: kMalformedFile;
 // kUnsupported, with the name of the member, for every other one.

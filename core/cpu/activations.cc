@@ -107,6 +107,8 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
       });
     case Activation::kLaplace:
       return Map(x, out, count, [](Floats v) { return Laplace(v); });
+    case Activation::kLog1pRelu:
+      return Map(x, out, count, [](Floats v) { return hn::Log1p(kTag, AtLeast(0.0f, v)); });
   }
 }
 

@@ -48,8 +48,8 @@ void FloatLinear::WriteRows(int32_t first_row, const EncodedRows& rows) {
   }
 }
 
-void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
-                      const Block& out) const {
+void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output,
+                      Activation activation, float* scratch, const Block& out) const {
   const int64_t width = std::min(group_width(), out.cols);
   const int64_t cols = std::min(BlockCols(depth()), RoundUp(width, TileCols()));
   const int64_t group_blocks = (width + cols - 1) / cols;
@@ -64,7 +64,7 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
     const int64_t group = task % col_blocks / group_blocks;
     const int64_t first_col = task % col_blocks % group_blocks * cols;
     const int64_t n = std::min(cols, width - first_col);
-    const float* panels = Panels(group, first_col, n, scratch + thread * thread_scratch);
+    const float* panels = Panels(group, first_output + first_col, n, scratch + thread * thread_scratch);
     for (int64_t r = first_row; r < end_row; r += TileRows()) {
       const int64_t tile = std::min(TileRows(), end_row - r);
       float* result = out.row(r) + group * width + first_col;

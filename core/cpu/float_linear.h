@@ -11,8 +11,8 @@ namespace peruse::cpu {
 class FloatLinear : public PackedLinear {
  public:
   void WriteRows(int32_t first_row, const EncodedRows& rows) override;
-  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
-           const Block& out) const override;
+  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output, Activation activation,
+           float* scratch, const Block& out) const override;
 
  protected:
   explicit FloatLinear(const LinearSpec& spec);

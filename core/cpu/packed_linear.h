@@ -26,9 +26,10 @@ class PackedLinear {
   // Returns the number of workspace floats that Run needs for `rows` rows.
   virtual int64_t Scratch(int64_t rows, int32_t threads) const = 0;
   // out[r, group g] = activation(x[r, group g] W_g^T + b_g). Group g of x starts at column g * group_step, which is depth() for a Linear
-  // and differs for a convolution's overlapping rows.
-  virtual void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
-                   const Block& out) const = 0;
+  // and differs for a convolution's overlapping rows. With one group, `out` may have fewer columns than the layer: those from
+  // `first_output` on.
+  virtual void Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output,
+                   Activation activation, float* scratch, const Block& out) const = 0;
 
   const LinearSpec& spec() const { return spec_; }
   int64_t depth() const { return spec_.in / spec_.groups; }         // inputs of a group

@@ -59,8 +59,8 @@ class Q8Linear final : public PackedLinear {
   void WriteBias(int32_t first, std::span<const float> values) override { WriteColumns(kBiases, first, values); }
 
   int64_t Scratch(int64_t rows, int32_t threads) const override;
-  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
-           const Block& out) const override;
+  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output, Activation activation,
+           float* scratch, const Block& out) const override;
 
  private:
   // Kinds of numbers that PackedLinear::columns stores for each column.
@@ -85,8 +85,8 @@ int64_t Q8Linear::Scratch(int64_t rows, int32_t threads) const {
   return (plan.scale_bytes + plan.input_bytes + threads * plan.panel_bytes) / kFloat;
 }
 
-void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
-                   const Block& out) const {
+void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output,
+                   Activation activation, float* scratch, const Block& out) const {
   const Plan plan(*this, x.rows);
   float* row_scales = scratch;
   std::byte* inputs = reinterpret_cast<std::byte*>(scratch) + plan.scale_bytes;
@@ -116,18 +116,19 @@ void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, A
     const int64_t end_col = std::min(first_col + kColBlock, width);
     float* const result = out.data + group * width;
     for (int64_t col = first_col; col < end_col; col += tile_cols) {
-      const int8_t* packed = this->group(group) + Int8PanelOffset(plan.path, plan.depth, col);
+      const int64_t output = first_output + col;
+      const int8_t* packed = this->group(group) + Int8PanelOffset(plan.path, plan.depth, output);
       const void* panel = PrepareInt8Panel(plan.path, packed, plan.depth, panel_scratch + thread * plan.panel_bytes);
       for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
-        const Int8Output output = {row_scales + group * plan.rows + r,
-                                   columns(kScales, group) + col,
-                                   columns(kBiases, group) + col,
-                                   result + r * out.stride + col,
-                                   out.stride,
-                                   std::min(kInt8TileRows, end_row - r),
-                                   std::min(tile_cols, end_col - col)};
+        const Int8Output result_tile = {row_scales + group * plan.rows + r,
+                                        columns(kScales, group) + output,
+                                        columns(kBiases, group) + output,
+                                        result + r * out.stride + col,
+                                        out.stride,
+                                        std::min(kInt8TileRows, end_row - r),
+                                        std::min(tile_cols, end_col - col)};
         MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, plan.depth,
-                         plan.wide, panel, WeightSums(group) + col, output);
+                         plan.wide, panel, WeightSums(group) + output, result_tile);
       }
     }
     if (activation == Activation::kNone) return;

@@ -82,10 +82,21 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
     case Head::kQuestionAnswering:
       BuildHead(b, hidden, sizes, family.SpanClassifier(config));
       break;
-    case Head::kMaskedLm: {
+    case Head::kTokenVectors: {
+      Stack projection = b.StackedF32(config.hidden_size);
+      projection.AddWeight({"linear.weight"}, {config.token_vector, config.hidden_size}, config.token_vector);
+      b.Output(kLogits, b.Linear(hidden, projection));
+      break;
+    }
+    case Head::kMaskedLm:
+    case Head::kVocabulary: {
       const MaskedLmHead predictions = family.MaskedLm(config);
       if (predictions.decoder.empty()) return no_such_head();
-      BuildHead(b, hidden, sizes, predictions);
+      if (head == Head::kMaskedLm) {
+        BuildHead(b, hidden, sizes, predictions);
+      } else {
+        BuildVocabularyHead(b, hidden, sizes, predictions, config.sparse_pooling);
+      }
       break;
     }
     case Head::kMultipleChoice: {

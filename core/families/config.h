@@ -14,6 +14,7 @@
 #include "core/families/config_reader.h"
 #include "core/families/label_input.h"
 #include "core/formats/linear_spec.h"
+#include "core/heads/sparse_pooling.h"
 #include "core/ops/activation.h"
 
 namespace peruse {
@@ -95,6 +96,8 @@ struct ModelConfig {
   std::vector<int32_t>
       score_tokens;  // ids of Head::kLogitScore: the logit of the first, minus that of the second if there is one
   std::string ranking_activation;  // sentence-transformers' activation of a cross-encoder; may be empty
+  SparsePooling sparse_pooling;    // for Head::kVocabulary; set by the loader
+  int32_t token_vector = 0;        // for Head::kTokenVectors: the width of a row; set by the loader
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
   // Whether the head compares the text with labels that the model encodes (GLiNER, GLiClass, GLiNER2).

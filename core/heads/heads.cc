@@ -1,5 +1,7 @@
 #include "core/heads/heads.h"
 
+#include <algorithm>
+
 #include "core/program/token_indices.h"
 
 namespace peruse {
@@ -32,14 +34,25 @@ Value Transform(Build& b, Value rows, const HeadSizes& sizes, const RowTransform
   return b.LayerNorm(rows, b.Norm({transform.norm}, sizes.hidden, sizes.layer_norm_eps, transform.norm_bias));
 }
 
-// Returns norm(activation(dense(rows))).
+// Returns norm(activation(dense(rows))), or the rows if the head has no such layers.
 Value BeforeDecoder(Build& b, Value rows, const HeadSizes& sizes, const MaskedLmHead& head) {
+  if (head.dense.empty()) return rows;
   const int32_t width = sizes.embedding;
   Stack stack = b.StackedF32(sizes.hidden);
   stack.AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width);
   if (head.dense_bias) stack.AddBias(WithSuffix(head.dense, ".bias"), {width}, 0);
   const Value dense = b.Activate(b.Linear(rows, stack), head.activation);
   return b.LayerNorm(dense, b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
+}
+
+Stack Decoder(Build& b, const HeadSizes& sizes, const MaskedLmHead& head) {
+  const int32_t width = sizes.embedding, words = sizes.vocabulary;
+  // the decoder may be the tied token embeddings, which always exist, so another tensor selects the layout
+  std::vector<std::string> if_has;
+  if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
+  Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
+  if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);
+  return decoder;
 }
 
 }  // namespace
@@ -56,6 +69,10 @@ std::string_view HeadName(Head head) {
       return "question answering";
     case Head::kMaskedLm:
       return "masked language modelling";
+    case Head::kVocabulary:
+      return "sparse embeddings";
+    case Head::kTokenVectors:
+      return "late interaction";
     case Head::kMultipleChoice:
       return "multiple choice";
     case Head::kReplacedTokenDetection:
@@ -91,16 +108,31 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& 
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head) {
-  const int32_t width = sizes.embedding;
   const Value rows = b.SelectRows(hidden, indices::Chosen{});
-  const Value transformed = head.dense.empty() ? rows : BeforeDecoder(b, rows, sizes, head);
-  const int32_t words = sizes.vocabulary;
-  // the decoder may be the tied token embeddings, which always exist, so another tensor selects the layout
-  std::vector<std::string> if_has;
-  if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
-  Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
-  if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);
-  b.Output(kLogits, b.Linear(transformed, decoder));
+  b.Output(kLogits, b.Linear(BeforeDecoder(b, rows, sizes, head), Decoder(b, sizes, head)));
+}
+
+void BuildVocabularyHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head,
+                         const SparsePooling& pooling) {
+  constexpr int32_t kWords = 64 * ops::Linear::kPartMultiple;  // words of the vocabulary in a part
+  using Kind = ops::PoolRows::Kind;
+  const auto weights_of = [&](Value logits) {
+    for (int i = 0; i < (pooling.logs_twice ? 2 : 1); ++i) logits = b.Activate(logits, Activation::kLog1pRelu);
+    return logits;
+  };
+  const auto pool = [&](Value x, Kind kind) {
+    return b.PoolRows(x, indices::FirstTokens{}, indices::Lengths{}, {.kind = kind});
+  };
+  const Value rows = BeforeDecoder(b, hidden, sizes, head);
+  const LinearId decoder = b.Weights(Decoder(b, sizes, head));
+  Value all;
+  for (int32_t first = 0; first < sizes.vocabulary; first += kWords) {
+    const Value logits = b.LinearPart(rows, decoder, first, std::min(kWords, sizes.vocabulary - first));
+    // The activation is monotone, so that it may follow the maximum.
+    const Value pooled = pooling.sums ? pool(weights_of(logits), Kind::kSum) : weights_of(pool(logits, Kind::kMax));
+    all = all.valid() ? b.Concat(all, pooled) : pooled;
+  }
+  b.Output(kLogits, all);
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const LogitScoreHead& head) {

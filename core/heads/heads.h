@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/heads/sparse_pooling.h"
 #include "core/ops/activation.h"
 #include "core/program/build.h"
 
@@ -19,6 +20,8 @@ enum class Head : uint8_t {
   kTokenClassification,
   kQuestionAnswering,
   kMaskedLm,
+  kVocabulary,
+  kTokenVectors,
   kMultipleChoice,
   kReplacedTokenDetection,
   kEntities,
@@ -112,6 +115,10 @@ struct HeadSizes {
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead& head);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head);
+// Weights [sequences, vocabulary] of sparse vectors (SPLADE, Formal et al., 2021), as output kLogits. Pools the masked-LM logits of a part of
+// the vocabulary at a time, so that the logits of all tokens are never stored.
+void BuildVocabularyHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head,
+                         const SparsePooling& pooling);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const DiscriminatorHead& head);
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const LogitScoreHead& head);
 

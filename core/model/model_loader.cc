@@ -90,6 +90,8 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
   model.config.score_tokens = options.score_tokens;
+  model.config.sparse_pooling = options.sparse_pooling;
+  model.config.token_vector = options.token_vector;
   if (options.vocab_size) model.config.vocab_size = *options.vocab_size;
   if (!options.has_modules) PERUSE_RETURN_IF_ERROR(CheckClass(*loader->family_, model.config));
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
@@ -207,7 +209,8 @@ std::optional<int32_t> ModelLoader::TokensOf(const LoraAdapter& adapter) const {
 }
 
 Status ModelLoader::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
-  if (model_->head == Head::kMaskedLm && model_->config.tie_word_embeddings) {
+  const bool reads_words = model_->head == Head::kMaskedLm || model_->head == Head::kVocabulary;
+  if (reads_words && model_->config.tie_word_embeddings) {
     PERUSE_RETURN_IF_ERROR(CheckTied(*adapter));
   }
   checkpoint_->SetAdapter(std::move(adapter));

@@ -30,6 +30,8 @@ struct ModelOptions {
   Precision usual_precision = Precision::kF32;
   // Uses DeBERTa's enhanced mask decoder before the masked-LM head, as in pre-training (He et al., 2020); transformers does not.
   bool enhanced_mask_decoder = false;
+  SparsePooling sparse_pooling = {};  // for Head::kVocabulary
+  int32_t token_vector = 0;           // for Head::kTokenVectors
   // Whether modules.json says how the folder turns texts into vectors. Otherwise a checkpoint of a causal language model is refused.
   bool has_modules = false;
   // A loaded model of the same config.json in the same backend. Its weights are shared instead of loaded again.

@@ -96,6 +96,22 @@ Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows) 
   return OkStatus();
 }
 
+Status CheckKeys(const Plan& plan, std::span<const ModelInput> inputs, int32_t keys) {
+  if (inputs.size() != 1) return InvalidArgument("a limit of keys is for one text");
+  const auto last = static_cast<int32_t>(inputs[0].ids.size()) - 1;
+  for (const Op& op : plan.program.ops) {
+    const auto* attention = std::get_if<ops::Attention>(&op);
+    if (attention == nullptr) continue;
+    if (attention->position_key.valid() || attention->position_query.valid()) {
+      return Unsupported("a query's expansion that the encoder does not attend to is not supported for DeBERTa");
+    }
+    if (attention->FirstKey(last) < keys) continue;
+    return Unsupported("a query's expansion is longer than the attention's window of " +
+                       std::to_string(attention->before) + " tokens");
+  }
+  return OkStatus();
+}
+
 Status CheckSize(const Plan& plan, const BatchInputs& inputs) {
   const Sizes sizes = SizesOf(inputs);
   int64_t all = 0;

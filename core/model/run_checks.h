@@ -20,6 +20,10 @@ Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions
 
 Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows);
 
+// Checks that every token of the only text can attend to one of its first `keys` tokens. Errors: kUnsupported if a window has none of them,
+// and for DeBERTa, whose class in transformers masks the other tokens' embeddings, too.
+Status CheckKeys(const Plan& plan, std::span<const ModelInput> inputs, int32_t keys);
+
 // Checks that a run over these texts fits a 32-bit address space. Errors: kOutOfMemory.
 Status CheckSize(const Plan& plan, const BatchInputs& inputs);
 

@@ -124,10 +124,12 @@ Status ModelRunner::Begin(std::span<const ModelInput> inputs, const RunOptions& 
     return InvalidArgument("head_mask does not have a number for each head");
   }
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs, masked));
+  if (options.keys > 0) PERUSE_RETURN_IF_ERROR(CheckKeys(*plan, inputs, options.keys));
 
   plan_ = nullptr;  // the results of the last run are no longer valid
   batch_.Clear();
   for (const ModelInput& input : inputs) batch_.Append(static_cast<int32_t>(input.ids.size()));
+  if (options.keys > 0) batch_.SetKeyLimit(options.keys);
   const BatchInputs batch_inputs = {inputs, batch_, options.logit_rows, options.head_inputs};
   PERUSE_RETURN_IF_ERROR(CheckSize(*plan, batch_inputs));
   sizes_ = SizesOf(batch_inputs);

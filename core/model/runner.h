@@ -31,6 +31,8 @@ struct RunOptions {
   HeadInputs head_inputs = {};
   // Factors of each head's result (transformers' head_mask), [attention_layers, attention_heads]. Empty means 1.
   std::span<const float> head_mask = {};
+  // For a batch of one text: the number of leading tokens that attention reads. The others attend to these, too, but are not read. 0 means all.
+  int32_t keys = 0;
 };
 
 // The values of one output, row-major. Empty if the output was not requested.

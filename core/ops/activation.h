@@ -22,8 +22,9 @@ enum class Activation : uint8_t {
   kLeakyRelu,    // max(0.01 x, x)
   kReluSquared,  // max(0, x)^2
   kLaplace,      // 0.5 (1 + erf((x - 0.707107) / (0.282095 sqrt 2)))
+  kLog1pRelu,    // log(1 + max(0, x)), the activation of sparse vectors
 };
-inline constexpr Activation kLastActivation = Activation::kLaplace;
+inline constexpr Activation kLastActivation = Activation::kLog1pRelu;
 
 inline std::optional<Activation> ParseActivation(std::string_view name) {
   if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
@@ -46,9 +47,9 @@ inline std::optional<Activation> ParseActivation(std::string_view name) {
 }
 
 inline const char* ActivationName(Activation activation) {
-  constexpr const char* kNames[] = {"linear",     "gelu",    "gelu_new",   "gelu_fast", "gelu_10",
-                                    "quick_gelu", "relu",    "relu6",      "silu",      "mish",
-                                    "tanh",       "sigmoid", "leaky_relu", "relu2",     "laplace"};
+  constexpr const char* kNames[] = {"linear",     "gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu",
+                                    "relu",       "relu6", "silu",     "mish",      "tanh",    "sigmoid",
+                                    "leaky_relu", "relu2", "laplace",  "log1p_relu"};
   return kNames[static_cast<size_t>(activation)];
 }
 

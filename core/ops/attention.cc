@@ -23,7 +23,8 @@ struct Query {
   int32_t head;
   int32_t start;  // first row of the query's text
   int32_t length;
-  int32_t i;  // the query's position in its text
+  int32_t keys;  // number of keys in its text
+  int32_t i;     // the query's position in its text
 };
 
 void ForEachQuery(const Attention& op, const Numbers& n, const std::function<void(const Query&)>& visit) {
@@ -33,7 +34,7 @@ void ForEachQuery(const Attention& op, const Numbers& n, const std::function<voi
   for (int32_t s = 0; s < batch.sequences(); ++s) {
     for (int32_t h = 0; h < op.heads; ++h) {
       for (int32_t i = 0; i < batch.length(s); ++i) {
-        visit({h * head_dim, h / group * head_dim, h, batch.start(s), batch.length(s), i});
+        visit({h * head_dim, h / group * head_dim, h, batch.start(s), batch.length(s), batch.keys(s), i});
       }
     }
   }
@@ -52,7 +53,7 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
   };
   const double outside = sizes ? 0 : -std::numeric_limits<double>::infinity();
   std::vector<double> scores(static_cast<size_t>(q.length), outside);
-  for (int32_t j = op.FirstKey(q.i); j < op.EndKey(q.i, q.length); ++j) {
+  for (int32_t j = op.FirstKey(q.i); j < op.EndKey(q.i, q.keys); ++j) {
     double& score = scores[static_cast<size_t>(j)];
     score = dot(op.query, q.start + q.i, op.key, q.start + j);
     if (!op.slots.valid()) continue;

@@ -36,7 +36,7 @@ struct Attention {
   // Columns past the text's length are zero.
   Value probabilities;
 
-  // Query i of a text of `length` tokens attends to the keys [FirstKey, EndKey).
+  // Query i of a text with `length` keys (RaggedBatch::keys) attends to the keys [FirstKey, EndKey), which are at least one.
   int32_t FirstKey(int32_t i) const { return i > before ? i - before : 0; }
   int32_t EndKey(int32_t i, int32_t length) const { return after < length - i ? i + after + 1 : length; }
 

@@ -20,9 +20,11 @@ struct Linear {
   Value residual;  // [rows, out]
   NormArgs norm;
   Value out;
-  // Computes only the leading outputs: `out` has fewer columns than the weight. Only in a plain layer with one group, set by
-  // core/program/passes/hoist.cc.
-  bool first_outputs = false;
+  // Computes only the outputs [first, first + columns of `out`). Only in a plain layer with one group, set by
+  // core/program/passes/hoist.cc and by heads that read their products in parts. `first` is a multiple of kPartMultiple.
+  bool some_outputs = false;
+  int32_t first = 0;
+  static constexpr int32_t kPartMultiple = 64;
 
   bool plain() const { return activation == Activation::kNone && !factor.valid() && !norm.valid(); }
 

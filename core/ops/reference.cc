@@ -60,6 +60,8 @@ double Activated(double x, Activation activation) {
       return x < 0 ? 0 : x * x;
     case Activation::kLaplace:
       return 0.5 * (1 + std::erf((x - 0.707107) / (0.282095 * std::sqrt(2.0))));
+    case Activation::kLog1pRelu:
+      return x < 0 ? 0 : std::log1p(x);
   }
   return x;
 }
@@ -115,6 +117,8 @@ double ActivationSlope(double x, Activation activation) {
       return x < 0 ? 0 : 2 * x;
     case Activation::kLaplace:
       return density((x - 0.707107) / 0.282095) / 0.282095;
+    case Activation::kLog1pRelu:
+      return x < 0 ? 0 : 1 / (1 + x);
   }
   return 1;
 }

@@ -207,6 +207,15 @@ Value Build::Linear(Value x, LinearId weight) {
   return out;
 }
 
+Value Build::LinearPart(Value x, LinearId weight, int32_t first, int32_t count) {
+  const LinearSpec& spec = parameters_.linears[static_cast<size_t>(weight.id)];
+  PERUSE_CHECK(spec.in == cols(x) && first + count <= spec.out);
+  const Value out = NewLike(x, count);
+  program_.ops.push_back(
+      ops::Linear{.x = x, .weight = weight, .out = out, .some_outputs = count < spec.out, .first = first});
+  return out;
+}
+
 Value Build::LayerNorm(Value x, const NormArgs& norm) {
   PERUSE_CHECK(cols(norm.weight) == cols(x));
   const Value out = NewLike(x, cols(x));

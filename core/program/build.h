@@ -117,6 +117,8 @@ class Build {
   Value Embed(const std::vector<ops::Embed::Lookup>& lookups, float scale = 1);
   Value Linear(Value x, LinearId weight);
   Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
+  // Returns the outputs [first, first + count) of a layer. See ops::Linear.
+  Value LinearPart(Value x, LinearId weight, int32_t first, int32_t count);
   Value LayerNorm(Value x, const NormArgs& norm);
   // Norms each block of columns as wide as the weight. offset: see ops::RmsNorm.
   Value RmsNorm(Value x, Value weight, float eps, float offset = 0);

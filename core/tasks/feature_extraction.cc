@@ -1,6 +1,7 @@
 #include "core/tasks/feature_extraction.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "core/tasks/pooling.h"
@@ -28,19 +29,55 @@ std::vector<float> Pool(Pooling pooling, const Matrix& hidden) {
 
 }  // namespace
 
+Status FeatureExtraction::CheckSparse() {
+  if (sentence_ == nullptr || !sentence_->modules().sparse) {
+    return InvalidArgument(
+        "pooling \"splade\" needs the folder of a SparseEncoder, or a model that was loaded with pooling: \"splade\"");
+  }
+  pooling_ = Pooling::kSplade;
+  if (request.dimensions) return InvalidArgument("option dimensions is for dense vectors: use top_k");
+  if (request.layer != -1) return InvalidArgument("option layer is for dense vectors");
+  if (request.normalize) return InvalidArgument("option normalize is for dense vectors");
+  PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
+  output_ = kLogits;
+  return OkStatus();
+}
+
+// Checks options that are for dense vectors only.
+Status FeatureExtraction::CheckMultiVector() {
+  if (sentence_ == nullptr || !sentence_->modules().multi_vector) {
+    return InvalidArgument("pooling \"multi_vector\" needs the folder of a late-interaction model (ColBERT)");
+  }
+  pooling_ = Pooling::kMultiVector;
+  width_ = sentence_->width();
+  if (request.dimensions) return InvalidArgument("option dimensions is for models with one vector for each text");
+  if (request.layer != -1) return InvalidArgument("option layer does not go with pooling \"multi_vector\"");
+  PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
+  if (sentence_->modules().multi_vector->projection > 0) output_ = kLogits;
+  return OkStatus();
+}
+
 Status FeatureExtraction::CheckPooling() {
-  const bool has_prompt = request.prompt || request.prompt_name;
+  const bool has_prompt = request.prompt || request.prompt_name || request.role;
+  const bool is_sparse = sentence_ != nullptr && sentence_->modules().sparse;
+  if (request.pooling == Pooling::kSplade) return CheckSparse();
+  if (request.top_k) return InvalidArgument("option top_k is for sparse vectors");
+  if (request.pooling == Pooling::kMultiVector) return CheckMultiVector();
   pooling_ = request.pooling.value_or(has_prompt ? Pooling::kSentence : Pooling::kNone);
   width_ = static_cast<size_t>(model_.config().hidden_size);
   if (pooling_ == Pooling::kSentence) {
     if (sentence_ == nullptr)
       return InternalError("the sentence-transformers files of the model's folder were not read");
-    PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name));
+    PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
+    if (is_sparse) return InvalidArgument("the model gives sparse vectors: pass pooling \"splade\"");
+    if (sentence_->modules().multi_vector) {
+      return InvalidArgument("the model gives a matrix for each text: pass pooling \"multi_vector\"");
+    }
     width_ = sentence_->width();
     const std::optional<int32_t> usual = sentence_->modules().truncate_dim;
     if (usual && !request.dimensions) width_ = std::min(width_, static_cast<size_t>(*usual));
   } else if (has_prompt) {
-    return InvalidArgument("a prompt goes with pooling \"sentence\" only");
+    return InvalidArgument("prompt, prompt_name and task need pooling \"sentence\", \"splade\" or \"multi_vector\"");
   }
   if (!request.dimensions) return OkStatus();
   const auto dimensions = static_cast<size_t>(*request.dimensions);
@@ -53,13 +90,17 @@ Status FeatureExtraction::CheckPooling() {
   return OkStatus();
 }
 
-Result<text::Encoding> FeatureExtraction::ReadSentence(size_t input) {
+Status FeatureExtraction::EnqueueSentence(size_t input) {
+  const std::string& text = request.inputs[input];
+  const bool has_rows = pooling_ == Pooling::kMultiVector;
   PERUSE_ASSIGN_OR_RETURN(SentenceEmbedder::Reading reading,
-                          sentence_->Read(tokenizer_, model_.config(), prompt_, request.inputs[input]));
-  // no truncation happens here: ReadSentence has already cut the text to the folder's limit
+                          has_rows ? sentence_->ReadRows(tokenizer_, model_.config(), request.role, prompt_ + text)
+                                   : sentence_->Read(tokenizer_, model_.config(), prompt_, text));
+  // no truncation happens here: the text has already been cut to the folder's limit
   PERUSE_RETURN_IF_ERROR(CheckText(reading.tokens, input));
   skips_.push_back(reading.skip);
-  return std::move(reading.tokens);
+  Enqueue({.input = input, .tokens = std::move(reading.tokens), .keys = reading.keys});
+  return OkStatus();
 }
 
 Status FeatureExtraction::Start() {
@@ -72,12 +113,15 @@ Status FeatureExtraction::Start() {
   }
   output_ = {OutputKind::kHidden, layer};
   PERUSE_RETURN_IF_ERROR(CheckPooling());
+  if (pooling_ == Pooling::kSplade && sentence_->query_weights() != nullptr) {
+    const bool queries = request.role ? *request.role == TextRole::kQuery : sentence_->modules().queries_by_default;
+    if (queries) return GiveQueries(*sentence_->query_weights());
+  }
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   for (size_t i = 0; i < request.inputs.size(); ++i) {
-    if (pooling_ == Pooling::kSentence) {
-      PERUSE_ASSIGN_OR_RETURN(text::Encoding sentence, ReadSentence(i));
-      Enqueue(i, std::move(sentence));
+    if (pooling_ == Pooling::kSentence || pooling_ == Pooling::kSplade || pooling_ == Pooling::kMultiVector) {
+      PERUSE_RETURN_IF_ERROR(EnqueueSentence(i));
       continue;
     }
     PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(tokenizer_.Encode(request.inputs[i], options), i,
@@ -87,14 +131,56 @@ Status FeatureExtraction::Start() {
   return OkStatus();
 }
 
+// Encodes queries without running the model.
+Status FeatureExtraction::GiveQueries(const TokenWeights& table) {
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(const text::Encoding tokens, table.Read(prompt_ + request.inputs[i]));
+    PERUSE_RETURN_IF_ERROR(CheckText(tokens, i));
+    Give(i, Sparse(table.WeightsOf(tokens.ids), table.tokenizer()));
+  }
+  return OkStatus();
+}
+
+// Ties are in the order of ids.
+Features FeatureExtraction::Sparse(std::span<const float> weights, const text::Tokenizer& tokenizer) const {
+  std::vector<int32_t> ids;
+  for (size_t id = 0; id < weights.size(); ++id) {
+    if (weights[id] != 0) ids.push_back(static_cast<int32_t>(id));
+  }
+  const auto weight = [&](int32_t id) { return weights[static_cast<size_t>(id)]; };
+  const size_t kept = std::min(ids.size(), static_cast<size_t>(request.top_k.value_or(INT32_MAX)));
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
+                    [&](int32_t a, int32_t b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });
+  ids.resize(kept);
+  Features features = {.dims = {static_cast<int64_t>(weights.size())}, .is_sparse = true};
+  for (const int32_t id : ids) {
+    features.values.push_back(weight(id));
+    // A decoder may have more rows than the tokenizer has tokens.
+    const Result<std::string> token = tokenizer.IdToToken(id);
+    features.tokens.push_back(token.ok() ? *token : std::string());
+  }
+  features.indices = std::move(ids);
+  return features;
+}
+
 Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
   const Matrix hidden = outputs_.Get(output_, text);
+  if (pooling_ == Pooling::kSplade) {
+    Give(reading.input, Sparse(hidden.values, tokenizer_));
+    return OkStatus();
+  }
   Features features;
-  features.values =
-      pooling_ == Pooling::kSentence ? sentence_->Embed(hidden.values, skips_[reading.input]) : Pool(pooling_, hidden);
+  if (pooling_ == Pooling::kMultiVector) {
+    features.values = sentence_->EmbedRows(tokenizer_, request.role, reading.tokens.ids, hidden.values);
+    features.dims.push_back(static_cast<int64_t>(features.values.size() / width_));
+  } else if (pooling_ == Pooling::kSentence) {
+    features.values = sentence_->Embed(hidden.values, skips_[reading.input]);
+  } else {
+    features.values = Pool(pooling_, hidden);
+  }
   if (pooling_ == Pooling::kNone) {
     features.dims.push_back(static_cast<int64_t>(reading.tokens.size()));
-  } else {
+  } else if (pooling_ != Pooling::kMultiVector) {
     features.values.resize(width_);
   }
   features.dims.push_back(static_cast<int64_t>(width_));

@@ -12,24 +12,32 @@
 namespace peruse {
 
 // kNone returns every token's vector, including special ones. kSentence uses the modules of the model's folder (sentence_embedder.h) and
-// truncates long texts. kLastToken may pick a special token.
-enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken };
+// truncates long texts. kLastToken may pick a special token. kSplade returns sparse vectors, with a weight for each token of the vocabulary.
+// kMultiVector returns a matrix for late interaction.
+enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken, kSplade, kMultiVector };
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
-  std::optional<Pooling> pooling;          // nullopt means kSentence if there is a prompt, otherwise kNone
+  std::optional<Pooling> pooling;  // nullopt means kSentence if there is a prompt, otherwise kNone
+  // What the texts are; nullopt means the folder's default. Without a prompt, determines the prompt.
+  std::optional<TextRole> role;
   std::optional<std::string> prompt;       // text to put before each input, for kSentence
   std::optional<std::string> prompt_name;  // name of a prompt of the folder; nullopt means the folder's default prompt
   std::optional<int32_t> dimensions;       // number of leading elements to keep of each vector, before `normalize`
   // hidden state to return: 0 the embeddings, 1 the first layer, ...; negative values count from the end
   int32_t layer = -1;
-  bool normalize = false;   // divide each vector by its length
-  bool truncation = false;  // whether to truncate long texts instead of returning kTextTooLong
+  std::optional<int32_t> top_k;  // number of largest weights to keep of a sparse vector; nullopt means all
+  bool normalize = false;        // divide each vector by its length
+  bool truncation = false;       // whether to truncate long texts instead of returning kTextTooLong
 };
 
 struct Features {
-  std::vector<int64_t> dims;  // [tokens, width], or [width] with pooling
+  std::vector<int64_t> dims;  // [tokens, width], [rows, width] for late interaction, or [width] with pooling
   std::vector<float> values;  // row-major
+  // For a sparse vector: the token's id and text for each value, in descending order of the values. dims is then [size of the vocabulary].
+  bool is_sparse = false;
+  std::vector<int32_t> indices;
+  std::vector<std::string> tokens;
 };
 
 class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
@@ -44,7 +52,11 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
 
  private:
   Status CheckPooling();
-  Result<text::Encoding> ReadSentence(size_t input);
+  Status CheckSparse();
+  Status CheckMultiVector();
+  Status EnqueueSentence(size_t input);
+  Features Sparse(std::span<const float> weights, const text::Tokenizer& tokenizer) const;
+  Status GiveQueries(const TokenWeights& table);
 
   const SentenceEmbedder* sentence_;
   Pooling pooling_ = Pooling::kNone;

@@ -19,7 +19,8 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const Outpu
                                 .logit_rows = chosen_,
                                 // a reading with head inputs is always the only one in its batch
                                 .head_inputs = batch[0].head.inputs(),
-                                .head_mask = head_mask});
+                                .head_mask = head_mask,
+                                .keys = batch[0].keys});
 }
 
 Matrix ModelOutputs::Get(OutputId id, size_t text) const {

@@ -35,6 +35,7 @@ struct Reading {
   int32_t label = -1;       // index of a label that is encoded separately (LabelReader); -1 for a text
   int32_t first_word = 0;   // index of the first word in the input
   int32_t first_label = 0;  // index of the first label in the request
+  int32_t keys = 0;         // number of leading tokens that the encoder attends to; 0 means all
   int32_t part = -1;        // number of the part of a schema whose queries are computed; -1 for a text
 };
 

@@ -3,64 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/memory.h"
 #include "core/base/utf8.h"
+#include "core/tasks/module_weights.h"
 #include "core/tasks/pooling.h"
 #include "core/text/unicode/unicode.h"
-#include "core/weights/checkpoint.h"
-#include "core/weights/float_reader.h"
 
 namespace peruse {
-namespace {
-
-Parameters DenseParameters(const SentenceStep& step) {
-  Parameters parameters;
-  const auto add = [&](const char* name, int32_t rows, int32_t cols, std::vector<int64_t> shape) {
-    const ParameterId id = {ParameterId::Kind::kConstant, static_cast<int32_t>(parameters.constants.size())};
-    parameters.constants.push_back({rows, cols});
-    parameters.tensors.push_back({.parameter = id, .names = {name}, .shape = std::move(shape)});
-  };
-  add("linear.weight", step.out, step.in, {step.out, step.in});
-  if (step.bias) add("linear.bias", 1, step.out, {step.out});
-  if (step.residual && step.in != step.out) add("residual.weight", step.out, step.in, {step.out, step.in});
-  return parameters;
-}
-
-class FloatCopier : public TensorWriter {
- public:
-  FloatCopier(DType type, std::vector<float>* values)
-      : reader_(type, std::ssize(*values), 1, [values](int32_t first, std::span<const float> floats) {
-          std::copy(floats.begin(), floats.end(), values->begin() + first);
-          return OkStatus();
-        }) {}
-  Status Feed(std::span<const uint8_t> bytes) override { return reader_.Feed(bytes); }
-
- private:
-  FloatReader reader_;
-};
-
-// Receives the tensors of a dense layer, indexed as in DenseParameters.
-class DenseSink : public CheckpointSink {
- public:
-  explicit DenseSink(std::vector<std::vector<float>*> values) : values_(std::move(values)) {}
-
-  Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored, Content) override {
-    std::vector<float>* const values = values_[tensor.uses[0]];
-    values->resize(static_cast<size_t>(ElementCount(stored.shape)));
-    return std::unique_ptr<TensorWriter>(std::make_unique<FloatCopier>(*stored.dtype, values));
-  }
-
- private:
-  const std::vector<std::vector<float>*> values_;
-};
-
-}  // namespace
-
 Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModules modules, const ReadModelFile& read,
                                                                    int32_t width) {
   std::unique_ptr<SentenceEmbedder> embedder(new SentenceEmbedder(width));
   embedder->modules_ = std::move(modules);
-  int64_t wide = static_cast<int64_t>(width) * static_cast<int64_t>(embedder->modules_.pooling.size());
+  const bool pools = !embedder->modules_.multi_vector;
+  int64_t wide = int64_t{width} * (pools ? std::ssize(embedder->modules_.pooling) : 1);
   for (const SentenceStep& step : embedder->modules_.steps) {
     if (step.kind != SentenceStep::Kind::kDense) continue;
     if (step.in != wide) {
@@ -71,32 +25,29 @@ Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModul
     wide = step.out;
   }
   embedder->out_ = static_cast<size_t>(wide);
+  if (!embedder->modules_.query_folder.empty()) {
+    PERUSE_ASSIGN_OR_RETURN(embedder->query_weights_, TokenWeights::Create(read, embedder->modules_));
+  }
   return embedder;
 }
 
 Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep& step) {
-  for (const char* name : {"/model.safetensors", "/pytorch_model.bin"}) {
-    const std::optional<std::string_view> file = read(step.folder + name);
-    if (!file) continue;
-    PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(4, file->size()), step.folder));
-    Dense& dense = dense_.emplace_back();
-    std::vector<std::vector<float>*> values = {&dense.weight};
-    if (step.bias) values.push_back(&dense.bias);
-    values.push_back(&dense.residual);
-    DenseSink sink(std::move(values));
-    const Parameters parameters = DenseParameters(step);
-    Checkpoint checkpoint(parameters, {}, sink);
-    Status status = checkpoint.Feed({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
-    if (status.ok()) status = checkpoint.Finish();
-    return status.ok() ? status : Status(status.code(), step.folder + ": " + std::string(status.message()));
-  }
-  return Status(StatusCode::kNotFound, step.folder + " has neither model.safetensors nor pytorch_model.bin");
+  Dense& dense = dense_.emplace_back();
+  const std::vector<int64_t> shape = {step.out, step.in};
+  std::vector<ModuleTensor> tensors = {{"linear.weight", shape, &dense.weight}};
+  if (step.bias) tensors.push_back({"linear.bias", {step.out}, &dense.bias});
+  if (step.residual && step.in != step.out) tensors.push_back({"residual.weight", shape, &dense.residual});
+  return ReadModuleWeights(read, step.folder, tensors);
 }
 
 Result<std::string> PromptOf(const SentenceModules& modules, const std::optional<std::string>& prompt,
-                             const std::optional<std::string>& name) {
+                             const std::optional<std::string>& name, std::optional<TextRole> role) {
   if (prompt && name) return InvalidArgument("prompt and prompt_name exclude each other");
   if (prompt) return *prompt;
+  if (role && !name) {
+    const auto own = modules.prompts.find(*role == TextRole::kQuery ? "query" : "document");
+    return own == modules.prompts.end() ? std::string() : own->second;
+  }
   const std::optional<std::string>& wanted = name ? name : modules.default_prompt;
   if (!wanted) return std::string();
   const auto found = modules.prompts.find(*wanted);
@@ -106,16 +57,25 @@ Result<std::string> PromptOf(const SentenceModules& modules, const std::optional
   return InvalidArgument("the model has no prompt \"" + *wanted + "\"; it has " + (known.empty() ? "none" : known));
 }
 
-Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& tokenizer, const ModelConfig& config,
-                                                         std::string_view prompt, std::string_view text) const {
+int32_t SentenceEmbedder::Limit(const text::Tokenizer& tokenizer, const ModelConfig& config,
+                                std::optional<TextRole> role) const {
   // sentence-transformers uses its own limit; without one, the tokenizer's limit or the number of positions in config.json.
   int64_t limit = config.max_position_embeddings;
   if (const std::optional<int64_t> other = tokenizer.model_max_length(); other && *other > 0) {
     limit = std::min(limit, *other);
   }
   if (modules_.max_seq_length) limit = *modules_.max_seq_length;
+  if (role && modules_.multi_vector) {
+    const MultiVector& vectors = *modules_.multi_vector;
+    limit = (*role == TextRole::kQuery ? vectors.query_length : vectors.document_length).value_or(limit);
+  }
+  return static_cast<int32_t>(std::min<int64_t>(limit, config.max_tokens));
+}
+
+Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& tokenizer, const ModelConfig& config,
+                                                         std::string_view prompt, std::string_view text) const {
   const text::EncodeOptions options{.truncation = text::Truncation::kLongestFirst,
-                                    .max_length = static_cast<int32_t>(std::min<int64_t>(limit, config.max_tokens))};
+                                    .max_length = Limit(tokenizer, config, std::nullopt)};
   Reading reading;
   if (!prompt.empty() && !modules_.include_prompt) {
     PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone,
@@ -161,7 +121,10 @@ std::string SentenceEmbedder::Cased(const text::Tokenizer& tokenizer, std::strin
 }
 
 std::vector<float> SentenceEmbedder::Embed(std::span<const float> tokens, size_t skip) const {
-  std::vector<float> vector = PoolTokens(modules_.pooling, tokens, static_cast<size_t>(width_), skip);
+  return ApplySteps(PoolTokens(modules_.pooling, tokens, static_cast<size_t>(width_), skip));
+}
+
+std::vector<float> SentenceEmbedder::ApplySteps(std::vector<float> vector) const {
   size_t dense = 0;
   for (const SentenceStep& step : modules_.steps) {
     if (step.kind == SentenceStep::Kind::kNormalize) {

@@ -13,6 +13,7 @@
 #include "core/families/config.h"
 #include "core/tasks/model_file.h"
 #include "core/tasks/sentence_modules.h"
+#include "core/tasks/token_weights.h"
 #include "core/text/tokenizer.h"
 
 namespace peruse {
@@ -28,14 +29,23 @@ class SentenceEmbedder {
 
   struct Reading {
     text::Encoding tokens;
-    size_t skip = 0;  // number of leading tokens that are not pooled
+    size_t skip = 0;   // number of leading tokens that are not pooled
+    int32_t keys = 0;  // number of leading tokens that the encoder attends to; 0 means all
   };
   // Tokenizes `prompt` followed by `text`, cut to the folder's limit. Errors: kInvalidArgument if the prompt leaves no space.
   Result<Reading> Read(const text::Tokenizer& tokenizer, const ModelConfig& config, std::string_view prompt,
                        std::string_view text) const;
+  // The same for late interaction: adds the tokens of a query's expansion. Errors: kUnsupported if the tokenizer lacks their token.
+  Result<Reading> ReadRows(const text::Tokenizer& tokenizer, const ModelConfig& config, std::optional<TextRole> role,
+                           const std::string& text) const;
+  // The table that encodes queries; null if the model encodes them.
+  const TokenWeights* query_weights() const { return query_weights_.get(); }
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
   std::vector<float> Embed(std::span<const float> tokens, size_t skip) const;
+  // Returns the text's matrix for late interaction [rows, width()], of token vectors [ids, width].
+  std::vector<float> EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
+                               std::span<const int32_t> ids, std::span<const float> tokens) const;
 
  private:
   struct Dense {
@@ -49,10 +59,14 @@ class SentenceEmbedder {
   // Lower-cases the text if the folder requires it, except special tokens, as a lower-casing tokenizer does.
   std::string Cased(const text::Tokenizer& tokenizer, std::string text) const;
   Status ReadDense(const ReadModelFile& read, const SentenceStep& step);
+  // Returns the limit of a text's tokens: the folder's, or that of the tokenizer or the model.
+  int32_t Limit(const text::Tokenizer& tokenizer, const ModelConfig& config, std::optional<TextRole> role) const;
+  std::vector<float> ApplySteps(std::vector<float> vector) const;
 
   const int32_t width_;
   size_t out_ = 0;
   SentenceModules modules_;
+  std::unique_ptr<TokenWeights> query_weights_;
   std::vector<Dense> dense_;  // dense layers, in order
 };
 

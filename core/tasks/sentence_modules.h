@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/heads/sparse_pooling.h"
 #include "core/tasks/pair_template.h"
 
 namespace peruse {
@@ -15,6 +17,9 @@ namespace peruse {
 enum class PoolingMode : uint8_t { kCls, kMean, kMax, kMeanSqrtLength, kWeightedMean, kLastToken };
 
 enum class DenseActivation : uint8_t { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
+
+// The role of a text in retrieval. Its prompt, its limit and the modules that encode it may depend on the role.
+enum class TextRole : uint8_t { kQuery, kDocument };
 
 struct SentenceStep {
   enum class Kind : uint8_t { kDense, kNormalize };
@@ -38,11 +43,52 @@ struct LogitScore {
   }
 };
 
+// Tokens that complete a query for late interaction: each gives a row of the query's matrix.
+struct QueryExpansion {
+  bool cuts = false;      // whether a query with more than `length` tokens is cut
+  bool attended = false;  // whether the encoder attends to the added tokens
+  std::string token;      // empty means the mask token
+  int32_t length = 0;     // number of tokens of a completed query
+};
+
+// Merges similar rows of a matrix (HierarchicalTokenPooling).
+struct RowPooling {
+  double factor = 1;           // number of rows that become one, on average
+  int32_t protected_rows = 1;  // number of first rows that stay
+  bool normalizes = false;     // whether rows are scaled to length 1 afterwards
+  bool queries = false;        // which texts it applies to
+  bool documents = true;
+};
+
+// Late interaction (ColBERT, Khattab and Zaharia, 2020): a text is a matrix with a row for each token.
+struct MultiVector {
+  std::optional<int32_t> query_length, document_length;  // limits in tokens
+  std::optional<QueryExpansion> expansion;
+  std::vector<std::string> skipped_words;  // tokens whose rows are left out
+  bool skips_queries = false;
+  bool skips_documents = true;
+  // Beginnings of prompts that are one token, although the tokenizer would split them in a text.
+  std::vector<std::string> markers;
+  bool normalizes = false;  // whether rows are scaled to length 1 after all listed modules (PyLate)
+  std::optional<RowPooling> pooling;
+  // Columns of the model's own layer linear.weight (Stanford's folders); 0 if the model does not have it.
+  int32_t projection = 0;
+};
+
 struct SentenceModules {
   std::string model_folder;  // folder of config.json, tokenizer and weights; empty means the root folder
   std::vector<PoolingMode> pooling = {PoolingMode::kMean};  // vectors of several modes are concatenated
   bool include_prompt = true;                               // whether tokens of the prompt are pooled, too
   std::vector<SentenceStep> steps;
+  // Set if a text's vector is sparse, with a number for each token of the vocabulary; then pooling and steps do not apply.
+  std::optional<SparsePooling> sparse;
+  // Set if a text is a matrix; then pooling does not apply, and steps apply to each row.
+  std::optional<MultiVector> multi_vector;
+  // Folder of the table that encodes queries (token_weights.h); empty if the model encodes them.
+  std::string query_folder;
+  // The table's weights by token, if they are not in a file of weights.
+  std::optional<std::vector<std::pair<std::string, float>>> query_table;
+  bool queries_by_default = false;  // whether texts are queries unless the caller says what they are
   // Whether the last step returns logits of config.json's labels: a Dense without activation that modules.json calls "classifier". Peruse
   // writes such folders; for sentence_transformers these logits are the vector of a text.
   bool classifies = false;
@@ -64,7 +110,7 @@ struct SentenceModules {
 // Returns `prompt`, or the folder's prompt called `name`, or the folder's default prompt, or "". Errors: kInvalidArgument, which lists the
 // prompts.
 Result<std::string> PromptOf(const SentenceModules& modules, const std::optional<std::string>& prompt,
-                             const std::optional<std::string>& name);
+                             const std::optional<std::string>& name, std::optional<TextRole> role = std::nullopt);
 
 // How a folder ranks documents.
 struct RankingSettings {

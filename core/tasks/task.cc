@@ -42,7 +42,8 @@ Result<bool> Task::BeginStep() {
     rows += next.tokens.size();
     // A batch contains either labels or texts.
     const bool of_kind = (next.label < 0) == (queue_[done_].label < 0);
-    if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
+    const bool is_alone = !next.head.words.empty() || next.keys > 0 || queue_[done_].keys > 0;
+    if (count > 0 && (rows > kBatchRows || is_alone || !of_kind)) break;
   }
   if (count == 0) return false;
   wanted_ = WantedBy(queue_[done_]);

@@ -193,10 +193,11 @@ std::optional<size_t> VectorIndex::Finish() {
   return std::nullopt;
 }
 
-VectorIndex::QueryCodes VectorIndex::EncodeQuery() const {
+VectorIndex::QueryCodes VectorIndex::EncodeQuery(size_t row) const {
   QueryCodes query = {std::vector<int16_t>(width_), 0, 0, 0, 0};
-  query.scale = Codes(std::span(query_), kQueryLevels, query.codes.data());
-  const Lengths lengths = LengthsOf(std::span(query_), query.scale, query.codes.data());
+  const std::span<const float> values = std::span(query_).subspan(row * width_, width_);
+  query.scale = Codes(values, kQueryLevels, query.codes.data());
+  const Lengths lengths = LengthsOf(values, query.scale, query.codes.data());
   query.size = lengths.row;
   query.kept = lengths.kept;
   query.error = lengths.lost;
@@ -238,6 +239,45 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
     // If the estimate is NaN (overflow), the comparison is false, so the exact product decides.
     if (by_codes && estimates.values()[row] < least) continue;
     best.Offer({row, RowProduct(row)});
+  }
+  return std::move(best).Sorted();
+}
+
+Status VectorIndex::ResizeEnds(size_t matrices) {
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(sizeof(uint32_t), matrices), "the matrices of an index"));
+  ends_.resize(matrices);
+  return OkStatus();
+}
+
+Status VectorIndex::ResizeQuery(size_t rows) {
+  const size_t count = SaturatingMultiply(rows, width_);
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(sizeof(float), count), "a query"));
+  query_.resize(count);
+  return OkStatus();
+}
+
+std::vector<VectorIndex::Hit> VectorIndex::SearchMatrices(size_t k) const {
+  PERUSE_CHECK(codes_only_ || rows() == 0);
+  Best best(k, ends_.size());
+  std::vector<QueryCodes> query;
+  for (size_t row = 0; row < query_.size() / width_; ++row) query.push_back(EncodeQuery(row));
+  std::vector<float> largest(query.size());
+  size_t row = 0;
+  for (size_t matrix = 0; k > 0 && matrix < ends_.size(); ++matrix) {
+    std::fill(largest.begin(), largest.end(), -std::numeric_limits<float>::infinity());
+    const size_t first = row, end = std::min<size_t>(ends_[matrix], rows());
+    for (; row < end; ++row) {
+      const int8_t* const codes = codes_.get() + row * width_;
+      const float scale = summaries_[row].scale;
+      for (size_t i = 0; i < query.size(); ++i) {
+        const auto product = static_cast<float>(Product(codes, query[i].codes.data(), width_));
+        largest[i] = std::max(largest[i], product * scale);
+      }
+    }
+    if (row == first) continue;  // without rows a matrix has no score
+    float score = 0;
+    for (size_t i = 0; i < query.size(); ++i) score += largest[i] * query[i].scale;
+    best.Offer({matrix, score});
   }
   return std::move(best).Sorted();
 }

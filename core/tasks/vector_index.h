@@ -38,6 +38,15 @@ class VectorIndex {
   // Returns the `k` rows (or all, if there are fewer) with the largest products with query(), in descending order of product, then by row.
   std::vector<Hit> Search(size_t k) const;
 
+  // Late interaction: the rows of 8-bit integers [ends[i - 1], ends[i]) are matrix i. Errors: kOutOfMemory.
+  Status ResizeEnds(size_t matrices);
+  std::span<uint32_t> ends() { return ends_; }
+  // Resizes the query to a matrix. Errors: kOutOfMemory.
+  Status ResizeQuery(size_t rows);
+  // Returns the `k` matrices with the largest scores: the sum over the query's rows of the largest product with a row of the matrix. The query
+  // is rounded to 12 bits. Matrices without rows are not found. Precondition: ResizeCodes, Finish, and ends that ascend to the number of rows.
+  std::vector<Hit> SearchMatrices(size_t k) const;
+
  private:
   // A row in 8 bits: values[i] is codes[i] * scale. The vector of differences is at most `error` long.
   struct Summary {
@@ -55,14 +64,15 @@ class VectorIndex {
   void Encode(size_t row);
   bool FinishCodes(size_t row);
   float RowProduct(size_t row) const;
-  QueryCodes EncodeQuery() const;
+  QueryCodes EncodeQuery(size_t row = 0) const;
   // Returns an upper bound of the difference between the product of row and query, and the product of their codes.
   float Bound(const Summary& row, const QueryCodes& query) const;
   // Computes an upper bound of each row's product, and returns a score that at least k rows are certain to reach.
   float Estimate(const QueryCodes& query, size_t k, std::span<float> estimates) const;
 
   size_t width_;
-  std::vector<float> query_;
+  std::vector<float> query_;  // one row, or those of a matrix
+  std::vector<uint32_t> ends_;
   FloatBuffer rows_;
   std::unique_ptr<int8_t[]> codes_;  // [rows, width]; null means every row is read in full
   bool codes_only_ = false;          // whether there are only codes, and rows_ is empty

@@ -32,6 +32,8 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
   'leolee99/PIGuard': '../tests/fixtures/guards/pi-guard',
   'meta-llama/Prompt-Guard-86M': '../tests/fixtures/guards/prompt-guard',
   'KRLabsOrg/lettucedect-base-modernbert-en-v1': '../tests/fixtures/guards/lettuce',
+  'naver/splade-cocondenser-ensembledistil': '../tests/fixtures/sparse/plain',
+  'lightonai/GTE-ModernColBERT-v1': '../tests/fixtures/late_interaction/pylate-prompts',
   'text-classification': 'peruse-sentiment-convbert-tiny',
   'sentiment-analysis': 'peruse-sentiment-convbert-tiny',
   'question-answering': 'peruse-reader-deberta-tiny',

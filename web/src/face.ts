@@ -99,6 +99,7 @@ export type {
   FeatureExtractionOutput,
   FeaturesList,
   PackedFeatures,
+  SparseFeatures,
 } from './tasks/feature_extraction.js';
 export type { FillMaskCall, FillMaskOptions, FillMaskOutput, MaskProposal } from './tasks/fill_mask.js';
 export type { AttentionTerms, InspectCall, InspectedToken, Inspection, InspectOptions } from './tasks/inspection.js';
@@ -144,7 +145,7 @@ export type {
   PipelineTokenizer,
   WindowOptions,
 } from './tasks/tokenizer_calls.js';
-export { type BinaryPrecision, cos_sim, dot, mean_pooling } from './tasks/vectors.js';
+export { type BinaryPrecision, cos_sim, dot, max_sim, mean_pooling } from './tasks/vectors.js';
 export type {
   ZeroShotClassificationCall,
   ZeroShotClassificationOptions,

@@ -44,6 +44,14 @@ const kMasks = {
   enhanced_mask_decoder: option({ kind: 'boolean', default: false }),
 };
 
+const kPooling = {
+  /**
+   * 'splade': the model is a masked language model that gives sparse vectors (SPLADE), although its folder does not say so. Folders that
+   * sentence-transformers saved as a SparseEncoder do not need this option.
+   */
+  pooling: option({ kind: ['splade'] }),
+};
+
 /** The options of every load. */
 export const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */
@@ -124,6 +132,7 @@ const kOwnOptions = {
   ...kLabelReaders,
   ...kAdapters,
   ...kMasks,
+  ...kPooling,
   fail_closed: option({ kind: 'boolean' }),
   finders: option({ kind: 'other' }),
   labels: option({ kind: 'other' }),
@@ -145,7 +154,10 @@ export interface TaskAdapterOptions extends Given<typeof kAdapters> {}
 /** For fill-mask. */
 export interface MaskOptions extends Given<typeof kMasks> {}
 
-type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & TaskAdapterOptions & RedactPipelineOptions;
+/** For feature-extraction. */
+export interface PoolingOptions extends Given<typeof kPooling> {}
+
+type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & PoolingOptions & TaskAdapterOptions & RedactPipelineOptions;
 
 /** Loading options that only some tasks have, by task. */
 export type OptionsByTask = { [T in Task]: Pick<OwnOptions, OwnLoadOptionOf<T>> };

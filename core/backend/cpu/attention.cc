@@ -106,10 +106,12 @@ class HeadTask {
         diagonals_(reinterpret_cast<int32_t*>(scratch + layout.diagonals)),
         bias_band_(scratch + layout.bias_band) {}
 
-  // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`.
-  void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
+  // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`. The first `keys` rows
+  // are keys.
+  void Run(int64_t start, int64_t length, int64_t keys, int64_t longest, int64_t head, int64_t first, int64_t last) {
     start_ = start;
     length_ = length;
+    end_key_ = static_cast<int32_t>(keys);
     column_ = head * d_;
     key_column_ = head / (blocks_.query.cols / blocks_.key.cols) * d_;
     const bool bands = blocks_.Bands(length);
@@ -132,7 +134,7 @@ class HeadTask {
  private:
   const float* Query(int64_t i) const { return blocks_.query.row(start_ + i) + column_; }
   int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
-  int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
+  int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), end_key_); }
 
   void PackKeysAndValues(int64_t first, int64_t end) {
     first_key_ = first;
@@ -304,6 +306,7 @@ class HeadTask {
   const int64_t d_;
   int64_t start_ = 0;
   int64_t length_ = 0;
+  int32_t end_key_ = 0;     // number of keys in the text
   int64_t column_ = 0;      // first column of the head in queries and results
   int64_t key_column_ = 0;  // and in keys and values
   int64_t first_key_ = 0;   // number of the text's first packed key
@@ -357,8 +360,8 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
     const int64_t first = task % parts * part_rows;
     if (first >= length) return;
     HeadTask head_task(blocks, runs, layout, thread_scratch + thread * layout.total);
-    head_task.Run(batch.start(sequence), length, batch.longest(), task / parts % blocks.heads, first,
-                  std::min(first + part_rows, length));
+    head_task.Run(batch.start(sequence), length, batch.keys(sequence), batch.longest(), task / parts % blocks.heads,
+                  first, std::min(first + part_rows, length));
   });
 }
 

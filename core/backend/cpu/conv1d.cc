@@ -39,7 +39,7 @@ void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weigh
     const int64_t start = batch.start(s);
     const Block windows{scratch + (start + s * pad) * width, batch.length(s), kernel_size * width, width};
     const Block results{out.row(start), batch.length(s), out.cols, out.stride};
-    weight.Run(pool, windows, padded_rows * width, activation, linear_scratch, results);
+    weight.Run(pool, windows, padded_rows * width, 0, activation, linear_scratch, results);
   }
 }
 

@@ -51,6 +51,14 @@ fn mish(x: vec4f) -> vec4f {
   return x * (n / (n + 2.0));
 }
 
+fn log_of_one_plus(x: vec4f) -> vec4f {
+  // 2 atanh(x / (2 + x)) near zero, where log(1 + x) loses digits.
+  let s = x / (2.0 + x);
+  let t = s * s;
+  let series = 2.0 * s * (1.0 + t * (0.33333334 + t * (0.2 + t * (0.14285715 + t * 0.11111111))));
+  return select(log(1.0 + x), series, x < vec4f(0.5));
+}
+
 fn activate(x: vec4f, activation: u32) -> vec4f {
   if (activation == 0u) { return x; }
   if (activation == 1u) { return gelu(x); }
@@ -69,6 +77,7 @@ fn activate(x: vec4f, activation: u32) -> vec4f {
     case 12u { return select(x, 0.01 * x, negative); }
     case 13u { return select(x * x, vec4f(), negative); }
     case 14u { return 0.5 * (1.0 + erf((x - 0.707107) * 2.5066296)); }
+    case 15u { return log_of_one_plus(select(x, vec4f(), negative)); }
     default { return x; }
   }
 }

@@ -50,6 +50,7 @@ void SetKeys(Recording& r, const ops::Attention& op, Params& params) {
   params.groups = (65536 + group - 1) / group;
   params.before = static_cast<uint32_t>(op.before);
   params.after = static_cast<uint32_t>(op.after);
+  params.key_limit = static_cast<uint32_t>(r.batch().key_limit());
 }
 
 // Position buffers in the shaders' order: slots, to_position, to_content. Absent ones are `unused`.

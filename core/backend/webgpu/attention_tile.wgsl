@@ -49,6 +49,7 @@ struct Params {
   groups: u32,          // 65536 / (number of heads that share keys and values), rounded up: a division takes tens of instructions
   before: u32,          // query i attends to the keys i - before .. i + after
   after: u32,
+  key_limit: u32,       // keys from this number on are not read
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -132,7 +133,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   var largest = vec4f(LOWEST);    // one per query
   var sums = vec4f();             // one per query: sum over this thread's keys
   let begin_key = (max(first_query, params.before) - params.before) / KEYS * KEYS;
-  let end_key = min(length, first_query + QUERIES + params.after);
+  let key_count = min(length, params.key_limit);
+  let end_key = min(key_count, first_query + QUERIES + params.after);
   for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {
     let key_rows = params.key_first + key_head_first +
                    (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * (THREADS / 4u), last)) * params.key_stride;
@@ -239,7 +241,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 
     let rows = vec4u(first_query + own) + vec4u(0u, 1u, 2u, 3u) * ROW_THREADS;
     let keys = vec4u(first_key + lane) + vec4u(0u, 1u, 2u, 3u) * LANES;
-    let inside = keys < vec4u(length);
+    let inside = keys < vec4u(key_count);
     scores[0] = select(vec4f(LOWEST), scores[0] * params.scale, inside & near(rows.x, keys));
     scores[1] = select(vec4f(LOWEST), scores[1] * params.scale, inside & near(rows.y, keys));
     scores[2] = select(vec4f(LOWEST), scores[2] * params.scale, inside & near(rows.z, keys));

@@ -145,12 +145,15 @@ void Project(Recording& r, const Product& product, Activation activation, const 
   const Operand x = quantizes ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
     // A part of the weights contains some rows of the only group, or several whole groups.
-    const int32_t part_rows = std::min(part.rows, (product.cols > 0 ? product.cols : spec.out) - part.first_row);
-    if (part_rows <= 0) break;
+    const int32_t end = product.first + (product.cols > 0 ? product.cols : spec.out);
+    const int32_t begin = std::max(part.first_row, product.first);
+    const int32_t part_rows = std::min(part.first_row + part.rows, end) - begin;
+    if (part_rows <= 0) continue;
     const uint32_t width =
         spec.groups == 1 ? static_cast<uint32_t>(part_rows) : static_cast<uint32_t>(spec.out / spec.groups);
     const uint32_t part_groups = static_cast<uint32_t>(part_rows) / width;
-    const auto first = static_cast<uint32_t>(part.first_row);
+    const auto first = static_cast<uint32_t>(begin);
+    const auto column = static_cast<uint32_t>(begin - product.first);  // of the result
     const uint32_t first_group = spec.groups == 1 ? 0 : first / width;
     LinearParams params = {};
     params.rows = static_cast<uint32_t>(product.rows);
@@ -160,13 +163,14 @@ void Project(Recording& r, const Product& product, Activation activation, const 
     params.x_stride = x.place.stride;
     params.x_group = x.group;
     params.w_stride = RowElements(linear);
+    params.w_first = static_cast<uint32_t>(begin - part.first_row) * params.w_stride;
     params.w_group = width * params.w_stride;
     params.bias_first = first;
     params.bias_group = width;
-    params.out_first = out.place.first + first;
+    params.out_first = out.place.first + column;
     params.out_stride = out.place.stride;
     params.out_group = width;
-    params.other = {combined.with.place.first + first, combined.with.place.stride};
+    params.other = {combined.with.place.first + column, combined.with.place.stride};
     params.activation = static_cast<uint32_t>(activation);
     params.has_bias = 1;
     params.combine = combined.how;
@@ -191,7 +195,7 @@ void Record(Recording& r, const ops::Linear& op) {
   Combined combined;
   if (op.factor.valid()) combined = {Combined::kMultiplied, r.Operand(op.factor, op.out)};
   if (r.failed()) return;
-  Project(r, {input, reads_vec4, x.rows, op.weight, out.cols}, op.activation, combined, r.Of(out));
+  Project(r, {input, reads_vec4, x.rows, op.weight, out.cols, op.first}, op.activation, combined, r.Of(out));
 }
 
 template <>

@@ -31,7 +31,9 @@ struct Product {
   bool x_reads_vec4;
   int32_t rows;
   LinearId weight;
-  int32_t cols = 0;  // number of leading outputs to compute, if there is one group; 0 means all
+  // If there is one group: the number of outputs to compute from `first` on; 0 means all.
+  int32_t cols = 0;
+  int32_t first = 0;
 };
 struct Combined {
   enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;

@@ -44,7 +44,7 @@ struct AttentionParams {
   uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
   uint32_t has_position_bias;
   Place bias;
-  uint32_t head_dim, groups, before, after;
+  uint32_t head_dim, groups, before, after, key_limit;
 };
 
 struct ProbabilitiesParams {
@@ -53,7 +53,7 @@ struct ProbabilitiesParams {
   uint32_t heads, first_head, position_stride, slots, first_slot, reach;
   uint32_t has_position_key, has_position_query, has_position_bias;
   Place bias;
-  uint32_t longest, head_dim, groups, before, after;
+  uint32_t longest, head_dim, groups, before, after, key_limit;
 };
 
 struct DepthwiseConvParams {

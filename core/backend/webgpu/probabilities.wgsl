@@ -26,6 +26,7 @@ struct Params {
   groups: u32,          // see attention_tile.wgsl
   before: u32,
   after: u32,
+  key_limit: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -69,7 +70,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let row = params.out_first +
             (start * params.heads + (params.first_head + head) * length + i) * params.out_stride;
   let first = max(i, params.before) - params.before;
-  let end = min(length, i + params.after + 1u);
+  let end = min(min(length, params.key_limit), i + params.after + 1u);
   var highest = score(start, head, i, first);
   for (var j = first; j < end; j++) {
     let s = score(start, head, i, j);

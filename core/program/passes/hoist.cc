@@ -32,7 +32,8 @@ std::vector<bool> Fixed(const Program& program) {
 void DropColumns(Program& program) {
   for (Op& op : program.ops) {
     auto* linear = std::get_if<ops::Linear>(&op);
-    if (linear == nullptr || !linear->plain() || program.linears[static_cast<size_t>(linear->weight.id)].groups != 1)
+    if (linear == nullptr || !linear->plain() || linear->some_outputs ||
+        program.linears[static_cast<size_t>(linear->weight.id)].groups != 1)
       continue;
     if (program.info(linear->out).base >= 0) continue;
     int32_t end = 0;
@@ -46,7 +47,7 @@ void DropColumns(Program& program) {
     for (const ProgramOutput& output : program.outputs) read(output.value);
     int32_t& cols = program.info(linear->out).cols.factor;
     if (end == 0 || end == cols) continue;
-    linear->first_outputs = true;
+    linear->some_outputs = true;
     cols = end;
   }
 }

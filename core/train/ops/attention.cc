@@ -28,6 +28,7 @@ class Head {
   Head(const ops::Attention& op, Tape& t, Products& products, float* memory, int32_t text, int64_t head)
       : op_(op), t_(t), products_(products), head_(head) {
     length_ = t.batch().length(text);
+    keys_ = t.batch().keys(text);
     start_ = t.batch().start(text);
     width_ = t.value(op.query).cols / op.heads;
     column_ = head * width_;
@@ -90,7 +91,7 @@ class Head {
     if (op_.position_bias.valid()) AddBiases();
     for (int64_t i = 0; i < length_; ++i) {
       const int64_t first = op_.FirstKey(static_cast<int32_t>(i));
-      const int64_t end = op_.EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_));
+      const int64_t end = op_.EndKey(static_cast<int32_t>(i), keys_);
       float* const row = weights_.row(i);
       const Floats inverse = simd::Set(1 / simd::ExpInPlace(row + first, end - first, op_.scale));
       simd::Map(row + first, row + first, end - first, [&](Floats v) { return simd::hn::Mul(v, inverse); });
@@ -166,6 +167,7 @@ class Head {
   Tape& t_;
   Products& products_;
   const int64_t head_;
+  int32_t keys_;
   int64_t length_, start_, width_;
   int64_t column_, key_column_;  // first columns of the head's queries, and of its keys
   uint32_t first_row_;           // first row of the head's matrix in `probabilities`

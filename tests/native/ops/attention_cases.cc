@@ -119,6 +119,34 @@ void AddAttentionCases(Cases& cases) {
     add({.lengths = {64, 65, 66, 150}, .cols = 32, .heads = 2, .strided_in = true, .strided_out = true});
     add({.lengths = {331}, .cols = 20, .heads = 1, .extra_output = true});
   }
+  // Texts of which only the first rows are keys: fewer rows than a panel, a text's last row but one, and texts that are shorter.
+  for (int32_t keys : {1, 3, 40, 64, 72}) {
+    const auto add = [&](OpCase c) {
+      c.keys = keys;
+      cases.push_back(c);
+    };
+    add({.operation = "LimitedAttention",
+         .write = Plain,
+         .lengths = kRagged,
+         .cols = 48,
+         .heads = 3,
+         .extra_output = true});
+    add({.operation = "LimitedAttention",
+         .write = Plain,
+         .lengths = {73, 41},
+         .cols = 32,
+         .heads = 2,
+         .strided_in = true});
+    add({.operation = "LimitedWindow", .write = Windowed, .lengths = {keys + 9}, .cols = 20, .heads = 1, .kernel = 9});
+    add({.operation = "LimitedDisentangled",
+         .write = Disentangled,
+         .lengths = {74},
+         .cols = 32,
+         .heads = 2,
+         .position_key = true,
+         .position_query = true,
+         .slots = Slots::kLogBucket});
+  }
   // Heads that share keys and values, all of them included; causal masks, with and without a window; texts at the ends of a window.
   for (int32_t groups : {1, 2, 4}) {
     const auto add = [&](const char* name, WriteCase write, OpCase c) {

@@ -180,6 +180,7 @@ struct CaseRun {
       PERUSE_CHECK(weights.tables[i].WriteRows(0, p.tables_[i].values).ok());
     }
     inputs.batch = BatchOf(oc.lengths);
+    if (oc.keys > 0) inputs.batch.SetKeyLimit(oc.keys);
     for (const auto& values : p.inputs_) inputs.matrices.emplace_back(values);
     for (const auto& values : p.indices_) inputs.indices.emplace_back(values);
     if (!p.indices_.empty()) inputs.chosen = static_cast<int64_t>(p.indices_[0].size());

@@ -18,7 +18,7 @@ bool HasGradient(const OpCase& c) {
   const GradientCase made(c);
   const Op& op = made.op();
   if (!std::visit([](const auto& o) { return kHasGradient<std::decay_t<decltype(o)>>; }, op)) return false;
-  if (const auto* linear = std::get_if<ops::Linear>(&op)) return linear->plain() && !linear->first_outputs;
+  if (const auto* linear = std::get_if<ops::Linear>(&op)) return linear->plain() && !linear->some_outputs;
   if (const auto* product = std::get_if<ops::Multiply>(&op)) return product->activation == Activation::kNone;
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) return conv->activation == Activation::kNone;
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return !conv->weight.valid();
@@ -28,6 +28,7 @@ bool HasGradient(const OpCase& c) {
 GradientCase::GradientCase(const OpCase& c, bool extra) : case_(c, nullptr) {
   c.write(case_, c);
   for (const int32_t length : c.lengths) batch_.Append(length);
+  if (c.keys > 0) batch_.SetKeyLimit(c.keys);
   sizes_[Domain::kTokens] = batch_.rows();
   sizes_[Domain::kSequences] = batch_.sequences();
   sizes_[Domain::kLongest] = batch_.longest();

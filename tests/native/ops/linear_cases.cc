@@ -15,7 +15,17 @@ void Plain(CaseProgram& p, const OpCase& c) {
 void Narrow(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols);
   const LinearId weight = p.Linear(c.cols, 3 * c.out);
-  p.Add(ops::Linear{.x = x, .weight = weight, .out = p.Output(kTokenRows, c.out), .first_outputs = true});
+  p.Add(ops::Linear{.x = x, .weight = weight, .out = p.Output(kTokenRows, c.out), .some_outputs = true});
+}
+
+void Part(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.cols);
+  const LinearId weight = p.Linear(c.cols, 2 * ops::Linear::kPartMultiple + c.out + 5);
+  p.Add(ops::Linear{.x = x,
+                    .weight = weight,
+                    .out = p.Output(kTokenRows, c.out),
+                    .some_outputs = true,
+                    .first = ops::Linear::kPartMultiple});
 }
 
 void Multiplied(CaseProgram& p, const OpCase& c) {
@@ -31,6 +41,20 @@ void Normed(CaseProgram& p, const OpCase& c) {
   const Value residual = p.Tokens(c.out);
   const NormArgs norm = p.Norm(c.out);
   p.Add(ops::Linear{.x = x, .weight = weight, .residual = residual, .norm = norm, .out = p.Output(kTokenRows, c.out)});
+}
+
+// Layers of which only some outputs are computed.
+void AddPartCases(const char* name, WriteCase write, Cases& cases) {
+  for (const int32_t out : {1, 8, 21, 200}) {
+    const OpCase c = {.operation = name, .write = write, .lengths = kRagged, .cols = 48, .out = out};
+    cases.push_back(c);
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = c.lengths, .cols = 31, .out = out, .q8 = true});
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = {250}, .cols = 768, .out = out, .strided_out = true});
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = {5}, .cols = 16, .out = out, .half_weights = true});
+  }
 }
 
 void AddFloatCases(Cases& cases) {
@@ -57,16 +81,8 @@ void AddFloatCases(Cases& cases) {
     add({.lengths = {530}, .cols = 16, .out = 900});
     add({.lengths = {35}, .cols = 96, .out = 140, .groups = 2});
   }
-  for (const int32_t out : {1, 8, 21, 200}) {
-    const OpCase c = {.operation = "LinearFirstOutputs", .write = Narrow, .lengths = kRagged, .cols = 48, .out = out};
-    cases.push_back(c);
-    cases.push_back(
-        {.operation = c.operation, .write = c.write, .lengths = c.lengths, .cols = 31, .out = out, .q8 = true});
-    cases.push_back(
-        {.operation = c.operation, .write = c.write, .lengths = {250}, .cols = 768, .out = out, .strided_out = true});
-    cases.push_back(
-        {.operation = c.operation, .write = c.write, .lengths = {5}, .cols = 16, .out = out, .half_weights = true});
-  }
+  AddPartCases("LinearFirstOutputs", Narrow, cases);
+  AddPartCases("LinearPart", Part, cases);
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back(
         {.operation = "Linear", .write = Plain, .lengths = {9}, .cols = 40, .out = 21, .activation = activation});

@@ -20,6 +20,7 @@ std::string OpCase::name() const {
   if (groups > 1) add("groups", groups);
   if (heads > 1) add("heads", heads);
   if (kernel > 0) add("kernel", kernel);
+  if (keys > 0) add("keys", keys);
   if (activation != Activation::kNone) add("act", static_cast<int32_t>(activation));
   if (std::string_view(operation) == "DisentangledAttention") add("slots", static_cast<int32_t>(slots));
   if (position_key) name += "_c2p";

@@ -29,6 +29,7 @@ struct OpCase {
   int32_t groups = 1;
   int32_t heads = 1;
   int32_t kernel = 0;  // taps
+  int32_t keys = 0;    // limit of the rows of each text that attention reads; 0 means none
   Activation activation = Activation::kNone;
   bool strided_in = false;   // inputs are column blocks of wider matrices
   bool strided_out = false;  // the output is a column block, too

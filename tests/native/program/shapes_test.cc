@@ -45,12 +45,12 @@ TEST_F(ShapesTest, Linear) {
   EXPECT_TRUE(Sound(ops::Linear{.x = New(4), .weight = weight, .residual = New(6), .norm = norm, .out = New(6)}));
   EXPECT_FALSE(Sound(ops::Linear{.x = New(5), .weight = weight, .out = New(6)}));
   EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(5)}));
-  EXPECT_TRUE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(5), .first_outputs = true}));
-  EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(6), .first_outputs = true}));
+  EXPECT_TRUE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(5), .some_outputs = true}));
+  EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(6), .some_outputs = true}));
   EXPECT_FALSE(Sound(ops::Linear{
-      .x = New(4), .weight = weight, .activation = Activation::kGelu, .out = New(5), .first_outputs = true}));
+      .x = New(4), .weight = weight, .activation = Activation::kGelu, .out = New(5), .some_outputs = true}));
   const LinearId grouped = Linear({.in = 4, .out = 6, .groups = 2});
-  EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = grouped, .out = New(3), .first_outputs = true}));
+  EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = grouped, .out = New(3), .some_outputs = true}));
   EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .factor = New(5), .out = New(6)}));
   EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .norm = norm, .out = New(6)}));
   EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(6, {Domain::kSequences, 1})}));

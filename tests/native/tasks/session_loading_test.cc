@@ -431,7 +431,8 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(error(R"({"prompt":"a ","prompt_name":"query"})"), "prompt and prompt_name exclude each other");
   EXPECT_EQ(error(R"({"prompt_name":"nobody"})"),
             "the model has no prompt \"nobody\"; it has document, passage, query");
-  EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"), "a prompt goes with pooling \"sentence\" only");
+  EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"),
+            "prompt, prompt_name and task need pooling \"sentence\", \"splade\" or \"multi_vector\"");
   EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions needs a pooling other than \"none\"");
   EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"),
             "option dimensions is 9 and a vector has 8 numbers: use at most that many");

@@ -6,8 +6,8 @@ import type { Task } from '../tasks/tasks.js';
 export type Loading<T extends Task> = Pipeline<T> | Promise<Pipeline<T>>;
 
 /** Options of feature extraction that return one vector of numbers for each text. */
-export type EmbeddingOptions = Omit<FeatureExtractionOptions, 'pooling' | 'precision' | 'quantize' | 'signal'> & {
-  pooling?: Exclude<FeatureExtractionOptions['pooling'], 'none'>;
+export type EmbeddingOptions = Omit<FeatureExtractionOptions, 'pooling' | 'precision' | 'quantize' | 'signal' | 'top_k'> & {
+  pooling?: Exclude<FeatureExtractionOptions['pooling'], 'none' | 'splade' | 'multi_vector'>;
 };
 
 /** How an adapter embeds texts. */

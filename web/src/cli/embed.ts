@@ -1,9 +1,13 @@
+import type { FeatureExtractionOptions } from '../tasks/feature_extraction.js';
 import { kBatchOptions, runTexts, textColumn } from './batch/run_batch.js';
 import { type Command, text } from './command.js';
 import { kModelOptions, modelAndTexts } from './model_options.js';
 import { taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('feature-extraction');
+
+/** The poolings that give one vector for each text. */
+type EmbedFlags = Omit<FeatureExtractionOptions, 'pooling'> & { pooling: 'mean' | 'sentence' };
 
 export const embed: Command = {
   summary: 'Turn texts into vectors, one JSON line each',
@@ -13,7 +17,11 @@ export const embed: Command = {
   async run(positionals, values, io) {
     const [model, ...texts] = modelAndTexts('embed', positionals);
     const hasPrompt = values.prompt !== undefined || values['prompt-name'] !== undefined;
-    const options = { pooling: hasPrompt ? ('sentence' as const) : ('mean' as const), truncation: false, ...kFlags.from(values) };
+    const options = {
+      pooling: hasPrompt ? ('sentence' as const) : ('mean' as const),
+      truncation: false,
+      ...kFlags.from(values),
+    } as EmbedFlags;
     // 9 digits suffice to restore every float32 value
     const numbers = (data: ArrayLike<number>) => Array.from(data, (value) => Number(value.toPrecision(9)));
     return runTexts(

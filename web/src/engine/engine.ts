@@ -89,6 +89,8 @@ export interface OpenRequest {
   /** For fill-mask with DeBERTa: predict through the decoder of pre-training. */
   enhanced_mask_decoder?: boolean;
   lora_task?: string;
+  /** For feature-extraction with a masked language model: sparse vectors. */
+  pooling?: 'splade';
 }
 
 /** The engine's report on loaded weights. */

@@ -260,8 +260,8 @@ async function openModel(
     engine.addFile(name, content);
     length += content.length;
   }
-  const { task, id2label, enhancedMaskDecoder, loraTask } = request;
-  const own = { id2label, enhanced_mask_decoder: enhancedMaskDecoder, lora_task: loraTask };
+  const { task, id2label, enhancedMaskDecoder, loraTask, pooling } = request;
+  const own = { id2label, enhanced_mask_decoder: enhancedMaskDecoder, lora_task: loraTask, pooling };
   await engine.open({ task: task.name, dtype: precisionFor(request, chosen), ...own });
   return adapter ? length + (await feedAdapter(adapter, engine)) : length;
 }

@@ -31,6 +31,8 @@ export interface LoadRequest {
   id2label?: string[];
   enhancedMaskDecoder?: boolean;
   loraTask?: string;
+  /** The model gives sparse vectors, although its folder does not say so. */
+  pooling?: 'splade';
   device?: DeviceWish;
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */

@@ -1,8 +1,9 @@
 // The contents of a SemanticIndex (texts, chunks, vectors), and its rankings.
 import { type ErrorCode, PeruseError, show, throwIfAborted } from '../errors.js';
 import { type CallOptions, checkString } from '../tasks/call.js';
-import type { FeatureExtractionOptions } from '../tasks/feature_extraction.js';
+import type { FeatureExtractionOptions, SparseFeatures } from '../tasks/feature_extraction.js';
 import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
+import type { Tensor } from '../tensor.js';
 import { chunksOf, type TextRange } from './chunks.js';
 import { howToAdd, howToSearch } from './embed_how.js';
 import { filterOf, type SearchSettings, settingsOf } from './index_options.js';
@@ -22,6 +23,8 @@ import type {
   SemanticIndexOptions,
   TextId,
 } from './search_types.js';
+import type { IndexVector, Kind, Store } from './store.js';
+import { kindOf, newStore, widthOf } from './stores.js';
 
 export interface IndexedDocument {
   id: TextId;
@@ -34,7 +37,7 @@ export interface IndexedChunk extends TextRange {
   document: IndexedDocument;
 }
 
-type NewChunk = TextRange & { item: NewItem; vector: Float32Array };
+type NewChunk = TextRange & { item: NewItem; vector: IndexVector };
 
 interface Embedded {
   chunks: NewChunk[];
@@ -48,7 +51,6 @@ const kShareOfChanges = 16;
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the number of hits of each ranking that are fused. */
 const kRankConstant = 60;
 const kLeastFused = 100;
-const kLengthError = 1e-3;
 
 /** A search is short: it passes calls that add texts. */
 const kUrgent = { priority: 'high' } as const;
@@ -65,7 +67,7 @@ export class IndexCore {
   private firstRows_ = new Map<IndexedDocument, number>(); // the chunks of a document have consecutive rows
   private chunks_: (IndexedChunk | undefined)[] = []; // indexed by row; undefined means removed
   private removed_ = 0;
-  private rows_: Rows | undefined;
+  private store_: Store | undefined;
   private keywords_: Keywords | undefined; // built by the first search that uses keywords
   private next_ = 0; // the number of the next text
   private sent_ = 0; // number of rows that the engine has
@@ -83,24 +85,22 @@ export class IndexCore {
     return this.documents_.size;
   }
 
-  get width(): number | undefined {
-    return this.rows_?.width;
-  }
-
   get vectors(): Float32Array<ArrayBuffer> {
     this.compact();
-    return this.rows_?.floats() ?? new Float32Array(0);
+    if (this.store_ === undefined) return new Float32Array(0);
+    if (this.store_ instanceof Rows) return this.store_.floats();
+    throw new PeruseError('unsupported', 'vectors is for an index with one vector for each chunk. Use save() for others.');
   }
 
-  contents(): { rows: Rows | undefined; chunks: IndexedChunk[] } {
+  contents(): { store: Store | undefined; chunks: IndexedChunk[] } {
     this.compact();
-    return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
+    return { store: this.store_, chunks: this.chunks_ as IndexedChunk[] };
   }
 
   /** Takes the rows of an earlier index; throws `code` for vectors that this index can't have. */
-  restore(rows: Rows, chunks: readonly IndexedChunk[], code: ErrorCode = 'invalid_argument'): void {
-    checkVectors(rows, this.options.similarity ?? 'cosine', code);
-    this.rows_ = rows;
+  restore(store: Store, chunks: readonly IndexedChunk[], code: ErrorCode = 'invalid_argument'): void {
+    store.check(this.options.similarity ?? 'cosine', code);
+    this.store_ = store;
     this.chunks_ = [...chunks];
     this.findFirstRows();
     for (const { document } of chunks) {
@@ -177,8 +177,13 @@ export class IndexCore {
       throw new PeruseError('invalid_argument', `threshold must be a number, not ${show(threshold)}.`);
     }
     this.compact();
+    const { store_: rows } = this;
+    if (rows === undefined) return [];
+    if (!(rows instanceof Rows)) {
+      throw new PeruseError('unsupported', 'nearDuplicates() needs an index with one vector for each chunk.');
+    }
     const chunks = [...this.chunks_] as IndexedChunk[];
-    const vectors = chunks.map((_, row) => this.rows_!.row(row));
+    const vectors = chunks.map((_, row) => rows.row(row));
     const pairs: DuplicatePair[] = [];
     for (const [row, first] of chunks.entries()) {
       throwIfAborted(signal);
@@ -206,18 +211,17 @@ export class IndexCore {
     texts: readonly string[],
     how: EmbedOptions,
     call: Pick<CallOptions, 'signal' | 'priority'> = {},
-  ): Promise<Float32Array[]> {
-    const { dimensions, similarity = 'cosine' } = this.options;
-    const settings: FeatureExtractionOptions = {
-      pooling: 'sentence',
-      ...how,
-      normalize: similarity === 'cosine',
-      ...(dimensions === undefined ? {} : { dimensions }),
-      ...call,
-    };
+  ): Promise<IndexVector[]> {
+    const { dimensions, similarity, storage, max_terms } = this.options;
+    const settings: FeatureExtractionOptions = { pooling: 'sentence', ...how, ...call };
     if (settings.pooling === 'none')
       throw new PeruseError('invalid_argument', "A semantic index needs one vector for each text; pooling 'none' gives several.");
-    return Array.from(await this.embedder(texts, settings), ({ data }) => this.fitting(data));
+    const kind = kindOf(settings);
+    refuseOfOtherKinds(kind, { dimensions, similarity, storage, max_terms });
+    if (kind === 'dense') Object.assign(settings, { normalize: similarity !== 'dot' }, dimensions !== undefined && { dimensions });
+    if (max_terms !== undefined && how.task !== 'query') settings.top_k = max_terms;
+    const found = (await this.embedder(texts, settings)) as Iterable<Tensor> | SparseFeatures[];
+    return Array.from(found, (one: Tensor | SparseFeatures) => this.fitting(kind === 'dense' ? (one as Tensor).data : one));
   }
 
   /** The documents that `items` become if they are added now. */
@@ -259,17 +263,19 @@ export class IndexCore {
     return chunksOf(text, this.embedder.tokenizer, { tokens, overlap: chunk_overlap ?? tokens >> 3 });
   }
 
-  private fitting(vector: Float32Array): Float32Array {
-    const width = this.rows_?.width ?? vector.length;
-    if (width === vector.length) return vector;
-    throw new PeruseError('invalid_argument', `A vector has ${vector.length} numbers, but the others have ${width}.`);
+  private fitting(vector: IndexVector): IndexVector {
+    const own = widthOf(vector);
+    const width = this.store_?.width ?? own;
+    // A table of queries may lack tokens at the end of the model's vocabulary.
+    if (width === own || this.store_?.kind === 'sparse') return vector;
+    throw new PeruseError('invalid_argument', `A vector has ${own} numbers, but the others have ${width}.`);
   }
 
   private append(items: readonly NewItem[], { chunks, how: given }: Embedded): void {
     const how = howToAdd(this.how, given); // Checks again, because another call may have added the first texts meanwhile.
     for (const { vector } of chunks) this.fitting(vector);
-    this.rows_ ??= chunks[0] && new Rows(chunks[0].vector.length, this.options.storage ?? 'float32');
-    this.rows_?.reserveFor(chunks.length);
+    this.store_ ??= chunks[0] && newStore(kindOf(how), widthOf(chunks[0].vector), this.options.storage);
+    this.store_?.reserveFor(chunks.length);
     const documents = new Map(this.numbered(items).map((document, place) => [items[place]!, document]));
     this.next_ += documents.size;
     if (documents.size > 0) this.how = how;
@@ -279,7 +285,7 @@ export class IndexCore {
       const row = this.chunks_.push(chunk) - 1;
       if (!this.firstRows_.has(chunk.document)) this.firstRows_.set(chunk.document, row);
       this.keywords_?.add(row, textOf(chunk));
-      this.rows_!.append(vector);
+      this.store_!.append(vector);
     }
   }
 
@@ -294,7 +300,7 @@ export class IndexCore {
   private compact(): void {
     if (this.removed_ === 0) return;
     const kept = [...this.chunks_.keys()].filter((row) => this.chunks_[row] !== undefined);
-    this.rows_ = this.rows_!.only(kept);
+    this.store_ = this.store_!.only(kept);
     this.chunks_ = kept.map((row) => this.chunks_[row]);
     this.findFirstRows();
     this.removed_ = 0;
@@ -303,7 +309,7 @@ export class IndexCore {
     this.epoch_ += 1;
   }
 
-  private async ranked(query: string, vector: Float32Array, count: number, settings: SearchSettings): Promise<SearchHit[]> {
+  private async ranked(query: string, vector: IndexVector, count: number, settings: SearchSettings): Promise<SearchHit[]> {
     const filter = settings.filter && filterOf(settings.filter);
     const accepted = (chunk: IndexedChunk | undefined) =>
       chunk !== undefined && (filter === undefined || filter(chunk.document.metadata ?? {}, chunk.document.id));
@@ -328,19 +334,22 @@ export class IndexCore {
   }
 
   /** The rows with the largest products, best first. With `accept`, the accepted rows are compared in this thread, otherwise in the engine. */
-  private async nearest(query: Float32Array, count: number, accept?: (chunk: IndexedChunk | undefined) => boolean) {
+  private async nearest(query: IndexVector, count: number, accept?: (chunk: IndexedChunk | undefined) => boolean) {
     const isKept = (row: number) => this.chunks_[row] !== undefined;
     const withChunks = (hits: VectorHit[]) => bestOf(hits, count).map((hit) => ({ ...hit, chunk: this.chunks_[hit.row]! }));
-    if (accept !== undefined) return withChunks(this.rows_!.nearest(query, count, 0, (row) => accept(this.chunks_[row])));
+    const store = this.store_!;
+    if (accept !== undefined) return withChunks(store.nearest(query, count, 0, (row) => accept(this.chunks_[row])));
+    if (store.kind === 'sparse') return withChunks(store.nearest(query, count, 0, isKept));
+    const rows = query instanceof Float32Array ? query : (query as Tensor).data;
     for (;;) {
       if (this.chunks_.length - this.sent_ > changesAllowed(this.sent_)) await this.send();
       const [epoch, sent] = [this.epoch_, this.sent_];
-      const request = { index: this.number_, query, top_k: Math.min(count + this.removed_, sent) };
+      const request = { index: this.number_, query: rows, top_k: Math.min(count + this.removed_, sent) };
       const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request, kUrgent);
       if (found === null)
         this.sent_ = 0; // The engine has lost the rows, because the model was loaded again.
       else if (epoch === this.epoch_) {
-        return withChunks([...found.filter(({ row }) => isKept(row)), ...this.rows_!.nearest(query, count, sent, isKept)]);
+        return withChunks([...found.filter(({ row }) => isKept(row)), ...this.store_!.nearest(query, count, sent, isKept)]);
       }
     }
   }
@@ -354,22 +363,26 @@ export class IndexCore {
 
   private async sendNow(): Promise<void> {
     this.compact();
-    const { epoch_: epoch, rows_: rows } = this;
-    const count = rows!.count;
-    await this.embedder[kVectorSearch].set({ index: this.number_, width: rows!.width, ...rows!.stored() });
+    const { epoch_: epoch, store_: store } = this;
+    const count = store!.count;
+    await this.embedder[kVectorSearch].set({ index: this.number_, ...store!.forEngine()! });
     if (epoch === this.epoch_) this.sent_ = count;
   }
 }
 
-/** Normalised vectors have a length of 1, or of 0 for a text without any meaning; rounding to 8 bits changes the length a little. */
-function checkVectors(rows: Rows, similarity: 'cosine' | 'dot', code: ErrorCode): void {
-  const bad = rows.firstBad();
-  if (bad !== undefined) throw new PeruseError(code, `Vector ${bad} holds a number that is not finite.`);
-  const other = similarity === 'cosine' ? rows.firstOfOtherLength(kLengthError) : undefined;
-  if (other === undefined) return;
-  const words = `Vector ${other} has a length of ${rows.lengthOf(other).toPrecision(3)}; with similarity 'cosine' vectors must be normalized`;
-  throw new PeruseError(code, `${words}. Use similarity: 'dot' for others.`);
+/** Options of an index that only some kinds of vectors have. */
+function refuseOfOtherKinds(kind: Kind, given: Pick<SemanticIndexOptions, 'dimensions' | 'similarity' | 'storage' | 'max_terms'>): void {
+  const known: Record<Kind, readonly string[]> = {
+    dense: ['dimensions', 'similarity', 'storage'],
+    sparse: ['max_terms'],
+    multi_vector: [],
+  };
+  const [name] = Object.entries(given).find(([option, value]) => value !== undefined && !known[kind].includes(option)) ?? [];
+  if (name === undefined) return;
+  throw new PeruseError('invalid_argument', `The index option ${name} is not for ${kKindNames[kind]}.`);
 }
+
+const kKindNames: Record<Kind, string> = { dense: 'dense vectors', sparse: 'sparse vectors', multi_vector: 'late interaction' };
 
 function changesAllowed(rows: number): number {
   return Math.max(kLeastChanges, Math.floor(rows / kShareOfChanges));

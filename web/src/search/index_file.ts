@@ -1,5 +1,5 @@
 // The file of an index: 8 bytes that name the format and its version, a digest of 32 bytes, the lengths of header and vectors in bytes
-// (float64), the header as JSON, padded with spaces to a multiple of 8 bytes, then float32 vectors, or float32 scales and 8-bit vectors.
+// (float64), the header as JSON, padded with spaces to a multiple of 8 bytes, then the vectors (Store.bytes in stores.ts).
 // All numbers are little-endian. The digest is SHA-256 of two digests: of everything from the lengths to the end of the header, and of the
 // vectors.
 import { sha256 } from '../cache/sha256.js';
@@ -8,8 +8,9 @@ import { cos_sim } from '../tasks/vectors.js';
 import { IndexCore, type IndexedChunk, type IndexedDocument } from './index_core.js';
 import { checkIndexOptions } from './index_options.js';
 import { isId, isObject } from './items.js';
-import { Rows } from './rows.js';
 import type { Embedder, EmbedOptions, SemanticIndexOptions } from './search_types.js';
+import type { Kind } from './store.js';
+import { fingerprint, kindOf, restoredStore } from './stores.js';
 
 const kMagic = 'PERUSE\u0002\n';
 const kVersion = 6; // the place of the version
@@ -23,6 +24,7 @@ const kLeastCosine = 0.99;
 
 /** Identifies the model and options of an index's vectors. */
 export interface IndexIdentity extends EmbedOptions {
+  kind: Kind;
   model: string;
   revision?: string;
   dtype: string;
@@ -42,15 +44,15 @@ interface Header {
 
 export async function saveIndex(core: IndexCore): Promise<Blob> {
   const identity = await identityOf(core.embedder, core.options, core.how ?? {});
-  const { rows, chunks } = core.contents(); // Read after the await, so that all parts of the file belong together.
+  const { store, chunks } = core.contents(); // Read after the await, so that all parts of the file belong together.
   const places = new Map<IndexedDocument, number>();
   for (const { document } of chunks) if (!places.has(document)) places.set(document, places.size);
   const { vectors: _, ...options } = core.options;
   const header: Header = {
     identity,
     options,
-    width: rows?.width ?? 0,
-    rows: rows?.count ?? 0,
+    width: store?.width ?? 0,
+    rows: store?.count ?? 0,
     documents: [...places.keys()],
     chunks: chunks.map(({ document, start, end }) => [places.get(document)!, start, end]),
   };
@@ -59,22 +61,12 @@ export async function saveIndex(core: IndexCore): Promise<Blob> {
   const start = new Uint8Array(kPrefix + length).fill(32, kPrefix);
   start.set(new TextEncoder().encode(kMagic));
   start.set(json, kPrefix);
-  const vectors = vectorBytes(rows);
+  const vectors = store?.bytes() ?? new Uint8Array(0);
   const lengths = new DataView(start.buffer, kLengthsAt);
   lengths.setFloat64(0, length, true);
   lengths.setFloat64(8, vectors.length, true);
   start.set(await digestOf(start.subarray(kLengthsAt), vectors), kDigestAt);
   return new Blob([start, vectors]);
-}
-
-function vectorBytes(rows: Rows | undefined): Uint8Array<ArrayBuffer> {
-  if (rows === undefined) return new Uint8Array(0);
-  const { scales, data } = rows.stored();
-  if (scales === undefined) return new Uint8Array(data.buffer);
-  const bytes = new Uint8Array(scales.byteLength + data.byteLength);
-  bytes.set(new Uint8Array(scales.buffer));
-  bytes.set(new Uint8Array(data.buffer), scales.byteLength);
-  return bytes;
 }
 
 async function digestOf(header: Uint8Array, vectors: Uint8Array): Promise<Uint8Array> {
@@ -90,20 +82,15 @@ export async function loadIndex(embedder: Embedder, file: unknown): Promise<Inde
   const { header, vectors: stored } = await partsOf(bytes);
   const { identity, options, width, rows: count } = header;
   checkIndexOptions(options);
-  const rows = new Rows(width, options.storage ?? 'float32');
-  const isInt8 = rows.storage === 'int8';
-  const size = count * width * (isInt8 ? 1 : 4) + (isInt8 ? 4 * count : 0);
-  if (stored.length !== size) {
-    throw new PeruseError('malformed_file', `The index has ${stored.length} bytes of vectors; its header needs ${size}.`);
+  const store = restoredStore(identity.kind, width, options.storage ?? 'float32', count, stored);
+  if (store === undefined) {
+    throw new PeruseError('malformed_file', `The index has ${stored.length} bytes of vectors, which do not fit its header.`);
   }
-  const vectors = new Uint8Array(stored).buffer; // not slice(), which shares the memory of a Node Buffer
-  const floats = new Float32Array(vectors, 0, isInt8 ? count : count * width);
-  rows.restore(floats, isInt8 ? new Int8Array(vectors, 4 * count) : new Int8Array(0));
   await checkIdentity(embedder, options, identity);
   const core = new IndexCore(embedder, options);
-  const { model: _, revision: __, dtype: ___, probe: ____, ...how } = identity;
+  const { model: _, revision: __, dtype: ___, probe: ____, kind: _____, ...how } = identity;
   core.how = how;
-  if (count > 0) core.restore(rows, chunksIn(header), 'malformed_file');
+  if (count > 0) core.restore(store, chunksIn(header), 'malformed_file');
   return core;
 }
 
@@ -149,6 +136,7 @@ function headerOf(bytes: Uint8Array): Header {
       Array.isArray(documents) &&
       Array.isArray(chunks) &&
       chunks.length === rows &&
+      ['dense', 'sparse', 'multi_vector'].includes(identity.kind) &&
       Array.isArray(identity.probe);
     if (!isWhole || !isObject(options)) throw new Error('a field is missing');
     return header;
@@ -185,17 +173,19 @@ function checkDocuments(documents: readonly unknown[]): void {
 async function identityOf(embedder: Embedder, options: SemanticIndexOptions, how: EmbedOptions): Promise<IndexIdentity> {
   const { model, revision, dtype } = embedder.info;
   const [probe] = await new IndexCore(embedder, options).vectorsOf([kProbe], how);
-  return { model, ...(revision === undefined ? {} : { revision }), dtype, pooling: 'sentence', ...how, probe: [...probe!] };
+  const made = { pooling: 'sentence' as const, ...how };
+  return { model, ...(revision === undefined ? {} : { revision }), dtype, kind: kindOf(made), ...made, probe: fingerprint(probe!) };
 }
 
 /** Compares the vectors of a fixed text, because equal weights may have different names. */
 async function checkIdentity(embedder: Embedder, options: SemanticIndexOptions, stored: IndexIdentity): Promise<void> {
-  const { model: _, revision: __, dtype, probe, ...how } = stored;
+  const { model: _, revision: __, dtype, probe, kind, ...how } = stored;
   const refuse = (why: string) => {
     const named = [stored.model, stored.revision].filter(Boolean).join(' at ');
     const words = `This index was made with ${named} (${dtype}), not with ${embedder.info.model} (${embedder.info.dtype})`;
     throw new PeruseError('invalid_argument', `${words}: ${why}.`);
   };
+  if (kind !== kindOf(how)) refuse(`its pooling '${how.pooling}' does not give vectors of kind '${kind}'`);
   if (dtype !== embedder.info.dtype) refuse(`load the model with dtype '${dtype}'`);
   const { probe: own } = await identityOf(embedder, options, how);
   if (own.length !== probe.length) refuse(`its vectors have ${probe.length} numbers, and the model's ${own.length}`);

@@ -41,16 +41,24 @@ export function filterOf(filter: SearchFilter): (metadata: Metadata, id: TextId)
     conditions.every(([name, wanted]) => (Array.isArray(wanted) ? wanted.includes(metadata[name]) : metadata[name] === wanted));
 }
 
-const kIndexOptions = { dimensions: true, similarity: true, chunk_tokens: true, chunk_overlap: true, storage: true } as const;
+const kIndexOptions = {
+  dimensions: true,
+  similarity: true,
+  chunk_tokens: true,
+  chunk_overlap: true,
+  storage: true,
+  max_terms: true,
+} as const;
 
 export function checkIndexOptions(options: Omit<SemanticIndexOptions, 'vectors'>): void {
   checkedOptions('SemanticIndex', { ...kIndexOptions, vectors: true }, options);
-  const { similarity = 'cosine', chunk_tokens, chunk_overlap, storage = 'float32' } = options;
+  const { similarity = 'cosine', chunk_tokens, chunk_overlap, storage = 'float32', max_terms } = options;
   const refuse = (name: string, wish: string, value: unknown) => {
     throw new PeruseError('invalid_argument', `${name} must be ${wish}, not ${show(value)}.`);
   };
   if (similarity !== 'cosine' && similarity !== 'dot') refuse('similarity', "'cosine' or 'dot'", similarity);
   if (storage !== 'float32' && storage !== 'int8') refuse('storage', "'float32' or 'int8'", storage);
+  if (max_terms !== undefined) checkCount('max_terms', max_terms);
   if (chunk_tokens !== undefined) checkCount('chunk_tokens', chunk_tokens);
   if (chunk_overlap === undefined) return;
   if (chunk_tokens === undefined) throw new PeruseError('invalid_argument', 'chunk_overlap is an option of chunks; set chunk_tokens too.');

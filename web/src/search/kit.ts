@@ -4,6 +4,8 @@ import { IndexCore, type IndexedChunk } from './index_core.js';
 import { checkIndexOptions } from './index_options.js';
 import { Rows } from './rows.js';
 import type { Embedder, SemanticIndexOptions } from './search_types.js';
+import type { Store } from './store.js';
+import { widthOf } from './stores.js';
 
 export { IndexCore } from './index_core.js';
 export { loadIndex, saveIndex } from './index_file.js';
@@ -13,7 +15,7 @@ export async function newIndex(embedder: Embedder, options: SemanticIndexOptions
   checkIndexOptions(others);
   const core = new IndexCore(embedder, others);
   if (vectors === undefined || vectors.length === 0) return core;
-  const width = others.dimensions ?? (await core.vectorsOf(['a'], {}))[0]!.length;
+  const width = others.dimensions ?? widthOf((await core.vectorsOf(['a'], {}))[0]!);
   if (vectors.length % width !== 0) {
     throw new PeruseError('invalid_argument', `vectors has ${vectors.length} numbers, which is not a multiple of ${width}.`);
   }
@@ -23,6 +25,6 @@ export async function newIndex(embedder: Embedder, options: SemanticIndexOptions
   const chunks = Array.from({ length: rows.count }, (_, row): IndexedChunk => {
     return { document: { id: row, index: row, text: '' }, start: 0, end: 0 };
   });
-  core.restore(rows, chunks);
+  core.restore(rows as Store<never> as Store, chunks);
   return core;
 }

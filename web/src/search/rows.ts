@@ -1,10 +1,12 @@
 // Vectors in the caller's memory: float32, or 8-bit integers with a scale for each row.
-import { PeruseError } from '../errors.js';
-import type { VectorHit } from '../tasks/vector_search.js';
+import { type ErrorCode, PeruseError } from '../errors.js';
+import type { SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { Store } from './store.js';
 
 export type Storage = 'float32' | 'int8';
 
 const kLevels = 127;
+const kLengthError = 1e-3;
 
 /** An array of `length` numbers; throws 'out_of_memory'. */
 export function allocate<A>(make: (length: number) => A, length: number, bytes: number): A {
@@ -24,7 +26,8 @@ function larger<A extends Float32Array | Int8Array>(old: A, made: A): A {
   return made;
 }
 
-export class Rows {
+export class Rows implements Store<Float32Array> {
+  readonly kind = 'dense';
   private floats_ = new Float32Array(0); // has unused capacity at its end, like the arrays below
   private codes_ = new Int8Array(0);
   private scales_ = new Float32Array(0);
@@ -83,6 +86,20 @@ export class Rows {
     return { data: this.codes_.slice(0, numbers), scales: this.scales_.slice(0, this.count) };
   }
 
+  forEngine(): Omit<SetVectors, 'index'> {
+    return { width: this.width, ...this.stored() };
+  }
+
+  /** The vectors, or scales and vectors of 8 bits. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const { scales, data } = this.stored();
+    if (scales === undefined) return new Uint8Array(data.buffer);
+    const bytes = new Uint8Array(scales.byteLength + data.byteLength);
+    bytes.set(new Uint8Array(scales.buffer));
+    bytes.set(new Uint8Array(data.buffer), scales.byteLength);
+    return bytes;
+  }
+
   only(rows: readonly number[]): Rows {
     const { width } = this;
     const kept = new Rows(width, this.storage);
@@ -99,14 +116,30 @@ export class Rows {
     return kept;
   }
 
-  restore(floats: Float32Array, codes: Int8Array): void {
-    this.count = this.storage === 'float32' ? floats.length / this.width : floats.length;
-    this.reserve(this.count);
-    if (this.storage === 'float32') this.floats_.set(floats);
-    else {
-      this.scales_.set(floats);
-      this.codes_.set(codes);
+  static restored(width: number, storage: Storage, count: number, bytes: Uint8Array): Rows | undefined {
+    const isInt8 = storage === 'int8';
+    if (bytes.length !== count * width * (isInt8 ? 1 : 4) + (isInt8 ? 4 * count : 0)) return undefined;
+    const { buffer } = new Uint8Array(bytes); // not slice(), which shares the memory of a Node Buffer
+    const rows = new Rows(width, storage);
+    rows.count = count;
+    rows.reserve(count);
+    if (isInt8) {
+      rows.scales_.set(new Float32Array(buffer, 0, count));
+      rows.codes_.set(new Int8Array(buffer, 4 * count));
+    } else {
+      rows.floats_.set(new Float32Array(buffer));
     }
+    return rows;
+  }
+
+  /** Normalised vectors have a length of 1, or of 0 for a text without any meaning; rounding to 8 bits changes the length a little. */
+  check(similarity: 'cosine' | 'dot', code: ErrorCode): void {
+    const bad = this.firstBad();
+    if (bad !== undefined) throw new PeruseError(code, `Vector ${bad} holds a number that is not finite.`);
+    const other = similarity === 'cosine' ? this.firstOfOtherLength(kLengthError) : undefined;
+    if (other === undefined) return;
+    const words = `Vector ${other} has a length of ${this.lengthOf(other).toPrecision(3)}; with similarity 'cosine' vectors must be normalized`;
+    throw new PeruseError(code, `${words}. Use similarity: 'dot' for others.`);
   }
 
   firstBad(): number | undefined {
@@ -115,14 +148,14 @@ export class Rows {
     return undefined;
   }
 
-  lengthOf(row: number): number {
+  private lengthOf(row: number): number {
     let squares = 0;
     for (const value of this.row(row)) squares += value * value;
     return Math.sqrt(squares);
   }
 
   /** The first row whose length is neither 0 nor 1. An 8-bit row may differ by what rounding can change. */
-  firstOfOtherLength(error: number): number | undefined {
+  private firstOfOtherLength(error: number): number | undefined {
     for (let row = 0; row < this.count; ++row) {
       const length = this.lengthOf(row);
       const rounding = this.storage === 'int8' ? (Math.sqrt(this.width) / 2) * this.scales_[row]! : 0;

@@ -11,8 +11,12 @@ export type Embedder = FeatureExtractionCall & {
   readonly [kVectorSearch]: VectorSearch;
 };
 
-/** How texts become vectors: options of feature-extraction. `pooling` is 'sentence' by default. */
-export type EmbedOptions = Pick<FeatureExtractionOptions, 'pooling' | 'prompt' | 'prompt_name' | 'truncation'>;
+/**
+ * How texts become vectors: options of feature-extraction. `pooling` is 'sentence' by default. It decides what the index stores: 'splade' inverted
+ * lists of sparse vectors, 'multi_vector' matrices for late interaction, in 8 bits; other poolings dense vectors. For the first two, `task` is
+ * 'document' for texts and 'query' for queries by default.
+ */
+export type EmbedOptions = Pick<FeatureExtractionOptions, 'pooling' | 'prompt' | 'prompt_name' | 'task' | 'truncation'>;
 
 /** Options of an index. */
 export interface SemanticIndexOptions {
@@ -28,6 +32,8 @@ export interface SemanticIndexOptions {
   chunk_overlap?: number;
   /** Store vectors as 8-bit integers with one scale each: a quarter of the memory and of the file. Default 'float32'. */
   storage?: 'float32' | 'int8';
+  /** For 'splade': store only this many largest weights of each chunk. Default: all. */
+  max_terms?: number;
 }
 
 /** Names a text within an index. */

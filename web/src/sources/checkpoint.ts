@@ -22,6 +22,7 @@ import {
   kForms,
   kModules,
   kPrompts,
+  kRouterConfig,
   kSentenceConfigs,
   kTokenAdditions,
   kTokenizerConfigs,
@@ -32,6 +33,8 @@ import {
   neededShards,
   neededWeights,
   notFound,
+  pathWithin,
+  routedModules,
 } from './model_files.js';
 import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
 import { openFolder } from './open_folder.js';
@@ -55,8 +58,18 @@ export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
 }
 
+/** Reads modules.json, and what a Router in it names. `files` are the read files. */
+async function listModules(reading: Reading): Promise<{ files: NamedFile[]; modules: ModelModule[] }> {
+  const files = await readThoseThere(reading, [kModules]);
+  const modules = modulesOf(files);
+  const [router] = modules;
+  if (router?.type !== 'Router') return { files, modules };
+  const routes = await readThoseThere(reading, [pathWithin(router.folder, kRouterConfig)]);
+  return { files: [...files, ...routes], modules: routedModules(routes, router.folder) };
+}
+
 export async function modulesIn(reading: Reading): Promise<ModelModule[]> {
-  return modulesOf(await readThoseThere(reading, [kModules]));
+  return (await listModules(reading)).modules;
 }
 
 /** The folder of the first module in modules.json, which holds the encoder. `prefix` is its path, with a slash at its end. */
@@ -193,7 +206,8 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = files === 'without head' && !hasHeadFor(job.task, config) ? await readModules(job) : [];
-  if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier];
+  const settings = files === 'all' && classesOf(config).includes(kStanfordClass) ? await readThoseThere(job, [kStanfordSettings]) : [];
+  if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier, ...settings];
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 
@@ -204,29 +218,47 @@ async function readRankingSettings(job: Reading): Promise<NamedFile[]> {
   return modules.length === 0 ? [] : [...modules, ...(await readThoseThere(job, [kPrompts, kSentenceConfigs[0]!]))];
 }
 
+function classesOf(config: NamedFile): string[] {
+  const { architectures } = parseObject(config.name, config.content);
+  return [architectures].flat().map(textOf);
+}
+
 /** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
 export function hasHeadFor(task: EngineTask, config: NamedFile): boolean | undefined {
-  const { architectures } = parseObject(config.name, config.content);
-  return hasHead(task, [architectures].flat().map(textOf));
+  return hasHead(task, classesOf(config));
 }
+
+/** Modules that consist of a config.json. */
+const kConfigured = ['Pooling', 'SpladePooling', 'MultiVectorMask', 'HierarchicalTokenPooling', 'LogitScore'];
+
+/** Settings of Stanford's ColBERT, next to config.json. */
+const kStanfordClass = 'HF_ColBERT';
+const kStanfordSettings = 'artifact.metadata';
 
 /** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
 export async function readModules(job: Reading): Promise<NamedFile[]> {
-  const modules = await readThoseThere(job, [kModules]);
-  if (modules.length === 0) return [];
+  const { files, modules } = await listModules(job);
+  if (files.length === 0) return [];
   const prompts = readThoseThere(job, [kPrompts]);
   const readModule = async ({ folder, type }: ModelModule) => {
-    const pathOf = (name: string) => (folder === '' ? name : `${folder}/${name}`);
-    if (type === 'Transformer') return readFirstThere(job, kSentenceConfigs.map(pathOf));
-    if (type === 'Pooling' || type === 'LogitScore') return readThoseThere(job, [pathOf('config.json')]);
-    if (type === 'Normalize')
-      return folder !== '' && configuresNormalize(await prompts) ? readThoseThere(job, [pathOf('config.json')]) : [];
-    return type === 'Dense'
-      ? [...(await readThoseThere(job, [pathOf('config.json')])), ...(await readFirstThere(job, kForms.map(pathOf)))]
-      : [];
+    const pathOf = (name: string) => pathWithin(folder, name);
+    const settings = () => readThoseThere(job, [pathOf('config.json')]);
+    if (type === 'Transformer' || type === 'MLMTransformer') return readFirstThere(job, kSentenceConfigs.map(pathOf));
+    if (kConfigured.includes(type)) return settings();
+    if (type === 'Normalize') return folder !== '' && configuresNormalize(await prompts) ? settings() : [];
+    if (type === 'SparseStaticEmbedding') {
+      const weights = await readFirstThere(job, ['idf.json', ...kForms].map(pathOf));
+      return [...weights, ...(await readTokenizerWithin(job, folder))];
+    }
+    return type === 'Dense' ? [...(await settings()), ...(await readFirstThere(job, kForms.map(pathOf)))] : [];
   };
-  const read = await Promise.all([prompts, ...modulesOf(modules).map(readModule)]);
-  return [...modules, ...read.flat()];
+  const read = await Promise.all([prompts, ...modules.map(readModule)]);
+  return [...files, ...read.flat()];
+}
+
+async function readTokenizerWithin(reading: Reading, path: string): Promise<NamedFile[]> {
+  const files = await readTokenizer({ ...reading, folder: folderWithin(reading.folder, `${path}/`) });
+  return files.map(({ name, content }) => ({ name: pathWithin(path, name), content }));
 }
 
 /** Whether Normalize modules may have a config.json: releases before 5 wrote none. */
@@ -288,12 +320,14 @@ export async function readOthers(reading: Reading, prefix: string, config: objec
     labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
   const modules = await modulesIn(reading);
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
+  const tables = modules.filter(({ type }) => type === 'SparseStaticEmbedding');
   const names = [
     ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs].map((name) => prefix + name),
     ...labels,
-    ...(modules.length > 0 ? [kModules] : []),
+    ...(modules.length > 0 ? [kModules, kRouterConfig] : []),
     kPrompts,
     ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),
+    ...tables.flatMap(({ folder }) => ['idf.json', ...kTokenizerFiles].map((name) => `${folder}/${name}`)),
   ];
   const files = await readThoseThere(reading, [...new Set(names)]);
   return new Map(files.map(({ name, content }) => [name, content]));

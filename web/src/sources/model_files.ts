@@ -36,11 +36,38 @@ export interface ModelModule {
 export function modulesOf(found: readonly { content: Uint8Array }[]): ModelModule[] {
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
-    const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: textOf(type).split('.').at(-1)! }));
+    const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: lastPart(textOf(type)) }));
     return modules.every(({ folder }) => folder === '' || kPlainName.test(folder)) ? modules : [];
   } catch {
     return []; // the engine reports the invalid file
   }
+}
+
+export const kRouterConfig = 'router_config.json';
+
+/** The modules that a Router (in router_config.json) names: those of documents, the encoder first, then those that only queries have. */
+export function routedModules(found: readonly { content: Uint8Array }[], folder: string): ModelModule[] {
+  try {
+    const [router] = found.map(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Router);
+    const ids = new Set([...router!.structure.document!, ...Object.values(router!.structure).flat()]);
+    const modules = [...ids].map((id) => ({ folder: pathWithin(folder, id), type: lastPart(router!.types[id]!) }));
+    return modules.every((module) => module.folder.split('/').every((name) => kPlainName.test(name))) ? modules : [];
+  } catch {
+    return []; // the engine reports the invalid file
+  }
+}
+
+interface Router {
+  types: Record<string, string>;
+  structure: Record<string, string[]>;
+}
+
+export function pathWithin(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+function lastPart(type: string): string {
+  return type.slice(type.lastIndexOf('.') + 1);
 }
 
 const kConfig = 'config.json';
@@ -65,6 +92,7 @@ export const kModelFiles: readonly string[] = [
   kLabelConfig,
   kAdapterConfig,
   kPrompts,
+  kRouterConfig,
   ...kSentenceConfigs,
   ...kTokenizerFiles,
   kChatTemplate,

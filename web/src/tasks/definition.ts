@@ -42,7 +42,8 @@ export type OwnLoadOption =
   | 'labels'
   | 'labels_encoder'
   | 'lora_task'
-  | 'patterns';
+  | 'patterns'
+  | 'pooling';
 
 /** A text, or a pair with `text_pair`. */
 export interface TextInput extends Record<string, string> {

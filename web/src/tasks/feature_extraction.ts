@@ -12,13 +12,24 @@ const kOptions = callOptions(kTask, {
   /**
    * 'none' returns a vector for each token, special tokens included. The others return one vector for each text: the first token's ('cls' or
    * 'first_token'), the last token's ('last_token' or 'eos'), the mean, the maximum, or 'sentence': whatever the model's sentence-transformers
-   * files say about prompts, length limit, pooling, dense layers and normalisation, or else the mean. Default: 'sentence' if a prompt is
-   * given, otherwise 'none'.
+   * files say about prompts, length limit, pooling, dense layers and normalisation, or else the mean. 'splade' returns a sparse vector
+   * (SparseFeatures) of a SparseEncoder, or of a masked language model that was loaded with `pooling: 'splade'`. 'multi_vector' returns a matrix
+   * of a late-interaction model (ColBERT), whose rows `max_sim` compares. Default: 'sentence' if a
+   * prompt or a task is given, otherwise 'none'.
    */
   pooling: option({
-    kind: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence'],
-    default: "`'none'`; with a prompt `'sentence'`",
-    flag: { except: ['none', 'first_token', 'eos'], help: 'how token vectors become one (mean)' },
+    kind: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence', 'splade', 'multi_vector'],
+    default: "`'none'`; with a prompt or a task `'sentence'`",
+    flag: { except: ['none', 'first_token', 'eos', 'splade', 'multi_vector'], help: 'how token vectors become one (mean)' },
+  }),
+  /**
+   * The role of the texts in retrieval, for 'sentence', 'splade' and 'multi_vector': chooses the prompt, unless one is given, and the modules of the
+   * model that encode the texts. Default: the model's default prompt and modules.
+   */
+  task: option({
+    kind: ['query', 'document'],
+    default: "the folder's",
+    flag: { help: 'query or document: chooses the prompt and the modules of the model' },
   }),
   /** For 'sentence': a text to put before each text. Default: the model's default prompt; '' means no prompt. */
   prompt: option({ kind: 'string', flag: { help: 'a text to put before each text; implies pooling sentence' } }),
@@ -34,6 +45,8 @@ const kOptions = callOptions(kTask, {
     default: "the folder's `truncate_dim`, else all",
     flag: { help: 'keep the first n numbers of each vector' },
   }),
+  /** For 'splade': keep only this many largest weights of each vector. Default: all that are not zero. */
+  top_k: option({ kind: 'number' }),
   /** The hidden state to return: 0 means the embeddings, 1 the first layer's output, -1 (default) the last layer's. */
   layer: option({ kind: 'number', default: -1 }),
   /** Scale each vector to length 1. Default false. */
@@ -53,10 +66,25 @@ const kOptions = callOptions(kTask, {
 /** Options of feature extraction. */
 export interface FeatureExtractionOptions extends CallOptions, Given<typeof kOptions> {}
 
+/** The sparse vector of a text (SPLADE): the weights of tokens of the vocabulary, largest first. All others are zero. */
+export interface SparseFeatures {
+  /** Ids of the tokens. */
+  indices: Uint32Array;
+  /** The weights; all are positive. */
+  values: Float32Array;
+  /** The tokens as the tokenizer writes them. */
+  tokens: string[];
+  /** The length of the vector: the size of the vocabulary. */
+  size: number;
+}
+
 /** Vectors packed to bits: [texts, hidden size / 8]. */
 export type PackedFeatures = Tensor<Int8Array | Uint8Array>;
 
-/** Results of several texts without pooling: for each text its tokens' vectors, [tokens, hidden size]. */
+/**
+ * Results of several texts without pooling: for each text its tokens' vectors, [tokens, hidden size]. With 'multi_vector' the matrix of each
+ * text, [rows, numbers].
+ */
 export type FeaturesList = Tensor[] & {
   /** The vectors as lists. */
   tolist(): number[][][];
@@ -64,11 +92,16 @@ export type FeaturesList = Tensor[] & {
   readonly dims: number[];
 };
 
-type PoolingOf<O> = O extends { pooling: infer P } ? P : O extends { prompt: string } | { prompt_name: string } ? 'sentence' : 'none';
+type PoolingOf<O> = O extends { pooling: infer P }
+  ? P
+  : O extends { prompt: string } | { prompt_name: string } | { task: string }
+    ? 'sentence'
+    : 'none';
 type Unpooled<I> = I extends readonly unknown[] ? FeaturesList : Tensor;
-type Pooled<P, I> = P extends 'none' ? Unpooled<I> : Tensor;
+type Sparse<I> = I extends readonly unknown[] ? SparseFeatures[] : SparseFeatures;
+type Pooled<P, I> = P extends 'splade' ? Sparse<I> : P extends 'none' | 'multi_vector' ? Unpooled<I> : Tensor;
 
-/** [texts, hidden size] with pooling; [1, tokens, hidden size] for one text without. */
+/** [texts, hidden size] with pooling; [1, tokens, hidden size] for one text without; [rows, numbers] for one text with 'multi_vector'. */
 export type FeatureExtractionOutput<I, O> = O extends { quantize: true }
   ? PackedFeatures
   : [keyof O] extends [never]
@@ -94,12 +127,18 @@ function createCall(run: Run, context: CallContext): FeatureExtractionCall {
     const packed = checkPrecision(quantize, precision);
     const inputs = asList(input).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
+    if (pooling === 'splade') {
+      if (packed !== undefined) throw new PeruseError('invalid_argument', 'quantize is for dense vectors.');
+      const sparse = ((await run(inputs, settings, options)) as EngineSparse[]).map(asSparse);
+      return Array.isArray(input) ? sparse : sparse[0];
+    }
     const results = (await runCutting(run, inputs, settings, options, context)) as NumberArray[];
     const isPooled = results.every(({ dims }) => dims.length === 1);
     if (packed !== undefined && !isPooled) throw new PeruseError('invalid_argument', 'quantize needs a pooling.');
     if (!isPooled) {
       const texts = results.map(({ dims, data }) => new Tensor('float32', data, dims));
-      return Array.isArray(input) ? asFeaturesList(texts) : new Tensor('float32', texts[0]!.data, [1, ...texts[0]!.dims]);
+      if (Array.isArray(input)) return asFeaturesList(texts);
+      return pooling === 'multi_vector' ? texts[0] : new Tensor('float32', texts[0]!.data, [1, ...texts[0]!.dims]);
     }
     const rows = joinRows(results);
     return packed === undefined ? rows : packBits(rows, packed);
@@ -113,8 +152,20 @@ export const featureExtraction = {
   call: createCall,
   options: kOptions,
   example: 'sentence-transformers/all-MiniLM-L6-v2',
-  loadOptions: ['lora_task'],
+  loadOptions: ['lora_task', 'pooling'],
 } as const satisfies TaskDefinition;
+
+/** A sparse vector in the engine's results (core/api/results.h). */
+interface EngineSparse {
+  indices: number[];
+  tokens: string[];
+  size: number;
+  values: NumberArray;
+}
+
+function asSparse({ indices, tokens, size, values }: EngineSparse): SparseFeatures {
+  return { indices: Uint32Array.from(indices), values: values.data, tokens, size };
+}
 
 function checkPrecision(quantize: unknown, precision: unknown = 'binary'): BinaryPrecision | undefined {
   if (quantize !== undefined && typeof quantize !== 'boolean') {

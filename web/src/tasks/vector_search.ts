@@ -13,10 +13,13 @@ export interface SetVectors {
   data: Float32Array | Int8Array;
   /** One for each row of 8-bit integers. */
   scales?: Float32Array;
+  /** For late interaction: for each matrix the number of the row after its last one. Rows of hits are then numbers of matrices. */
+  ends?: Uint32Array;
 }
 
 export interface NearestRequest {
   index: number;
+  /** A vector, or the rows of a matrix. */
   query: Float32Array;
   top_k: number;
 }

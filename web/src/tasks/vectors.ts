@@ -18,6 +18,30 @@ export function cos_sim(a: Vector, b: Vector): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
+/**
+ * The late-interaction score of a document for a query (MaxSim): the sum over the query's rows of the largest dot product with a row of the
+ * document. Both are matrices of `feature-extraction` with `pooling: 'multi_vector'`. Scores of queries with different numbers of rows are not
+ * comparable; divide by `query.dims[0]` for models that were trained with the mean.
+ */
+export function max_sim(query: NumberArray, document: NumberArray): number {
+  const [rows = 0, width = 0] = query.dims;
+  const [others = 0, other = 0] = document.dims;
+  if (width !== other || others === 0) {
+    throw new PeruseError(
+      'invalid_argument',
+      `max_sim needs matrices with rows of the same length; these are [${query.dims.join(', ')}] and [${document.dims.join(', ')}].`,
+    );
+  }
+  let sum = 0;
+  for (let i = 0; i < rows; ++i) {
+    const row = query.data.subarray(i * width, (i + 1) * width);
+    let largest = Number.NEGATIVE_INFINITY;
+    for (let j = 0; j < others; ++j) largest = Math.max(largest, dot(row, document.data.subarray(j * width, (j + 1) * width)));
+    sum += largest;
+  }
+  return sum;
+}
+
 function checkLengths(a: Vector, b: Vector): void {
   if (a.length === b.length) return;
   throw new PeruseError('invalid_argument', `The vectors have ${a.length} and ${b.length} numbers; they must have the same length.`);

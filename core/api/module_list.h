@@ -1,0 +1,37 @@
+// Reads modules.json of sentence-transformers, and router_config.json of its Router, which names modules for queries and for documents.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/tasks/model_file.h"
+
+namespace peruse {
+
+inline constexpr std::string_view kModules = "modules.json";
+
+struct ListedModule {
+  std::string type;    // the class with its package
+  std::string folder;  // in the model's folder; empty means the model's folder itself
+  std::string name;    // of the module; may be empty
+
+  // The class. Releases differ in its package.
+  std::string_view Class() const;
+  bool operator==(const ListedModule&) const = default;
+};
+
+struct ModuleList {
+  std::vector<ListedModule> modules;  // for documents, if a Router distinguishes them
+  // The modules for queries; nullopt without a Router, or if it treats queries and documents alike.
+  std::optional<std::vector<ListedModule>> query;
+  bool queries_by_default = false;  // whether texts are queries unless the caller says what they are
+};
+
+// Returns nullopt without modules.json. Errors: kMalformedFile; kUnsupported for modules of other packages, and for Routers with other routes
+// than "query" and "document".
+Result<std::optional<ModuleList>> ReadModuleList(const ReadModelFile& read);
+
+}  // namespace peruse
