@@ -43,7 +43,7 @@ async function film(page) {
     times.push(milliseconds);
   };
   const message = page.locator('#redact-text');
-  await page.locator('.dare').filter({ hasText: 'Go offline: it keeps working' }).waitFor({ timeout: 120_000 });
+  await page.getByText('stored on this device now').waitFor({ state: 'attached', timeout: 120_000 });
   await message.fill('');
   for (let end = 8; end < kFilmed.length + 8; end += 8) {
     await message.fill(kFilmed.slice(0, end));
@@ -118,7 +118,7 @@ async function look(open) {
 await runAsProgram(import.meta.url, async () => {
   const { values } = parseArgs({ options: { look: { type: 'boolean' }, film: { type: 'boolean' } } });
   mkdirSync(kPictures, { recursive: true });
-  const { url, close } = await serveFolders({ '/': await buildSite() });
+  const { url, close } = await serveFolders({ '/': await buildSite({ pages: { docs: 'link' } }) });
   const browser = await chromium.launch(kChromium);
   try {
     const open = async (width, height, scale, options = {}) => {
