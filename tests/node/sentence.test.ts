@@ -148,7 +148,7 @@ test('what can not be is one clear error', async () => {
   const refused = (words: RegExp) => ({ code: 'invalid_argument', message: expect.stringMatching(words) });
   expect(await failing({ prompt_name: 'nope' })).toMatchObject(refused(/no prompt "nope"; it has .*query/));
   expect(await failing({ prompt: 'a', prompt_name: 'query' })).toMatchObject(refused(/exclude each other/));
-  expect(await failing({ prompt: 'a', pooling: 'mean' })).toMatchObject(refused(/pooling "sentence" only/));
+  expect(await failing({ prompt: 'a', pooling: 'mean' })).toMatchObject(refused(/need pooling "sentence", "splade"/));
   expect(await failing({ dimensions: 9, pooling: 'sentence' })).toMatchObject(refused(/dimensions is 9 and a vector has 8/));
   expect(await failing({ dimensions: 2 })).toMatchObject(refused(/dimensions needs a pooling/));
   await embed.dispose();
