@@ -118,6 +118,9 @@ inline float ScaleOf(const Layout& layout) {
 
 inline bool IsInOrder(const Layout& layout) { return std::holds_alternative<layouts::InOrder>(layout); }
 
+// Whether the parameter takes some rows of the tensor, as floats, whatever the format in which the tensor is stored.
+inline bool TakesPart(const Layout& layout) { return std::holds_alternative<layouts::Part>(layout); }
+
 // Whether each row of the tensor is a row of the parameter. Only then may tensor rows arrive in the parameter's weight format.
 inline bool KeepsRows(const Layout& layout) {
   return IsInOrder(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);

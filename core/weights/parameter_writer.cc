@@ -40,9 +40,6 @@ class UseWriter : public TensorWriter {
   std::vector<EmbeddingTable*> tables_;
 };
 
-// Whether the parameter takes some rows of the tensor as floats, whatever the format in which the tensor is stored.
-bool TakesSomeRows(const ParameterTensor& use) { return std::holds_alternative<layouts::Part>(use.layout); }
-
 }  // namespace
 
 const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision) {
@@ -59,7 +56,7 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
 }
 
 bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
-  if (TakesSomeRows(use)) return FormatOfFile(type) != nullptr;
+  if (TakesPart(use.layout)) return FormatOfFile(type) != nullptr;
   const WeightFormat* const format = RowFormat(parameters_, use, precision_);
   if (format == nullptr) return false;
   const WeightFormat* const stored = FormatOfFile(type);
@@ -117,7 +114,7 @@ Status ParameterWriter::Unpack(const Packed& packed) {
 
 bool ParameterWriter::RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const {
   const WeightFormat& words = FormatOf(precision_);
-  if (TakesSomeRows(use)) return tensor.words && words.RowScales(parameters_.cols(use.parameter)) > 0;
+  if (TakesPart(use.layout)) return tensor.words && words.RowScales(parameters_.cols(use.parameter)) > 0;
   return &words.linear_format() != &words && tensor.words && use.parameter.kind == ParameterId::Kind::kWeight &&
          RowFormat(parameters_, use, precision_) != nullptr;
 }
@@ -141,7 +138,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
   std::vector<const ParameterTensor*> packed_layers;
   for (const size_t number : tensor.uses) {
     const ParameterTensor& use = parameters_.tensors[number];
-    const bool decodes = packed || (tensor.format != nullptr && TakesSomeRows(use));
+    const bool decodes = packed || (tensor.format != nullptr && TakesPart(use.layout));
     if (decodes && use.parameter.kind == ParameterId::Kind::kWeight) {
       packed_layers.push_back(&use);
       continue;

@@ -150,8 +150,8 @@ test('few file handles are enough to list and to clear many files', async () => 
     import { env, modelCache } from '${index}';
     env.cacheFolder = process.argv[1];
     console.log((await modelCache.list()).length, await modelCache.clear(), (await modelCache.list()).length);`;
-  // Importing the package opens about 60 files at once.
-  const command = `ulimit -n 96; exec "$0" --input-type=module -e "$1" "$2"`;
+  // Importing the package opens about 100 files at once.
+  const command = `ulimit -n 160; exec "$0" --input-type=module -e "$1" "$2"`;
   const { stdout, stderr } = spawnSync('bash', ['-c', command, process.execPath, script, folder], { encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: '400 400 0\n', stderr: '' });
   expect(await readdir(join(folder, 'v3'))).toEqual([]);

@@ -135,7 +135,7 @@ describe('load options', () => {
   const check = (given: unknown) => checkOptions(given as object, schema);
   test.each([
     [{ divice: 'cpu' }, "no option 'divice'. It has device, worker"],
-    [{ quantized: true }, "what you mean may be dtype: 'q8'"],
+    [{ auth_token: 'x' }, 'what you mean may be token'],
     [{ device: 'tpu' }, "device must be 'cpu', 'gpu' or 'auto', not 'tpu'"],
     [{ worker: 'no' }, "worker must be true or false, not 'no'"],
     [{ token: 7 }, 'token must be a string, not 7'],

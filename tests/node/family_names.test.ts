@@ -34,6 +34,7 @@ function naming(text: string, what: RegExp): string[] {
     .replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '')
     .replace(/^\s*#include.*$/gm, '')
     .replace(/^\s*example: .*$/gm, '')
+    .replace(/\bnew Tensor\('u?int8'/g, '') // types of numbers in memory, not of weights
     .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`/g, (literal) => (literal.includes(' ') ? '""' : literal));
   return code.split('\n').filter((line) => what.test(line));
 }

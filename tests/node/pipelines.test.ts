@@ -50,7 +50,8 @@ async function runCase(call: AnyCall, one: Case): Promise<[unknown, unknown]> {
   if (one.task === 'feature-extraction') {
     const { dims, data } = (await call(inputs, options)) as { dims: number[]; data: Float32Array };
     if (!Array.isArray((one.expected as unknown[])[0])) return [Array.from(data), one.expected];
-    const rows = Array.from({ length: dims[0]! }, (_, row) => Array.from(data.subarray(row * dims[1]!, row * dims[1]! + 4)));
+    const [tokens, size] = dims.slice(-2) as [number, number];
+    const rows = Array.from({ length: tokens }, (_, row) => Array.from(data.subarray(row * size, row * size + 4)));
     return [rows, one.expected];
   }
   if (one.task === 'fill-mask' && /mask.*mask/i.test(inputs as string))

@@ -9,7 +9,7 @@ import { type FakeBehaviour, fakeEngine } from './support/fake_engine.js';
 
 const kRun = { inputs: [{ text: 'x' }], options: {} };
 const kFiles = new Map([
-  ['config.json', new Uint8Array(2)],
+  ['config.json', new TextEncoder().encode('{}')],
   ['tokenizer.json', new Uint8Array(2)],
   ['model.safetensors', new Uint8Array(8)],
 ]);

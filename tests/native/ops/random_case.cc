@@ -41,6 +41,9 @@ OpCase Reshaped(OpCase c, Random& random) {
   if (c.kernel > 0 && !Is(c, "Embed")) c.kernel = 2 * random.Int(0, random.Chance(20) ? 30 : 6) + 1;
   c.strided_in = random.Chance(30);
   c.strided_out = random.Chance(30);
+  if (Is(c, "LimitedWindow")) {  // each query has at least one key in its window
+    for (int32_t& length : c.lengths) length = std::min(length, c.keys + c.kernel);
+  }
   const bool has_more = Is(c, "Attention") || Is(c, "WindowedAttention") || Is(c, "DisentangledAttention") ||
                         Is(c, "BiasedAttention") || Is(c, "GroupedAttention") || Is(c, "CausalAttention") ||
                         Is(c, "SpanConv") || Is(c, "LinearSpanConv");
