@@ -167,10 +167,10 @@ test('what a page loads to teach is an engine of less than 325 KiB, and less tha
   expect(script).toBeLessThan(47);
 });
 
-test('peruse/inline is one script of less than 1.83 MB, and less than 1,180 KiB by gzip', () => {
+test('peruse/inline is one script of less than 1.83 MB, and less than 1,200 KiB by gzip', () => {
   const script = readFileSync(join(kBundle, 'peruse-inline.js'));
   expect(script.length).toBeLessThan(1.83e6);
-  expect(gzipSync(script, { level: 9 }).length).toBeLessThan(1180 * 1024);
+  expect(gzipSync(script, { level: 9 }).length).toBeLessThan(1200 * 1024);
   expect(String(script)).not.toMatch(/import\.meta|\bimport\s*[({'"]|\brequire\(/);
 });
 
