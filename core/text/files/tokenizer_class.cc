@@ -126,6 +126,7 @@ constexpr ModelType kModelTypes[] = {{"bert", "BertTokenizer"},
                                      {"albert", "AlbertTokenizer"},
                                      {"nomic_bert", "BertTokenizer"},
                                      {"gte", "XLMRobertaTokenizer"},
+                                     {"jina_embeddings_v3", "XLMRobertaTokenizer"},
                                      {"eurobert", "PreTrainedTokenizer"},
                                      {"qwen3", "Qwen2Tokenizer"},
                                      {"gemma3_text", "GemmaTokenizer"}};
