@@ -116,3 +116,24 @@ test('it does not keep the process', () => {
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   expect({ stdout, stderr, status }).toEqual({ stdout: 'true\n', stderr: '', status: 0 });
 });
+
+test('a worker creates no context after its first answer: Node 22 prints to stderr if the process ends meanwhile', () => {
+  const preload = `data:text/javascript,${encodeURIComponent(`
+    import { createRequire, syncBuiltinESMExports } from 'node:module';
+    import { writeSync } from 'node:fs';
+    const vm = createRequire('/')('node:vm');
+    const { runInNewContext } = vm;
+    vm.runInNewContext = (...args) => (writeSync(1, 'context '), runInNewContext(...args));
+    syncBuiltinESMExports();`)}`;
+  const program = `
+    import { writeSync } from 'node:fs';
+    import { pipeline } from ${JSON.stringify(kIndex)};
+    for (const when of ['first ', 'second']) {
+      const classify = await pipeline('text-classification', ${JSON.stringify(kModel)}, { worker: true });
+      writeSync(1, when);
+      await classify.dispose();
+    }`;
+  const env = { ...process.env, NODE_OPTIONS: `--import ${preload}` }; // also in workers
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8', env });
+  expect({ out: run.stdout, err: run.stderr }).toEqual({ out: 'context first second', err: '' });
+});

@@ -6,14 +6,20 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { helpersHaveGone, listenOrHelp } from '../engine/helper_node.js';
 import { compiled, hasGpu, onCompiling } from '../gpu/gpu_node.js';
-import type { WorkerMessage } from './messages.js';
+import type { WorkerMessage, WorkerRequest } from './messages.js';
 import { nodeRuntime } from './runtime_node.js';
 import { serve } from './serve.js';
+
+let hasLooked = false; // for the garbage collection
 
 onCompiling((compiling) => parentPort!.postMessage({ kind: 'compiling', compiling } satisfies WorkerMessage));
 serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),
-  (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
+  (listener) =>
+    listenOrHelp(createThreaded as ModuleFactory<never>, (message: WorkerRequest) => {
+      findCollector();
+      listener(message);
+    }),
   nodeRuntime,
   // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
@@ -23,15 +29,21 @@ serve(
   },
 );
 
-/** Collects garbage. V8 exposes the function in contexts that are created under --expose-gc. */
-function collectGarbage(): boolean {
+/**
+ * Finds V8's garbage collection, which V8 exposes in contexts that are created under --expose-gc. It is found before the first answer, for which
+ * the program waits: Node 22 prints to stderr if the process ends while a worker creates a context.
+ */
+function findCollector(): void {
+  if (hasLooked) return;
+  hasLooked = true;
   try {
     globalThis.gc ??= newCollector();
-    void globalThis.gc();
-    return true;
-  } catch {
-    return false;
-  }
+  } catch {} // without it, the worker ends with its work
+}
+
+function collectGarbage(): boolean {
+  void globalThis.gc?.();
+  return globalThis.gc !== undefined;
 }
 
 /** V8's flags belong to the process: a worker that ends at the same time can withdraw this one too early. So it tries again. */
