@@ -220,13 +220,16 @@ class TeachTab {
     const { report } = taught;
     const { accuracy } = report;
     const judged = accuracy ? `Tested on lines that it had not seen, it got ${share(accuracy.accuracy, report.examples)} right.` : '';
-    this.headline_.replaceChildren(
-      make('strong', '', 'Learnt'),
-      ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}`,
-    );
+    const { notices } = this.classify_!.info;
+    const before = notices.length;
     const scores = await this.classify_!(
       examples.map(({ text }) => text),
       { top_k: null },
+    );
+    const cut = notices.length > before ? ' Of lines that are too long it read only the beginning.' : '';
+    this.headline_.replaceChildren(
+      make('strong', '', 'Learnt'),
+      ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}${cut}`,
     );
     const own = examples.map(({ text, label }, index) => ({
       text,
@@ -252,11 +255,24 @@ class TeachTab {
     this.showLines();
     const number = ++this.tries_;
     const list = find(this.panel_, '.bars', HTMLElement);
-    if (!this.classify_ || this.try_.value.trim() === '') return list.replaceChildren();
+    if (!this.classify_) return list.replaceChildren();
+    if (this.try_.value.trim() === '') {
+      list.replaceChildren();
+      this.error_.replaceChildren();
+      return;
+    }
     const before = performance.now();
-    const labels = await this.classify_(this.try_.value, { top_k: null, truncation: true });
-    this.proof_.answered(performance.now() - before);
-    if (number === this.tries_) list.replaceChildren(...bars(labels));
+    try {
+      const labels = await this.classify_(this.try_.value, { top_k: null, truncation: false });
+      this.proof_.answered(performance.now() - before);
+      if (number !== this.tries_) return;
+      list.replaceChildren(...bars(labels));
+      this.error_.replaceChildren();
+    } catch (error) {
+      if (number !== this.tries_) return; // A newer call has replaced this one, or the model is gone.
+      list.replaceChildren();
+      this.error_.replaceChildren(...describeFailure(error));
+    }
   }
 
   private async tryText(text: string): Promise<void> {
@@ -334,6 +350,7 @@ class TeachTab {
     const [taught, classify] = [this.taught_, this.classify_];
     this.taught_ = undefined;
     this.classify_ = undefined;
+    this.tries_++; // A call that still runs shows nothing.
     await Promise.all([taught?.dispose(), classify?.dispose()]);
   }
 }

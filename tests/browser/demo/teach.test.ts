@@ -71,6 +71,25 @@ it('can be cancelled, and refuses one label by its reason', async () => {
   await close();
 });
 
+it('says of lines that are too long that it read only their beginning, and does not label such a sentence', async () => {
+  const { page, complaints, close } = await demo.visit({ at: 'teach' });
+  const panel = page.locator('#teach');
+  const long = 'The heating in the hall is broken again. '.repeat(100);
+  const lines = panel.locator('[name=lines]').first();
+  await lines.fill(`${await lines.inputValue()}\n${long}`);
+  await panel.locator('button.primary').click();
+  await panel.locator('.learnt').waitFor({ timeout: 50_000 });
+  expect(await panel.locator('.headline').textContent()).toMatch(/right\. Of lines that are too long it read only the beginning\.$/);
+  await panel.locator('[name=try]').fill(long);
+  await panel.locator('.error', { hasText: 'longer than the model can take' }).waitFor();
+  expect(await panel.locator('.bars li').count()).toBe(0);
+  await panel.locator('[name=try]').fill('Please send me the bill.');
+  await panel.locator('.bars li').first().waitFor();
+  expect(await panel.locator('.error').textContent()).toBe('');
+  expect(complaints).toEqual([]);
+  await close();
+}, 120_000);
+
 it('is saved, opened again by a later visitor, and run by the lines that the page gives', async () => {
   const { page, close } = await demo.visit({ at: 'teach' });
   const panel = page.locator('#teach');
