@@ -10,8 +10,8 @@ export const kSplitWordsOption = {
 
 export const kWordsOption = {
   /**
-   * What is a word: 'whitespace' (default), which models were trained with; 'char', which makes a word of each character outside of Latin
-   * words and numbers, for Chinese and Japanese; or an `Intl.Segmenter` with `granularity: 'word'`.
+   * The rule that splits texts into words: 'whitespace' (default), which models were trained with; 'char', which makes a word of each character
+   * outside of Latin words and numbers, for Chinese and Japanese; or an `Intl.Segmenter` with `granularity: 'word'`.
    */
   words: option<'whitespace' | 'char' | Intl.Segmenter>({ kind: 'other', default: "`'whitespace'`" }),
 };
