@@ -155,7 +155,7 @@ async function fromCache(address: string): Promise<Response | undefined> {
   return version === site.version ? cache.match(address) : undefined;
 }
 
-/** Whether a file of a model is not among the site's files. The library asks for optional files, and offline must learn that there are none. */
+/** Whether the site lacks this file of a model. Without a network the answer is then 404, because the library requests optional files, too. */
 async function isMissing(address: string): Promise<boolean> {
   known ??= readKnown();
   const site = await known.catch(() => undefined);
