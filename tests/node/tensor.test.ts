@@ -54,12 +54,16 @@ test('whole numbers are bigints in lists', () => {
   const ids = new Tensor<BigInt64Array>('int64', [101n, 102n], [1, 2]);
   expect(ids.tolist()).toEqual([[101n, 102n]]);
   expect(ids[0]![1]!.item()).toBe(102n);
+  expect(new Tensor<BigInt64Array>('int64', [101, 102]).tolist<bigint[]>()).toEqual([101n, 102n]);
+  expect(new Tensor('float32', [1n, 2]).tolist<number[]>()).toEqual([1, 2]);
 });
 
 test('what does not fit is refused', () => {
   const refused = expect.objectContaining({ code: 'invalid_argument' });
   expect(() => new Tensor('float32', [1, 2, 3], [2, 2])).toThrow(refused);
   expect(() => new Tensor('string' as never, [1])).toThrow(refused);
+  expect(() => new Tensor('int64', [1.5])).toThrow(refused);
+  expect(() => new Tensor('int64', new Float32Array(1))).toThrow('A tensor of type int64 needs a BigInt64Array, not a Float32Array.');
   expect(() => new Tensor('float32', [1, 2]).item()).toThrow(refused);
   expect(() => new Tensor('float32', [1, 2]).mean(1)).toThrow(refused);
   expect(() => new Tensor('float32', [1, 2]).slice(2)).toThrow(refused);

@@ -46,13 +46,13 @@ export class Tensor<D extends TensorData = Float32Array> {
   readonly data: D;
   readonly dims: number[];
 
-  /** @throws PeruseError 'invalid_argument' if the dimensions do not fit the numbers. */
+  /** @throws PeruseError 'invalid_argument' if the dimensions or the type do not fit the numbers. */
   constructor(type: TensorType, data: D | readonly (number | bigint)[], dims: readonly number[] = [data.length]) {
     if (!Object.hasOwn(kArrays, type))
       throw wrong(`A tensor can't have the type ${show(type)}. Use one of ${Object.keys(kArrays).join(', ')}.`);
     if (sizeOf(dims) !== data.length) throw wrong(`A tensor of [${dims.join(', ')}] can't have ${data.length} numbers.`);
     this.type = type;
-    this.data = ArrayBuffer.isView(data) ? data : ((kArrays[type] as typeof Float32Array).from(data as readonly number[]) as D);
+    this.data = arrayOf(type, data) as D;
     this.dims = [...dims];
   }
 
@@ -158,6 +158,19 @@ export class Tensor<D extends TensorData = Float32Array> {
     }
     return new Tensor('float32', data, this.dims);
   }
+}
+
+/** The numbers as an array of this type: a list is converted, and an array must be of the type. */
+function arrayOf(type: TensorType, data: TensorData | readonly (number | bigint)[]): TensorData {
+  const { name } = kArrays[type];
+  if (ArrayBuffer.isView(data)) {
+    if (data[Symbol.toStringTag] === name) return data;
+    throw wrong(`A tensor of type ${type} needs a ${name}, not a ${data[Symbol.toStringTag]}.`);
+  }
+  if (type !== 'int64' && type !== 'uint64') return (kArrays[type] as Float32ArrayConstructor).from(data as readonly number[], Number);
+  const other = data.find((value) => typeof value !== 'bigint' && !Number.isInteger(value));
+  if (other !== undefined) throw wrong(`A tensor of type ${type} can't have ${show(other)}: it is not a whole number.`);
+  return (kArrays[type] as BigInt64ArrayConstructor).from(data as readonly number[], BigInt);
 }
 
 function rowOf<D extends TensorData>({ type, data, dims }: Tensor<D>, row: number): Tensor<D> {
