@@ -122,6 +122,7 @@ test('the tokenizer has the calls of transformers.js', async () => {
 
 test('functions and names', async () => {
   expect(peruse.softmax([1, 1])).toEqual([0.5, 0.5]);
+  expect(peruse.softmax(new Float32Array(2 ** 18))[0]).toBe(2 ** -18);
   const rows = new peruse.Tensor<Float32Array>('float32', [1, 3, 2, 6], [2, 2]);
   expectClose(peruse.layer_norm(rows, [2], { eps: 0 }).data, [-1, 1, -1, 1]);
   expect((await peruse.matmul(rows, new peruse.Tensor<Float32Array>('float32', [1, 0, 0, 1], [2, 2]))).tolist()).toEqual(rows.tolist());

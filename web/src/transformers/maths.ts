@@ -3,8 +3,9 @@ import { PeruseError, Tensor } from '../face.js';
 
 /** The softmax of a list. */
 export function softmax(numbers: ArrayLike<number>): number[] {
-  const most = Math.max(...Array.from(numbers));
-  const powers = Array.from(numbers, (value) => Math.exp(value - most));
+  const values = Array.from(numbers);
+  const most = values.reduce((largest, value) => Math.max(largest, value), -Infinity); // a vocabulary has too many for arguments
+  const powers = values.map((value) => Math.exp(value - most));
   const sum = powers.reduce((total, value) => total + value, 0);
   return powers.map((value) => value / sum);
 }
