@@ -124,6 +124,17 @@ describe('a long text', () => {
     await classify.dispose();
   });
 
+  test('is counted in tokens, not in characters', async () => {
+    const classify = await classifier();
+    await classify([long, 'x'.repeat(5000), 'A gem.']); // a word of 5000 letters is one token
+    const { ids } = await classify.tokenizer.encode(long, { truncation: true });
+    const all = await classify.tokenizer.count(long);
+    expect(classify.info.notices).toEqual([
+      expect.stringContaining(`The model reads ${ids.length} tokens: input 0 lost ${all - ids.length} of its ${all} tokens. `),
+    ]);
+    await classify.dispose();
+  });
+
   test('is cut by an embedder, and max_length cuts a classified text', async () => {
     const embed = await pipeline('feature-extraction', kEmbedder, { worker: false });
     const cut = await embed(long, { pooling: 'mean', truncation: true });

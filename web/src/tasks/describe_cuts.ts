@@ -1,0 +1,15 @@
+// Says what was cut of texts that are too long (cutting.ts).
+import type { TextInput } from './definition.js';
+import type { PipelineTokenizer } from './tokenizer_calls.js';
+
+/** Returns a sentence about the tokens that were left out. At least one of the texts was cut. */
+export async function describeCuts(inputs: readonly TextInput[], tokenizer: PipelineTokenizer): Promise<string> {
+  const pairOf = ({ text_pair }: TextInput) => (text_pair === undefined ? {} : { text_pair });
+  const counts = await Promise.all(inputs.map((input) => tokenizer.count(input.text, pairOf(input))));
+  const longest = inputs[counts.reduce((most, tokens, index) => (tokens > counts[most]! ? index : most), 0)]!;
+  const kept = (await tokenizer.encode(longest.text, { ...pairOf(longest), truncation: true })).ids.length;
+  const all = counts.flatMap((tokens, index) => (tokens > kept ? `input ${index} lost ${tokens - kept} of its ${tokens} tokens` : []));
+  const named = all.slice(0, 3).join(', ');
+  const words = all.length > 3 ? `${named} and ${all.length - 3} others were cut, too` : named;
+  return `The model reads ${kept} tokens: ${words}. Pass truncation: true to cut texts without a notice, or false to get an error.`;
+}
