@@ -43,6 +43,9 @@ test('a classifier reads a padded batch: the logits of each text alone', async (
   for (const [row, text] of kTexts.entries()) expectClose(logits[row]!.data, await logitsOf(kSentiment, text));
   expect(model.config).toMatchObject({ model_type: 'convbert' });
   expect(await peruse.AutoConfig.from_pretrained(kSentiment)).toEqual(model.config);
+  await expect(peruse.AutoConfig.from_pretrained(kSentiment, { revison: 'main' } as object)).rejects.toMatchObject({
+    code: 'invalid_argument',
+  });
   await expect(model({ ...inputs, token_type_ids: new peruse.Tensor<BigInt64Array>('int64', [0n], [1, 1]) })).rejects.toMatchObject({
     code: 'invalid_argument',
   });

@@ -1,6 +1,6 @@
 // Models that read token ids, with the outputs of transformers.js's.
 import { type NumberArray, PeruseError, type Pipeline, type PipelineOptions, pipeline, type Source, type Task, Tensor } from '../face.js';
-import { Tokenizer } from '../tokenizer/face.js';
+import { Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
 import type { TokenTensor } from './tokenizers.js';
 
 /** What a tokenizer returns. */
@@ -115,11 +115,11 @@ export const AutoModelForQuestionAnswering = modelClass({
   },
 });
 
-/** Reads config.json. */
+/** Reads config.json, and loads the tokenizer to find it. */
 export const AutoConfig = {
   /** Returns the content of a model's config.json. */
-  async from_pretrained(source: Source): Promise<Readonly<Record<string, unknown>>> {
-    const tokenizer = await Tokenizer.from_pretrained(source);
+  async from_pretrained(source: Source, options?: TokenizerOptions): Promise<Readonly<Record<string, unknown>>> {
+    const tokenizer = await Tokenizer.from_pretrained(source, options);
     tokenizer.dispose();
     if (tokenizer.config === undefined) throw new PeruseError('not_found', 'Did not find config.json.');
     return tokenizer.config;
