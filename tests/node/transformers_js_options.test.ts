@@ -51,6 +51,10 @@ describe('options of a load', () => {
     const model = await load(kSentiment, { worker: false, dtype: { model: 'fp16' } });
     expect(model.info.dtype).toBe('fp16');
     await model.dispose();
+    const other = await classifier({ dtype: { decoder: 'q8' } });
+    expect(other.info).toMatchObject({ dtype: 'fp32', notices: ["dtype has no entry for the file 'model', so the default was used."] });
+    await other.dispose();
+    await expect(classifier({ dtype: ['q8'] } as never)).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
   test("config's id2label names the labels", async () => {

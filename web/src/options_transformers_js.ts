@@ -28,7 +28,10 @@ export function withoutForeign<O extends object>(given: O, hasLabels: boolean): 
   const notices: string[] = [];
   const file = typeof options.model_file_name === 'string' ? options.model_file_name : 'model';
   for (const name of ['dtype', 'device']) {
-    if (isObject(options[name])) options[name] = options[name][file];
+    const value = options[name];
+    if (!isObject(value)) continue;
+    options[name] = value[file];
+    if (value[file] === undefined) notices.push(`${name} has no entry for the file '${file}', so the default was used.`);
   }
   if (kOnnxDevices.includes(options.device as OnnxDevice)) {
     notices.push(`device '${String(options.device)}' is onnxruntime's; the device was chosen as with 'auto'.`);
@@ -48,5 +51,5 @@ export function withoutForeign<O extends object>(given: O, hasLabels: boolean): 
 }
 
 function isObject(value: unknown): value is Options {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
