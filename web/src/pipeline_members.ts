@@ -151,7 +151,7 @@ export function createPipeline(
   };
   const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
   const run: Run = (inputs, settings, given) => {
-    for (const name of ignoredOptions(definitionOf(task).options, given)) notice(`Option ${name} is ignored: it does not change results.`);
+    for (const name of ignoredOptions(definitionOf(task).options, given)) notice(`Option ${name} is ignored: ${task} does not have it.`);
     return ask('run', { inputs, options: settings }, given);
   };
   const call = createCall(run, {

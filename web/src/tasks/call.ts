@@ -47,12 +47,12 @@ export function taskOptions<O extends CallOptions>(
   return callOptions(task, schema) as ReturnType<typeof taskOptions<O>>;
 }
 
-/** Options of transformers.js's and transformers' calls that do not change Peruse's results: texts are not padded, and batches have any size. */
-const kWithoutEffect = ['padding', 'batch_size', 'max_length', 'truncation', 'add_special_tokens'];
+/** Options of transformers.js's and transformers' calls that a task without them ignores, as in transformers.js, but with a notice. */
+const kIgnored = ['padding', 'batch_size', 'max_length', 'truncation', 'add_special_tokens'];
 
 /** The names of options that have no effect, because the task does not have them. */
 export function ignoredOptions(known: object = {}, options: object = {}): string[] {
-  return kWithoutEffect.filter((name) => (options as Record<string, unknown>)[name] !== undefined && !Object.hasOwn(known, name));
+  return kIgnored.filter((name) => (options as Record<string, unknown>)[name] !== undefined && !Object.hasOwn(known, name));
 }
 
 /** Returns the options for the engine. Checks their names; the engine checks their values. */
