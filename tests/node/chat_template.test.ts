@@ -40,6 +40,7 @@ test.each([
   ['{{ messages }}', 'printing anything but a text'],
   ['{{ f(1) }}', '"f(1)"'],
   ['{{ 1 ? 2 }}', '"1 ? 2"'],
+  ["{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor %}", `"messages if m.role != 'system'"`],
   ['{{ "open }}', '"\\"open"'],
 ])('%s is refused by name', (template, what) => {
   expect(() => pairTemplate(template, 'flat', {})).toThrow(

@@ -58,6 +58,7 @@ TEMPLATES = [
     "{% for m in messages -%}\n  {%+ if loop.last %}last{% else %}, {%- endif +%}\n<{{ m.role + ':' }}{{ m.content }}>{# gone #}\n\n{% endfor %}\n",
     "a{{ eos_token }}\r\n{% if add_generation_prompt or messages | length == 1 %}b{% elif messages[0].role != 'system' %}c{% endif %}"
     "{{ messages[0].content + '\\t\\'' }}{{ messages[-1].content }}\n",
+    "{# was: {{ messages[0].content }} {% if true %} #}{{ messages[0].content }}{#- {% endif %} -#} \n{{ messages[-1].content }}",
 ]
 QWEN = {"tie_word_embeddings": True, "pad_token_id": None}
 

@@ -14,7 +14,8 @@ interface Piece {
   text: string;
 }
 
-const kTag = /\{([{%#])([-+]?)(.*?)([-+]?)[}%#]\}/gs;
+/** {{ }}, {% %} or {# #}. A comment may contain tags of the other kinds. */
+const kTag = /\{(?:(\{)([-+]?)(.*?)([-+]?)\}|([%#])([-+]?)(.*?)([-+]?)\5)\}/gs;
 
 function piecesOf(template: string): Piece[] {
   const pieces: Piece[] = [];
@@ -33,7 +34,8 @@ function piecesOf(template: string): Piece[] {
   };
   const whole = template.replace(/\r\n?/g, '\n').replace(/\n$/, '');
   for (const match of whole.matchAll(kTag)) {
-    const [all, kind, sign, inside, end] = match as unknown as [string, string, string, string, string];
+    const [all, ...groups] = match;
+    const [kind, sign, inside, end] = groups.filter((group) => group !== undefined) as [string, string, string, string];
     addText(whole.slice(at, match.index), { kind, sign });
     if (kind !== '#') pieces.push({ kind: kind === '{' ? 'print' : 'block', text: inside.trim() });
     at = match.index + all.length;
@@ -87,9 +89,16 @@ class Reader {
   }
 
   whole(): Expression {
-    const value = this.#conditional();
-    if (this.#at < this.#tokens.length) refuse(JSON.stringify(this.text));
-    return value;
+    return this.#ended(this.#conditional());
+  }
+
+  /** The list of a loop, after which an `if` would choose among its items. */
+  list(): Expression {
+    return this.#ended(this.#or());
+  }
+
+  #ended(value: Expression): Expression {
+    return this.#at < this.#tokens.length ? refuse(JSON.stringify(this.text)) : value;
   }
 
   /** Takes the next token if it has this text and is not a string. */
@@ -262,7 +271,7 @@ function parseBlock(word: string, rest: string, pieces: Piece[]): Statement {
   }
   if (word === 'for') {
     const [, name = refuse(`for ${rest}`), items = ''] = /^([A-Za-z_]\w*)\s+in\s+(.*)$/s.exec(rest) ?? [];
-    return { kind: 'for', name, items: new Reader(items).whole(), body: parseBody(pieces, ['endfor']).body };
+    return { kind: 'for', name, items: new Reader(items).list(), body: parseBody(pieces, ['endfor']).body };
   }
   if (word !== 'if') return refuse(`the statement ${word}`);
   const branches: { test: Expression; body: Statement[] }[] = [];
