@@ -4,7 +4,6 @@ import { IndexCore, type IndexedChunk } from './index_core.js';
 import { checkIndexOptions } from './index_options.js';
 import { Rows } from './rows.js';
 import type { Embedder, SemanticIndexOptions } from './search_types.js';
-import type { Store } from './store.js';
 import { widthOf } from './stores.js';
 
 export { IndexCore } from './index_core.js';
@@ -25,6 +24,6 @@ export async function newIndex(embedder: Embedder, options: SemanticIndexOptions
   const chunks = Array.from({ length: rows.count }, (_, row): IndexedChunk => {
     return { document: { id: row, index: row, text: '' }, start: 0, end: 0 };
   });
-  core.restore(rows as Store<never> as Store, chunks);
+  core.restore(rows, chunks);
   return core;
 }

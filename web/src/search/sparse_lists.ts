@@ -23,7 +23,11 @@ export class SparseLists implements Store<SparseFeatures> {
 
   reserveFor(): void {}
 
-  append({ indices, values }: Pick<SparseFeatures, 'indices' | 'values'>): void {
+  append({ indices, values }: SparseFeatures): void {
+    this.addChunk(indices, values);
+  }
+
+  private addChunk(indices: Uint32Array, values: Float32Array): void {
     const chunk = this.count++;
     for (let i = 0; i < indices.length; ++i) this.add(indices[i]!, chunk, values[i]!);
   }
@@ -99,7 +103,7 @@ export class SparseLists implements Store<SparseFeatures> {
     const lists = new SparseLists(width);
     let at = 0;
     for (const size of sizes) {
-      lists.append({ indices: tokens.subarray(at, at + size), values: weights.subarray(at, at + size) });
+      lists.addChunk(tokens.subarray(at, at + size), weights.subarray(at, at + size));
       at += size;
     }
     return lists;

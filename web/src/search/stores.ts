@@ -16,15 +16,15 @@ export function widthOf(vector: IndexVector): number {
 }
 
 export function newStore(kind: Kind, width: number, storage: Storage = 'float32'): Store {
-  if (kind === 'sparse') return new SparseLists(width) as Store<never> as Store;
-  return (kind === 'dense' ? new Rows(width, storage) : new Matrices(width)) as Store<never> as Store;
+  if (kind === 'sparse') return new SparseLists(width);
+  return kind === 'dense' ? new Rows(width, storage) : new Matrices(width);
 }
 
 /** Restores the contents of bytes(); undefined if the number of bytes does not fit `count` chunks. */
 export function restoredStore(kind: Kind, width: number, storage: Storage, count: number, bytes: Uint8Array): Store | undefined {
-  if (kind === 'sparse') return SparseLists.restored(width, count, bytes) as Store<never> | undefined as Store | undefined;
-  if (kind === 'multi_vector') return Matrices.restored(width, count, bytes) as Store<never> | undefined as Store | undefined;
-  return Rows.restored(width, storage, count, bytes) as Store<never> | undefined as Store | undefined;
+  if (kind === 'sparse') return SparseLists.restored(width, count, bytes);
+  if (kind === 'multi_vector') return Matrices.restored(width, count, bytes);
+  return Rows.restored(width, storage, count, bytes);
 }
 
 /** A few numbers by which vectors of two models can be compared. */
