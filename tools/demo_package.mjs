@@ -69,9 +69,9 @@ async function writeDemoPackage(folder) {
   }
   copyFileSync(join(root, 'tools/demo_package.md'), join(folder, 'README.md'));
   copyFileSync(join(kModels, demoModels()[0], 'LICENSE'), join(folder, 'LICENSE'));
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const description = 'The small models of the Peruse demo page, with weights of 8 bits or fewer';
-  const about = { name: 'peruse-demo', version, description, license: 'CC-BY-4.0', type: 'module', files: ['models'] };
+  const about = { name: 'peruse-demo', version, description, license: 'CC-BY-4.0', repository, type: 'module', files: ['models'] };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
 }
 

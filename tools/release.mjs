@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Looks at both packages as a release would publish them: npm run release:check [-- --tag v1.2.3]. Takes the packages as they are built.
-//   version            the same in both packages; with --tag also in the tag, and at the head of CHANGELOG.md
+// Looks at the packages as a release would publish them: npm run release:check [-- --tag v1.2.3]. Takes the packages as they are built.
+//   version            the same in all packages; with --tag also in the tag, and at the head of CHANGELOG.md
 //   publint, attw      what bundlers, Node and TypeScript find in the packed files
 //   size-limit         what a page downloads (tools/release/size-limit.json)
 //   knip               files, exports and dependencies of web/src that nothing uses (tools/release/knip.json)
-//   npm publish        --dry-run of both
+//   npm publish        --dry-run of each
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPackagedDemo } from './packaged_demo.mjs';
@@ -45,7 +45,7 @@ await runAsProgram(import.meta.url, async () => {
   for (const file of tarballs) {
     results.push(await check(`publint ${basename(file)}`, async () => void (await tool('publint/src/cli.js', ['run', file, '--strict']))));
   }
-  const [library] = tarballs.filter((file) => !basename(file).startsWith('peruse-demo'));
+  const library = tarballs.find((file) => /^peruse-\d/.test(basename(file)));
   results.push(await check('attw', async () => void (await tool('@arethetypeswrong/cli/dist/index.js', [library, ...kTypesChecked]))));
   // Looks for its plugins in the package.json of the working directory.
   results.push(await check('size-limit', async () => void (await tool('size-limit/bin.js', ['--config', 'size-limit.json'], kTools))));

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Builds everything and packs the two npm packages, peruse and peruse-demo, into build/tarballs: npm run tarball.
+// Builds everything and packs the npm packages peruse, peruse-demo and peruse-transformers into build/tarballs: npm run tarball.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildAliasPackage } from './alias_package.mjs';
 import { buildLibrary } from './build.mjs';
 import { buildDemoPackage } from './demo_package.mjs';
 import { buildPackagedDemo } from './packaged_demo.mjs';
@@ -16,7 +17,8 @@ export const tarballFolder = join(root, 'build/tarballs');
 export async function packPackages(folder = tarballFolder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const from of [root, await buildDemoPackage()]) capture('npm', ['pack', '--pack-destination', folder], { cwd: from });
+  for (const from of [root, await buildDemoPackage(), buildAliasPackage()])
+    capture('npm', ['pack', '--pack-destination', folder], { cwd: from });
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
@@ -28,5 +30,5 @@ await runAsProgram(import.meta.url, async () => {
   await step('packages', async () => {
     paths = await packPackages();
   });
-  console.log(`\nInstall both in a project with\n  npm install ${paths.join(' ')}`);
+  console.log(`\nInstall them in a project with\n  npm install ${paths.join(' ')}`);
 });

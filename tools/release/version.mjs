@@ -12,8 +12,9 @@ import { root } from '../setup/root.mjs';
  * any head.
  */
 export function versionFaults({ versions, changelog, tag }) {
-  const { peruse: version, 'peruse-demo': demo } = versions;
-  const faults = demo === version ? [] : [`peruse-demo has version ${demo}, and peruse has ${version}.`];
+  const version = versions.peruse;
+  const others = ['peruse-demo', 'peruse-transformers'].filter((name) => versions[name] !== version);
+  const faults = others.map((name) => `${name} has version ${versions[name]}, and peruse has ${version}.`);
   if (tag === undefined) return faults;
   if (tag !== `v${version}`) faults.push(`The tag is ${tag}; package.json's version needs v${version}.`);
   const heads = [...changelog.matchAll(/^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$/gm)].filter(([, name]) => name !== 'Unreleased');

@@ -199,10 +199,10 @@ export const kSuites = [
   {
     name: 'release',
     tier: 'all',
-    covers: 'a dry run of a release: versions, publint, are-the-types-wrong, size-limit, knip, npm publish --dry-run of both packages',
+    covers: 'a dry run of a release: versions, publint, are-the-types-wrong, size-limit, knip, npm publish --dry-run of each package',
     why: 'what it reads changes rarely, and its tools take time to install',
     builds: ['library'],
-    reads: [...kTarball, 'tools/release'],
+    reads: [...kTarball, 'tools/alias_package.mjs', 'tools/release', 'tools/tarball.mjs'],
     processor: 40,
     command: ['node', 'tools/release.mjs'],
   },
