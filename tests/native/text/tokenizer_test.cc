@@ -64,6 +64,19 @@ TEST(Tokenizer, ArchitecturesTellTheClass) {
   EXPECT_EQ(first_token(R"({"model_type":"deberta","architectures":["RobertaModel"]})"), "[CLS]");
 }
 
+// If no file names a tokenizer class, the model type determines it. Jina v3 has one row of token types, so pairs must not have a second type.
+TEST(Tokenizer, ModelTypesDetermineTheTypeIds) {
+  constexpr std::string_view kJson = R"({"version":"1.0","pre_tokenizer":{"type":"Whitespace"},
+    "model":{"type":"WordLevel","vocab":{"<s>":0,"</s>":1,"<unk>":2,"a":3,"b":4},"unk_token":"<unk>"},
+    "post_processor":{"type":"BertProcessing","sep":["</s>",1],"cls":["<s>",0]}})";
+  const auto types = [&](std::string_view config) {
+    const auto tokenizer = Tokenizer::Create({{"tokenizer.json", kJson}, {"config.json", config}});
+    return tokenizer.ok() ? (*(*tokenizer)->EncodePair("a", "b"))[0].type_ids : std::vector<int32_t>();
+  };
+  EXPECT_EQ(types(R"({"model_type":"modernbert"})"), (std::vector<int32_t>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(types(R"({"model_type":"jina_embeddings_v3"})"), (std::vector<int32_t>{0, 0, 0, 0, 0}));
+}
+
 TEST(Tokenizer, RefusesBadRequests) {
   const auto tokenizer = LoadFixture(kBertFixture);
   ASSERT_TRUE(tokenizer.ok());
