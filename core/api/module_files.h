@@ -13,6 +13,9 @@ namespace peruse {
 
 inline Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
 
+// "a.b.C" -> "C", the name of a class without its package, which differs between releases.
+inline std::string_view ClassName(std::string_view type) { return type.substr(type.rfind('.') + 1); }
+
 inline std::string JoinPath(const std::string& folder, std::string_view file) {
   return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
 }

@@ -80,7 +80,7 @@ Result<ModuleList> ReadRouter(const ReadModelFile& read, const std::string& fold
 
 }  // namespace
 
-std::string_view ListedModule::Class() const { return std::string_view(type).substr(type.rfind('.') + 1); }
+std::string_view ListedModule::Class() const { return ClassName(type); }
 
 Result<std::optional<JsonDocument>> ReadObject(const ReadModelFile& read, const std::string& path) {
   const std::optional<std::string_view> text = read(path);

@@ -16,9 +16,9 @@ inline constexpr std::string_view kModules = "modules.json";
 struct ListedModule {
   std::string type;    // the class with its package
   std::string folder;  // in the model's folder; empty means the model's folder itself
-  std::string name;    // of the module; may be empty
+  std::string name;    // may be empty
 
-  // The class. Releases differ in its package.
+  // The class without its package.
   std::string_view Class() const;
   bool operator==(const ListedModule&) const = default;
 };

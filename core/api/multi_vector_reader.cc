@@ -21,9 +21,11 @@ std::vector<std::string> Punctuation() {
 
 Result<std::vector<std::string>> ReadWords(const std::string& path, const char* name, JsonValue value) {
   std::vector<std::string> words;
+  const auto malformed = [&] { return Malformed(path, std::string("has a ") + name + " that is not a list of words"); };
+  if (value.exists() && !value.IsNull() && !value.IsArray()) return malformed();
   for (const JsonValue item : value) {
     const std::optional<std::string_view> word = item.GetString();
-    if (!word) return Malformed(path, std::string("has a ") + name + " that is not a list of words");
+    if (!word) return malformed();
     words.emplace_back(*word);
   }
   return words;

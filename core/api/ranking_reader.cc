@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/api/module_list.h"
 #include "core/api/sentence_modules_reader.h"
 #include "core/base/json.h"
 
@@ -50,7 +51,7 @@ Result<RankingSettings> ReadRankingFiles(const ReadModelFile& read, std::string_
   RankingSettings settings;
   PERUSE_ASSIGN_OR_RETURN(settings.modules, ReadRankingSettings(read));
   std::optional<LogitScore>& score = settings.modules.logit_score;
-  if (!read("modules.json") && tokenizer != nullptr && IsLanguageModel(config_json)) {
+  if (!read(std::string(kModules)) && tokenizer != nullptr && IsLanguageModel(config_json)) {
     const std::optional<int32_t> yes = tokenizer->TokenToId("yes"), no = tokenizer->TokenToId("no");
     if (!yes || !no) {
       return Unsupported(
@@ -59,8 +60,7 @@ Result<RankingSettings> ReadRankingFiles(const ReadModelFile& read, std::string_
     }
     score = LogitScore{*yes, no};
   }
-  if (!score) return settings;
-  if (settings.modules.reads_messages == false) return settings;
+  if (!score || settings.modules.reads_messages == false) return settings;
   PERUSE_ASSIGN_OR_RETURN(settings.pair_template, ReadTemplate(read));
   if (settings.modules.reads_messages && !settings.pair_template) {
     return Unsupported("the model reads pairs through a chat template, and the folder lacks chat_template.jinja");

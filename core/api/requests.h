@@ -28,7 +28,8 @@ inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", 
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
 
-// Reads an input: {"text"}; {"text", "words"?}, with the UTF-16 start and end of each word; {"text", "text_pair"?}; {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
+// Reads an input: {"text"}; {"text", "words"?}, with the UTF-16 start and end of each word; {"text", "text_pair"?};
+// {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
 inline void ReadInput(OptionReader& reader, std::string* text) { reader.ReadText("text", text); }
 
 inline void ReadInput(OptionReader& reader, WordText* input) {

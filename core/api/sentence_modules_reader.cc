@@ -17,9 +17,6 @@ constexpr std::string_view kClassifierModule = "classifier";  // name that a cla
 // Some releases of sentence-transformers wrote "fullname" as an activation; it then uses the default.
 constexpr std::string_view kNameOfNothing = "sentence_transformers.util.fullname";
 
-// "a.b.C" -> "C"
-std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
-
 constexpr std::pair<std::string_view, PoolingMode> kPoolingModes[] = {
     {"cls", PoolingMode::kCls},
     {"mean", PoolingMode::kMean},
@@ -72,8 +69,8 @@ Status ReadPooling(const ReadModelFile& read, const std::string& folder, Sentenc
 
 constexpr std::string_view kScores = "scores";  // the output of a cross-encoder's last module
 
-// Rejects modules that read or write features other than the text's vector or, for late interaction, the tokens' vectors. `output` is another
-// output that is accepted.
+// Rejects modules that read or write features other than the text's vector or, for late interaction, the tokens' vectors. The output may
+// also be `output`.
 Status CheckFeatures(JsonValue config, const std::string& path, const SentenceModules& modules,
                      std::string_view output = "") {
   const std::string_view features = modules.multi_vector ? "token_embeddings" : "sentence_embedding";
@@ -123,7 +120,7 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
   if (activation == kNameOfNothing) activation = "torch.nn.Tanh";
   const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                         [&](const auto& one) { return one.first == LastPart(activation); });
+                                         [&](const auto& one) { return one.first == ClassName(activation); });
   if (found == std::end(kActivations) || !activation.starts_with("torch.")) {
     return Unsupported(path + ": the activation_function \"" + std::string(activation) + "\" is not supported");
   }
@@ -299,7 +296,7 @@ Status ReadLogitScore(const ReadModelFile& read, JsonValue entry, SentenceModule
   return OkStatus();
 }
 
-std::string_view NameOf(JsonValue module) { return LastPart(module.FindMember("type").GetString().value_or("")); }
+std::string_view NameOf(JsonValue module) { return ClassName(module.FindMember("type").GetString().value_or("")); }
 
 // Whether the last module turns the vector of a pair into its scores.
 bool EndsInScores(const ReadModelFile& read, JsonValue modules) {

@@ -59,7 +59,8 @@ class Session : public FileStages<SessionStage> {
 
   // Whether weights must be fed after Open; false if another session already has all of them.
   bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
-  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8" | "q4", "lora_task"?: string}. "auto" means that of a q8 or q4 checkpoint, otherwise `usual`.
+  // `request` is {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8" | "q4", "lora_task"?: string}. "auto" means that
+  // of a q8 or q4 checkpoint, otherwise `usual`.
   Status Open(std::string_view request);
   // If the file "adapter_config.json" was added: feeds the adapter's weights. Must precede the checkpoint, into which they are merged.
   Status FeedAdapter(std::span<const uint8_t> chunk);

@@ -10,8 +10,8 @@
 
 namespace peruse {
 
-// The module's task: the encoder's last hidden states; of cross-encoders, the logits of a sequence classifier or of a language model; or those of a
-// masked-LM head for each token (sparse encoders).
+// The module's output: the encoder's last hidden states; for cross-encoders, the logits of a sequence classifier or of a language model; for
+// sparse encoders, the masked-LM logits of each token.
 enum class TransformerTask { kFeatures, kLogits, kTokenLogits, kWordLogits };
 
 // Reads the length limit and lower-casing into `modules`. Members that do not change results are ignored. Errors: kMalformedFile;

@@ -39,7 +39,7 @@ class Family {
 
   // Whether the family's models are causal language models, of which only those that were trained to embed or to classify are supported.
   virtual bool IsLanguageModel() const { return false; }
-  // Full name of the matrix that turns hidden states into logits of tokens; "" if the family has no language model.
+  // Full name of the output matrix of the family's language model; empty if there is no language model.
   virtual std::string LanguageHead(const ModelConfig&) const { return {}; }
 
   // Whether the sequence classifier's pooler is part of transformers' encoder, with its prefix (BertModel).

@@ -34,7 +34,7 @@ Value Transform(Build& b, Value rows, const HeadSizes& sizes, const RowTransform
   return b.LayerNorm(rows, b.Norm({transform.norm}, sizes.hidden, sizes.layer_norm_eps, transform.norm_bias));
 }
 
-// Returns norm(activation(dense(rows))), or the rows if the head has no such layers.
+// Returns norm(activation(dense(rows))), or `rows` if the head only has a decoder.
 Value BeforeDecoder(Build& b, Value rows, const HeadSizes& sizes, const MaskedLmHead& head) {
   if (head.dense.empty()) return rows;
   const int32_t width = sizes.embedding;

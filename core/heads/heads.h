@@ -98,7 +98,7 @@ struct DiscriminatorHead {
   Activation activation = Activation::kNone;
 };
 
-// Logits of a causal language model for some tokens, after the last token of the text: [sequences, tokens]
+// Logits that a causal language model gives `tokens` as the next token of the text: [sequences, tokens]
 // (sentence_transformers.cross_encoder.modules.LogitScore).
 struct LogitScoreHead {
   std::string decoder;  // full name of the matrix; empty if the family has no language-model head

@@ -20,8 +20,8 @@ Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions
 
 Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows);
 
-// Checks that every token of the only text can attend to one of its first `keys` tokens. Errors: kUnsupported if a window has none of them,
-// and for DeBERTa, whose class in transformers masks the other tokens' embeddings, too.
+// For a run that limits attention to the first `keys` tokens of its only text. Errors: kUnsupported if the window of a token contains none
+// of them, and for DeBERTa, whose class in transformers also masks the embeddings of the other tokens.
 Status CheckKeys(const Plan& plan, std::span<const ModelInput> inputs, int32_t keys);
 
 // Checks that a run over these texts fits a 32-bit address space. Errors: kOutOfMemory.

@@ -8,7 +8,7 @@
 namespace peruse::ops {
 
 // out = finish(x W^T + b), x [rows, in], out [rows, out]. finish is an activation function, "* factor" or "norm(. + residual)". Families
-// write plain layers; the fusing pass (core/program/passes/fuse.h) adds finish.
+// write plain layers; the fusing pass (core/program/passes/fuse.cc) adds finish.
 struct Linear {
   static constexpr const char* kName = "linear";
   static constexpr bool kByRow = true;

@@ -29,6 +29,7 @@ std::vector<float> Pool(Pooling pooling, const Matrix& hidden) {
 
 }  // namespace
 
+// Rejects options that are for dense vectors only.
 Status FeatureExtraction::CheckSparse() {
   if (sentence_ == nullptr || !sentence_->modules().sparse) {
     return InvalidArgument(
@@ -43,7 +44,7 @@ Status FeatureExtraction::CheckSparse() {
   return OkStatus();
 }
 
-// Checks options that are for dense vectors only.
+// Rejects options that are for one vector per text.
 Status FeatureExtraction::CheckMultiVector() {
   if (sentence_ == nullptr || !sentence_->modules().multi_vector) {
     return InvalidArgument("pooling \"multi_vector\" needs the folder of a late-interaction model (ColBERT)");
@@ -171,7 +172,8 @@ Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
   }
   Features features;
   if (pooling_ == Pooling::kMultiVector) {
-    features.values = sentence_->EmbedRows(tokenizer_, request.role, reading.tokens.ids, hidden.values);
+    PERUSE_ASSIGN_OR_RETURN(features.values,
+                            sentence_->EmbedRows(tokenizer_, request.role, reading.tokens.ids, hidden.values));
     features.dims.push_back(static_cast<int64_t>(features.values.size() / width_));
   } else if (pooling_ == Pooling::kSentence) {
     features.values = sentence_->Embed(hidden.values, skips_[reading.input]);

@@ -19,7 +19,7 @@ enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken, kSplade, k
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
   std::optional<Pooling> pooling;  // nullopt means kSentence if there is a prompt, otherwise kNone
-  // What the texts are; nullopt means the folder's default. Without a prompt, determines the prompt.
+  // Role of the texts, which selects the folder's prompt unless a prompt is set. nullopt means the folder's default.
   std::optional<TextRole> role;
   std::optional<std::string> prompt;       // text to put before each input, for kSentence
   std::optional<std::string> prompt_name;  // name of a prompt of the folder; nullopt means the folder's default prompt

@@ -9,10 +9,11 @@
 namespace peruse {
 namespace {
 
-// A marker that `text` begins with, which is one token. It ends after its word if the tokenizer has no token for all of it.
+// The token of a marker (MultiVector::markers) at the beginning of a text. If the tokenizer lacks a token for the whole marker, it is that
+// for the part before the space.
 struct Marker {
-  int32_t id = -1;
-  size_t length = 0;
+  int32_t id = -1;    // -1 if the text does not begin with a marker
+  size_t length = 0;  // number of bytes that the token replaces
 };
 
 Marker MarkerOf(const MultiVector& vectors, const text::Tokenizer& tokenizer, std::string_view text) {
@@ -82,8 +83,9 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::ReadRows(const text::Tokeniz
   return reading;
 }
 
-std::vector<float> SentenceEmbedder::EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
-                                               std::span<const int32_t> ids, std::span<const float> tokens) const {
+Result<std::vector<float>> SentenceEmbedder::EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
+                                                       std::span<const int32_t> ids,
+                                                       std::span<const float> tokens) const {
   const MultiVector& vectors = *modules_.multi_vector;
   const bool is_query = role == TextRole::kQuery;
   std::vector<int32_t> skipped;
@@ -98,7 +100,10 @@ std::vector<float> SentenceEmbedder::EmbedRows(const text::Tokenizer& tokenizer,
   }
   if (!vectors.pooling || !(is_query ? vectors.pooling->queries : vectors.pooling->documents)) return rows;
   const RowPooling& pooling = *vectors.pooling;
-  if (pooling.factor > 1) rows = MergeRows(rows, out_, pooling.factor, static_cast<size_t>(pooling.protected_rows));
+  if (pooling.factor > 1) {
+    const auto kept = static_cast<size_t>(pooling.protected_rows);
+    PERUSE_ASSIGN_OR_RETURN(rows, MergeRows(rows, out_, pooling.factor, kept));
+  }
   for (size_t at = 0; pooling.normalizes && at < rows.size(); at += out_) NormalizeVector({&rows[at], out_});
   return rows;
 }

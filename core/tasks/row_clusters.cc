@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/memory.h"
+#include "core/cpu/dot.h"
+
 namespace peruse {
 namespace {
 
@@ -137,7 +140,7 @@ std::vector<int32_t> WardClusters(std::span<double> distances, size_t count, siz
   return Cut(merges, count, cut);
 }
 
-std::vector<float> MergeRows(std::span<const float> rows, size_t width, double factor, size_t protected_rows) {
+Result<std::vector<float>> MergeRows(std::span<const float> rows, size_t width, double factor, size_t protected_rows) {
   const size_t all = rows.size() / width;
   const size_t kept = std::min(all, protected_rows), count = all - kept;
   const size_t clusters = std::max<size_t>(1, static_cast<size_t>(std::floor(static_cast<double>(count) / factor)));
@@ -145,10 +148,11 @@ std::vector<float> MergeRows(std::span<const float> rows, size_t width, double f
   if (clusters >= count) return result;
   const std::span<const float> merged = rows.subspan(kept * width);
   const auto row = [&](size_t i) { return merged.subspan(i * width, width); };
-  std::vector<double> distances(count * count);
+  std::vector<double> distances;
+  if (!TryResize(&distances, SaturatingMultiply(count, count))) return OutOfMemory("no memory to merge a text's rows");
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const float dot = std::inner_product(row(i).begin(), row(i).end(), row(j).begin(), 0.0f);
+      const float dot = cpu::Dot(row(i).data(), row(j).data(), static_cast<int64_t>(width));
       distances[i * count + j] = distances[j * count + i] = static_cast<double>(std::clamp(1 - dot, 0.0f, 2.0f));
     }
   }

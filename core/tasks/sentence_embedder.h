@@ -43,9 +43,9 @@ class SentenceEmbedder {
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
   std::vector<float> Embed(std::span<const float> tokens, size_t skip) const;
-  // Returns the text's matrix for late interaction [rows, width()], of token vectors [ids, width].
-  std::vector<float> EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
-                               std::span<const int32_t> ids, std::span<const float> tokens) const;
+  // Returns the text's matrix for late interaction [rows, width()], of token vectors [ids, width]. Errors: kOutOfMemory.
+  Result<std::vector<float>> EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
+                                       std::span<const int32_t> ids, std::span<const float> tokens) const;
 
  private:
   struct Dense {

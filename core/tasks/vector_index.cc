@@ -274,7 +274,7 @@ std::vector<VectorIndex::Hit> VectorIndex::SearchMatrices(size_t k) const {
         largest[i] = std::max(largest[i], product * scale);
       }
     }
-    if (row == first) continue;  // without rows a matrix has no score
+    if (row == first) continue;  // a matrix without rows does not have a score
     float score = 0;
     for (size_t i = 0; i < query.size(); ++i) score += largest[i] * query[i].scale;
     best.Offer({matrix, score});

@@ -7,7 +7,7 @@
 namespace peruse {
 namespace {
 
-constexpr int64_t kRows = 32;  // rows at once: their part of the left factor stays in the L1 cache
+constexpr int64_t kRows = 32;  // rows per block, so that their part of the left factor stays in the L1 cache
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 float* FloatsOf(const cpu::AlignedBytes& bytes) { return reinterpret_cast<float*>(bytes.get()); }

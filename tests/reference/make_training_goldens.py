@@ -11,7 +11,7 @@ hash cannot be compared within a tolerance. So of each tensor we keep up to 16 o
 signs that look random: a cell that is wrong shows in that sum.
 
 Texts go through the model one at a time, since padding changes what ConvBERT computes. Labels are a formula, so that nothing but
-results needs to be stored; tests/native/train/goldens.cc has the same.
+results needs to be stored; tests/native/train/golden_test.cc has the same.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def logits_of(model, texts):
 
 
 def loss_of(model, texts):
-    """The labels' formulas: tests/native/train/goldens.cc."""
+    """The labels' formulas: tests/native/train/golden_test.cc."""
     outputs = logits_of(model, texts)
     kind = type(model).__name__.rsplit("For", 1)[1]
     if kind == "SequenceClassification":

@@ -106,8 +106,8 @@ class HeadTask {
         diagonals_(reinterpret_cast<int32_t*>(scratch + layout.diagonals)),
         bias_band_(scratch + layout.bias_band) {}
 
-  // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`. The first `keys` rows
-  // are keys.
+  // Computes the results of the queries [first, last) of a head, in the text of `length` rows that starts at row `start`. Its first `keys`
+  // rows are keys.
   void Run(int64_t start, int64_t length, int64_t keys, int64_t longest, int64_t head, int64_t first, int64_t last) {
     start_ = start;
     length_ = length;

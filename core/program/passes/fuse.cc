@@ -90,7 +90,8 @@ class Fuser {
     op = fused;
   }
 
-  // If `value` is the result of an unfused, whole linear layer and has only one reader, removes the layer and returns it. Otherwise returns false.
+  // If `value` is the result of an unfused, whole linear layer and has only one reader, removes the layer and returns it. Otherwise returns
+  // false.
   bool TakePlain(Value value, ops::Linear* linear) {
     const auto* found = uses_.OnlyFor<ops::Linear>(value);
     if (found == nullptr || !found->plain() || found->some_outputs) return false;

@@ -110,7 +110,7 @@ void HeldForms::ZeroGradients() {
   std::fill(held_gradients_.values().begin(), held_gradients_.values().end(), 0.0f);
 }
 
-// Memory of held forms, planned before it is allocated.
+// Plans the memory of held forms before it is allocated.
 Result<std::unique_ptr<HeldForms>> HeldForms::Create(Masters& masters, std::shared_ptr<Workers> workers) {
   std::unique_ptr<HeldForms> held(new HeldForms(masters, std::move(workers)));
   PERUSE_RETURN_IF_ERROR(held->AddZeros());

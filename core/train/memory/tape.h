@@ -1,6 +1,6 @@
 // The memory of a training step as operations see it: values, parameters, gradients. Each operation has two functions in a file of
-// core/train/ops: Forward(op, tape) computes results, Backward(op, tape) adds to the gradients of operands and parameters, given those of results.
-// core/ops defines both (Compute, Gradient).
+// core/train/ops: Forward(op, tape) computes results, Backward(op, tape) adds to the gradients of operands and parameters, given those of
+// results. core/ops defines both (Compute, Gradient).
 #pragma once
 
 #include <cstdint>

@@ -58,6 +58,7 @@ void AddScaled(const float* x, float factor, int64_t count, float* out) {
   }
   for (; i < count; ++i) out[i] += x[i] * factor;
 }
+
 Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block logits = t.value(op.logits);
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};

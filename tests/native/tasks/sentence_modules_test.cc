@@ -222,6 +222,21 @@ TEST(SentenceModulesTest, ARankersOwnSettings) {
   }
 }
 
+TEST(SentenceModulesTest, SkippedWordsOfLateInteractionAreAList) {
+  constexpr char kModules[] = R"([{"path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
+      {"path": "1_Mask", "type": "sentence_transformers.multi_vector_encoder.modules.MultiVectorMask"}])";
+  const auto mask = [&](const std::string& config) -> Files {
+    return {{"modules.json", kModules}, {"1_Mask/config.json", config}};
+  };
+  EXPECT_EQ(ReadGood(mask(R"({"skiplist_words": ["."], "skiplist_tasks": ["query"]})")).multi_vector->skipped_words,
+            std::vector<std::string>{"."});
+  EXPECT_EQ(ReadGood(mask("{}")).multi_vector->skipped_words, std::vector<std::string>());
+  for (const char* words : {R"(".")", R"({".": true})", "[1]"}) {
+    ExpectError(mask(R"({"skiplist_words": )" + std::string(words) + "}"), StatusCode::kMalformedFile,
+                "1_Mask/config.json has a skiplist_words that is not a list of words");
+  }
+}
+
 TEST(SentenceModulesTest, RankersByTheLogitsOfTokens) {
   Files files = {
       {"modules.json", R"([{"path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
