@@ -1,26 +1,14 @@
 // A server sends something else instead of a file, once. The load fails, or falls back; the next load on a sound server succeeds.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CustomCache, env, modelCache, pipeline } from '../../web/dist/index_node.js';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
 import { badAnswer } from '../../web/src/sources/bad_answer.js';
-import { filesOf, type Hub, kSentiment, sends, startHub } from './support/model_hub.js';
+import { hub, useFreshHub } from './support/fresh_hub.js';
+import { MapCache } from './support/map_cache.js';
+import { filesOf, type Hub, kSentiment, sends } from './support/model_hub.js';
 
-const kDefaults = { ...env };
-let hub: Hub;
-let folder: string;
-
-beforeEach(async () => {
-  hub = await startHub();
-  folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-  Object.assign(env, kDefaults, { remoteHost: hub.origin, cacheFolder: folder });
-});
-afterEach(async () => {
-  Object.assign(env, kDefaults);
-  await hub.close();
-  await rm(folder, { recursive: true, maxRetries: 10 });
-});
+useFreshHub([env]);
 
 async function classify(source: string = 'user/model', options: { offline?: boolean } = {}) {
   const model = await pipeline('text-classification', source, { worker: false, ...options });
@@ -42,16 +30,6 @@ const kBodies: [string, string, string | undefined][] = [
   ['a sentence', 'Rate limit reached', 'text/plain'],
 ];
 const kNames = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
-
-class MapCache implements CustomCache {
-  readonly entries = new Map<string, Response>();
-  async match(url: string) {
-    return this.entries.get(url)?.clone();
-  }
-  async put(url: string, response: Response) {
-    this.entries.set(url, new Response(await response.arrayBuffer(), response));
-  }
-}
 
 describe.each(['in a folder', "in the caller's own cache"])('%s', (where) => {
   beforeEach(() => {

@@ -1,52 +1,30 @@
 // A server sends something else instead of a file, once: every kind of file, and every function that reads models. The next call on a sound
 // server succeeds without modelCache.delete, also if the wrong file was stored before.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, describe as group, test } from 'vitest';
-import { type CustomCache, describe, env, pipeline } from '../../web/dist/index_node.js';
+import { expect, describe as group, test } from 'vitest';
+import { describe, env, pipeline } from '../../web/dist/index_node.js';
 import * as tokenizers from '../../web/dist/index_tokenizer_node.js';
 import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
 import { trimCheckpoint } from '../../web/dist/quantize/trim.js';
 import { teach } from '../../web/dist/teach/index_node.js';
-import { filesOf, type Hub, kSentiment, sends, startHub } from './support/model_hub.js';
+import { folder, hub, useFreshHub } from './support/fresh_hub.js';
+import { MapCache } from './support/map_cache.js';
+import { filesOf, kSentiment, sends } from './support/model_hub.js';
 import { onnxRepository } from './support/onnx_files.js';
 import { readSharded } from './support/sharded.js';
 import type { Files } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
-const kDefaults = { ...env };
-let hub: Hub;
-let folder: string;
 
-beforeEach(async () => {
-  hub = await startHub();
-  folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-  for (const own of [env, tokenizers.env]) Object.assign(own, kDefaults, { remoteHost: hub.origin, cacheFolder: folder });
-});
-afterEach(async () => {
-  for (const own of [env, tokenizers.env]) Object.assign(own, kDefaults);
-  await hub.close();
-  await rm(folder, { recursive: true, maxRetries: 10 });
-});
+useFreshHub([env, tokenizers.env]);
 
 const bytes = async (path: string) => new Uint8Array(await readFile(join(kFixtures, path)));
 const put = (files: Files) => {
   hub.files = new Map(Object.entries(files));
 };
-
-/** Entries with wrong contents are as an earlier version of the library, which did not look at them, stored them. */
-class MapCache implements CustomCache {
-  readonly entries = new Map<string, Response>();
-  async match(url: string) {
-    return this.entries.get(url)?.clone();
-  }
-  async put(url: string, response: Response) {
-    this.entries.set(url, new Response(await response.arrayBuffer(), response));
-  }
-}
 
 type Run = () => Promise<unknown>;
 
@@ -169,6 +147,7 @@ group('every function that reads a model', () => {
     await run();
     const url = `${hub.origin}user/model/resolve/main/${name}`;
     expect([...cache.entries.keys()].some((key) => key.startsWith(url))).toBe(true);
+    // as an earlier version of the library, which did not look at contents, stored it
     cache.entries.set(url, new Response('{"x":', { headers: { 'content-length': '5', etag: '"old"' } }));
     await run();
     expect((await cache.match(url))!.headers.get('etag')).not.toBe('"old"');

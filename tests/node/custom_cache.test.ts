@@ -1,27 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { type CustomCache, env } from '../../web/src/env.js';
+import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { resolveSource } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/local_host.js';
 import { nodeRuntime } from '../../web/src/worker/runtime_node.js';
 import { fakeEngine } from './support/fake_engine.js';
+import { MapCache } from './support/map_cache.js';
 import { asked, expectWhole, folder, gets, kAll, kDefaults, kWeights, load, serveAModel, server } from './support/served_model.js';
 import { readTiny } from './support/tiny_files.js';
 
 serveAModel();
 
 describe("a cache of the caller's own", () => {
-  class MapCache implements CustomCache {
-    readonly entries = new Map<string, Response>();
-    async match(url: string) {
-      return this.entries.get(url)?.clone();
-    }
-    async put(url: string, response: Response) {
-      this.entries.set(url, new Response(response.status === 200 ? await response.arrayBuffer() : null, response));
-    }
-  }
-
   test('is used instead', async () => {
     const cache = new MapCache();
     env.cache = cache;

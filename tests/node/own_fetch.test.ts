@@ -1,28 +1,16 @@
 // Requests in the thread of the caller: env.fetch, and a fetch() or a dispatcher that the program replaced. Redirects in Node.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { describe as describeModel, env, modelCache, pipeline } from '../../web/dist/index_node.js';
 import { fetchInNode } from '../../web/src/sources/fetching_node.js';
-import { type Hub, sends, startHub } from './support/model_hub.js';
+import { hub, useFreshHub } from './support/fresh_hub.js';
+import { sends } from './support/model_hub.js';
 import { startServer } from './support/model_server.js';
 
-const kDefaults = { ...env };
 const kFetch = globalThis.fetch;
-let hub: Hub;
-let folder: string;
 
-beforeEach(async () => {
-  hub = await startHub();
-  folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-  Object.assign(env, kDefaults, { remoteHost: hub.origin, cacheFolder: folder });
-});
-afterEach(async () => {
-  Object.assign(env, kDefaults);
+useFreshHub([env]);
+afterEach(() => {
   globalThis.fetch = kFetch;
-  await hub.close();
-  await rm(folder, { recursive: true, maxRetries: 10 });
 });
 
 async function classify(worker: boolean) {

@@ -1,7 +1,6 @@
 // Connections that break within large weights: the rest is requested, also by a later load. Files of two commits are never mixed.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { env } from '../../web/src/env.js';
@@ -11,35 +10,29 @@ import { setPlatform } from '../../web/src/platform/current.js';
 import { nodePlatform } from '../../web/src/platform/platform_node.js';
 import { breaksAt as breaksIn, randomPositions } from './support/broken_downloads.js';
 import { loadFake } from './support/fake_load.js';
-import { type Fault, type Hub, serve, startHub } from './support/model_hub.js';
+import { folder, hub, useFreshHub } from './support/fresh_hub.js';
+import { type Fault, serve, startHub } from './support/model_hub.js';
 
 const kMegabyte = 1 << 20;
 const kWeights = new Uint8Array(40 * kMegabyte);
 for (let i = 0; i < kWeights.length; i += 4) new DataView(kWeights.buffer).setUint32(i, Math.imul(i + 1, 2654435761));
-const kDefaults = { ...env };
 const kPatience = { ...patience };
 
-let hub: Hub;
-let folder: string;
-
-beforeEach(async () => {
-  hub = await startHub(
+useFreshHub(
+  [env],
+  () =>
     new Map<string, Uint8Array>([
       ['config.json', Buffer.from('{"model_type":"fake"}')],
       ['tokenizer.json', Buffer.from('{"model":{}}')],
       ['model.safetensors', kWeights],
     ]),
-  );
-  folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
+);
+beforeEach(() => {
   setPlatform(nodePlatform);
-  Object.assign(env, kDefaults, { remoteHost: hub.origin, cacheFolder: folder });
   Object.assign(patience, { retries: [5, 10, 20] });
 });
-afterEach(async () => {
-  Object.assign(env, kDefaults);
+afterEach(() => {
   Object.assign(patience, kPatience);
-  await hub.close();
-  await rm(folder, { recursive: true, maxRetries: 10 });
 });
 
 function weightsOf({ record }: { record: { weights: Uint8Array[] } }): string {
