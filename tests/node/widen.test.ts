@@ -132,6 +132,7 @@ test.each(kTiny.flatMap((name) => (['q8', 'q4'] as const).map((form) => [name, f
 
 test('widen() names a wrong option', async () => {
   await expect(widen(kSentiment, { precision: 'fp32' } as object)).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(widen(kSentiment, { dtype: 'q9' } as object)).rejects.toMatchObject({ code: 'invalid_argument' });
 });
 
 describe('training', () => {

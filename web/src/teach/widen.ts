@@ -1,7 +1,7 @@
 import { asArgumentError } from '../errors.js';
 import { checkOptions } from '../options.js';
 import { platform } from '../platform/current.js';
-import type { Dtype } from '../precisions.js';
+import { type Dtype, kDtypes } from '../precisions.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { type TeachOptions, teachSchema } from './options.js';
 
@@ -20,7 +20,7 @@ export interface WidenOptions extends Pick<TeachOptions, 'revision' | 'token' | 
 export async function widen(source: Source, settings: WidenOptions = {}): Promise<Source> {
   try {
     const { revision, token, offline, signal } = teachSchema();
-    const schema = { revision, token, offline, signal, dtype: { kind: 'string' } } as ReturnType<typeof teachSchema>;
+    const schema = { revision, token, offline, signal, dtype: { kind: kDtypes } } as ReturnType<typeof teachSchema>;
     const { dtype, ...options } = checkOptions(settings, schema, 'widen()');
     const spec = await resolveSource(source, options, platform().paths);
     const kit = await platform().files.kit!();
