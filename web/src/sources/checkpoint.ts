@@ -4,7 +4,7 @@ import { Totals } from '../progress.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { FileAccess } from './file_access.js';
 import { StaticFolder } from './folder_static.js';
-import { parseObject, textOf } from './json.js';
+import { isObject, parseObject, textOf } from './json.js';
 import {
   encoderConfigs,
   kLabelConfig,
@@ -262,10 +262,11 @@ async function readTokenizerWithin(reading: Reading, path: string): Promise<Name
 }
 
 /** Whether Normalize modules may have a config.json: releases before 5 wrote none. */
-function configuresNormalize(prompts: readonly NamedFile[]): boolean {
+function configuresNormalize([prompts]: readonly NamedFile[]): boolean {
+  if (prompts === undefined) return false;
   try {
-    const { __version__: versions } = JSON.parse(new TextDecoder().decode(prompts[0]?.content)) as Record<string, Record<string, unknown>>;
-    return Number.parseInt(textOf(versions?.sentence_transformers), 10) >= 5;
+    const { __version__: versions } = parseObject(prompts.name, prompts.content);
+    return isObject(versions) && Number.parseInt(textOf(versions.sentence_transformers), 10) >= 5;
   } catch {
     return false; // the engine reports an invalid file
   }

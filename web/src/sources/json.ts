@@ -1,4 +1,4 @@
-// Parses JSON files of models. No other file of web/src does, because a file may hold anything.
+// Parses JSON files of models, because a file may hold anything. Only modules.json, which is a list, is parsed elsewhere (model_files.ts).
 import { describeError, PeruseError } from '../errors.js';
 
 /** Parses a file that must hold a JSON object. `where` names it in errors. Throws 'malformed_file'. */

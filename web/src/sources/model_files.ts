@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import { isObject, textOf } from './json.js';
+import { isObject, parseObject, textOf } from './json.js';
 import { kLabelConfig, kLabelModel } from './label_models.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
@@ -48,7 +48,7 @@ export const kRouterConfig = 'router_config.json';
 /** The modules that a Router (in router_config.json) names: those of documents, the encoder first, then those that only queries have. */
 export function routedModules(found: readonly { content: Uint8Array }[], folder: string): ModelModule[] {
   try {
-    const [router] = found.map(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Router);
+    const [router] = found.map(({ content }) => parseObject(kRouterConfig, content) as unknown as Router);
     const ids = new Set([...router!.structure.document!, ...Object.values(router!.structure).flat()]);
     const modules = [...ids].map((id) => ({ folder: pathWithin(folder, id), type: lastPart(router!.types[id]!) }));
     return modules.every((module) => module.folder.split('/').every((name) => kPlainName.test(name))) ? modules : [];
