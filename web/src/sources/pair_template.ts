@@ -33,14 +33,8 @@ export async function readPairTemplate(
   texts: readonly NamedFile[],
   importOnnx: ImportOnnx | undefined,
 ): Promise<NamedFile[]> {
-  if (
-    !job.task.readsTemplate ||
-    !scoresByTokens(
-      texts.filter(({ name }) => name === kModules),
-      located.config,
-    )
-  )
-    return [];
+  const modules = texts.filter(({ name }) => name === kModules);
+  if (!job.task.readsTemplate || !scoresByTokens(modules, located.config)) return [];
   const parsed = (name: string) => texts.filter((file) => file.name.endsWith(name)).map((file) => parseObject(name, file.content))[0] ?? {};
   const [file] = await readThoseThere(located.job, [kChatTemplate]);
   const tokenizer = parsed('tokenizer_config.json');
