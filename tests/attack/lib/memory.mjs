@@ -3,6 +3,7 @@ import { Finding } from './outcome.mjs';
 
 /** Variation of a constant level because of garbage, in bytes. */
 const kWavers = 20e6;
+const kLeastPoints = 12;
 
 export class MemoryCurve {
   /** `measure` returns bytes; `mostPerRound` is the largest permitted slope, `mostInAll` the largest permitted increase. */
@@ -20,18 +21,30 @@ export class MemoryCurve {
     if (this.round_ % 5 === 0) this.points_.push([this.round_, await this.measure_()]);
   }
 
-  /**
-   * Throws if both slope and total increase are too large. Needs 12 points. Ignores the first third of the rounds: memory rises while V8
-   * compiles and its heaps in workers grow.
-   */
+  /** Whether both slope and total increase are too large, so far. */
+  get rises() {
+    const slope = this.slope;
+    return slope > this.most_ && slope * this.round_ > this.mostInAll_;
+  }
+
+  /** Throws if memory rises; otherwise returns what was measured. */
   check() {
-    const points = this.points_.filter(([round]) => round > Math.max(10, this.round_ / 3));
-    if (points.length < 12) return `${this.name_}: ${this.round_} rounds, too few to tell`;
-    const slope = medianSlope(lowest(points));
+    const points = this.counted;
+    if (points.length < kLeastPoints) return `${this.name_}: ${this.round_} rounds, too few to tell`;
     const megabytes = (points.at(-1)[1] / 1e6).toFixed(0);
-    const text = `${this.name_}: ${this.round_} rounds, ${megabytes} MB, ${(slope / 1000).toFixed(1)} KB a round`;
-    if (slope > this.most_ && slope * this.round_ > this.mostInAll_) throw new Finding(`memory rises: ${text}`);
+    const text = `${this.name_}: ${this.round_} rounds, ${megabytes} MB, ${(this.slope / 1000).toFixed(1)} KB a round`;
+    if (this.rises) throw new Finding(`memory rises: ${text}`);
     return text;
+  }
+
+  /** Bytes per round; 0 if there are too few points. */
+  get slope() {
+    return this.counted.length < kLeastPoints ? 0 : medianSlope(lowest(this.counted));
+  }
+
+  /** The points after the first third of the rounds: memory rises while V8 compiles and its heaps in workers grow. */
+  get counted() {
+    return this.points_.filter(([round]) => round > Math.max(10, this.round_ / 3));
   }
 }
 
