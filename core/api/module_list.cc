@@ -50,32 +50,36 @@ Result<std::vector<ListedModule>> ReadRoute(JsonValue ids, JsonValue types, cons
   return route;
 }
 
-Result<ModuleList> ReadRouter(const ReadModelFile& read, const std::string& folder) {
+void Append(const std::vector<ListedModule>& more, std::vector<ListedModule>* modules) {
+  modules->insert(modules->end(), more.begin(), more.end());
+}
+
+// Adds the modules of a Router's routes to those that precede it in `list`.
+Status ReadRouter(const ReadModelFile& read, const std::string& folder, ModuleList* list) {
   const std::string path = JoinPath(folder, kRouterConfig);
+  if (list->query) return Unsupported(path + ": a second Router is not supported");
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   if (!document) return Malformed(std::string(kModules), "names a Router, and there is no " + path);
   const JsonValue root = document->root(), routes = root.FindMember("structure"), types = root.FindMember("types");
   const JsonValue parameters = root.FindMember("parameters");
-  const auto unsupported = [&](const char* field, JsonValue value) {
-    return Unsupported(path + ": the " + field + " " + value.ToString() + " is not supported");
-  };
   if (routes.size() != 2 || !routes.FindMember(kQuery).exists() || !routes.FindMember(kDocument).exists()) {
     return Unsupported(path + ": only the routes \"query\" and \"document\" are supported");
   }
   if (const JsonValue mappings = parameters.FindMember("route_mappings"); mappings.size() > 0) {
-    return unsupported("route_mappings", mappings);
+    return Unsupported(path + ": the route_mappings " + mappings.ToString() + " is not supported");
   }
-  // Without a default route, the first route is the default.
+  // Without a default route, the first route is the default, unless allow_empty_key is false.
   const JsonValue usual = parameters.FindMember("default_route");
-  if (usual.IsNull() && parameters.FindMember("allow_empty_key").GetBool() == false) {
-    return unsupported("allow_empty_key", parameters.FindMember("allow_empty_key"));
-  }
-  ModuleList list;
-  list.queries_by_default = usual.GetString().value_or(routes.MemberName(0)) == kQuery;
-  PERUSE_ASSIGN_OR_RETURN(list.modules, ReadRoute(routes.FindMember(kDocument), types, folder, path));
-  PERUSE_ASSIGN_OR_RETURN(std::vector<ListedModule> query, ReadRoute(routes.FindMember(kQuery), types, folder, path));
-  if (query != list.modules) list.query = std::move(query);
-  return list;
+  list->needs_role = !usual.GetString() && parameters.FindMember("allow_empty_key").GetBool() == false;
+  list->queries_by_default = usual.GetString().value_or(routes.MemberName(0)) == kQuery;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<ListedModule> query,
+                          ReadRoute(routes.FindMember(kQuery), types, folder, path));
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<ListedModule> documents,
+                          ReadRoute(routes.FindMember(kDocument), types, folder, path));
+  list->query = list->modules;
+  Append(query, &*list->query);
+  Append(documents, &list->modules);
+  return OkStatus();
 }
 
 }  // namespace
@@ -101,13 +105,17 @@ Result<std::optional<ModuleList>> ReadModuleList(const ReadModelFile& read) {
   for (const JsonValue entry : root) {
     const std::optional<std::string_view> type = entry.FindMember("type").GetString();
     if (!type) return Malformed(file, "has a module without a type");
-    list.modules.push_back({std::string(*type), std::string(entry.FindMember("path").GetString().value_or("")),
-                            std::string(entry.FindMember("name").GetString().value_or(""))});
-    PERUSE_RETURN_IF_ERROR(CheckModule(list.modules.back(), file));
+    const ListedModule module = {std::string(*type), std::string(entry.FindMember("path").GetString().value_or("")),
+                                 std::string(entry.FindMember("name").GetString().value_or(""))};
+    PERUSE_RETURN_IF_ERROR(CheckModule(module, file));
+    if (module.Class() == "Router") {
+      PERUSE_RETURN_IF_ERROR(ReadRouter(read, module.folder, &list));
+      continue;
+    }
+    list.modules.push_back(module);
+    if (list.query) list.query->push_back(module);
   }
-  if (list.modules[0].Class() != "Router") return std::optional(std::move(list));
-  if (list.modules.size() > 1) return Unsupported(file + ": no module may follow a Router");
-  PERUSE_ASSIGN_OR_RETURN(list, ReadRouter(read, list.modules[0].folder));
+  if (list.query == list.modules) list.query.reset();
   return std::optional(std::move(list));
 }
 

@@ -28,6 +28,7 @@ struct ModuleList {
   // The modules for queries; nullopt without a Router, or if it treats queries and documents alike.
   std::optional<std::vector<ListedModule>> query;
   bool queries_by_default = false;  // whether texts are queries unless the caller says what they are
+  bool needs_role = false;          // whether the caller must say what they are
 };
 
 // Returns nullopt without modules.json. Errors: kMalformedFile; kUnsupported for modules of other packages, and for Routers with other routes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "core/api/module_files.h"
@@ -273,6 +274,22 @@ Status ReadAll(const ReadModelFile& read, const ModuleList& list, SentenceModule
   return ReadDocumentModules(read, list.modules, modules);
 }
 
+// Reads modules of queries that differ from those of documents.
+Status ReadQueryModules(const ReadModelFile& read, const ModuleList& list, SentenceModules* modules) {
+  const std::vector<ListedModule>& query = *list.query;
+  if (query.size() == 1 && query[0].Class() == "SparseStaticEmbedding" && modules->sparse) {
+    modules->query_folder = query[0].folder;
+    return ReadQueryTable(read, modules);
+  }
+  SentenceModules own;
+  if (query[0] == list.modules[0]) PERUSE_RETURN_IF_ERROR(ReadAll(read, {.modules = query}, &own));
+  if (query[0] != list.modules[0] || modules->sparse || modules->multi_vector || own.sparse) {
+    return Unsupported("router_config.json: the routes differ in more than dense modules: pass the load option route");
+  }
+  modules->query = std::make_shared<SentenceModules>(std::move(own));
+  return OkStatus();
+}
+
 Status ReadLogitScore(const ReadModelFile& read, JsonValue entry, SentenceModules* modules) {
   const std::string path = JoinPath(std::string(entry.FindMember("path").GetString().value_or("")), "config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
@@ -331,18 +348,9 @@ Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& 
   if (!list) return std::optional<SentenceModules>();
   SentenceModules modules;
   PERUSE_RETURN_IF_ERROR(ReadAll(read, *list, &modules));
-  if (list->query) {
-    const std::vector<ListedModule>& query = *list->query;
-    if (query.size() != 1 || query[0].Class() != "SparseStaticEmbedding" || !modules.sparse) {
-      return Unsupported(
-          "router_config.json: the modules of queries must be those of documents, or one "
-          "SparseStaticEmbedding beside a SpladePooling, not " +
-          query[0].type);
-    }
-    modules.query_folder = query[0].folder;
-    PERUSE_RETURN_IF_ERROR(ReadQueryTable(read, &modules));
-  }
+  if (list->query) PERUSE_RETURN_IF_ERROR(ReadQueryModules(read, *list, &modules));
   modules.queries_by_default = list->queries_by_default;
+  modules.needs_role = list->needs_role;
   return std::optional(std::move(modules));
 }
 

@@ -113,7 +113,12 @@ Status FeatureExtraction::Start() {
                            std::to_string(layers));
   }
   output_ = {OutputKind::kHidden, layer};
+  const bool needs_role = sentence_ != nullptr && sentence_->modules().needs_role && !request.role;
+  if (sentence_ != nullptr) sentence_ = &sentence_->For(request.role);
   PERUSE_RETURN_IF_ERROR(CheckPooling());
+  if (needs_role && (pooling_ == Pooling::kSentence || pooling_ == Pooling::kSplade)) {
+    return InvalidArgument("the model's Router has no default route: pass task, \"query\" or \"document\"");
+  }
   if (pooling_ == Pooling::kSplade && sentence_->query_weights() != nullptr) {
     const bool queries = request.role ? *request.role == TextRole::kQuery : sentence_->modules().queries_by_default;
     if (queries) return GiveQueries(*sentence_->query_weights());

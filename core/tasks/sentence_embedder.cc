@@ -9,6 +9,7 @@
 #include "core/text/unicode/unicode.h"
 
 namespace peruse {
+
 Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModules modules, const ReadModelFile& read,
                                                                    int32_t width) {
   std::unique_ptr<SentenceEmbedder> embedder(new SentenceEmbedder(width));
@@ -28,7 +29,15 @@ Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModul
   if (!embedder->modules_.query_folder.empty()) {
     PERUSE_ASSIGN_OR_RETURN(embedder->query_weights_, TokenWeights::Create(read, embedder->modules_));
   }
+  if (embedder->modules_.query) {
+    PERUSE_ASSIGN_OR_RETURN(embedder->queries_, Create(*embedder->modules_.query, read, width));
+  }
   return embedder;
+}
+
+const SentenceEmbedder& SentenceEmbedder::For(std::optional<TextRole> role) const {
+  const bool queries = role ? *role == TextRole::kQuery : modules_.queries_by_default;
+  return queries && queries_ ? *queries_ : *this;
 }
 
 Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep& step) {

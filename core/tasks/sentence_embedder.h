@@ -26,6 +26,8 @@ class SentenceEmbedder {
                                                           int32_t width);
 
   const SentenceModules& modules() const { return modules_; }
+  // Returns the embedder of texts with this role: that of queries has modules of its own if a Router distinguishes them.
+  const SentenceEmbedder& For(std::optional<TextRole> role) const;
 
   struct Reading {
     text::Encoding tokens;
@@ -66,6 +68,7 @@ class SentenceEmbedder {
   const int32_t width_;
   size_t out_ = 0;
   SentenceModules modules_;
+  std::unique_ptr<SentenceEmbedder> queries_;
   std::unique_ptr<TokenWeights> query_weights_;
   std::vector<Dense> dense_;  // dense layers, in order
 };

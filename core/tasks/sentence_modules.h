@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,7 +89,10 @@ struct SentenceModules {
   std::string query_folder;
   // The table's weights by token, if they are not in a file of weights.
   std::optional<std::vector<std::pair<std::string, float>>> query_table;
+  // The modules that follow the same encoder for queries; null if they are those of documents (sentence-transformers' Router).
+  std::shared_ptr<const SentenceModules> query;
   bool queries_by_default = false;  // whether texts are queries unless the caller says what they are
+  bool needs_role = false;          // whether the caller must say what they are
   // Whether the last step returns logits of config.json's labels: a Dense without activation that modules.json calls "classifier". Peruse
   // writes such folders; for sentence_transformers these logits are the vector of a text.
   bool classifies = false;

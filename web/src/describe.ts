@@ -3,7 +3,14 @@ import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
 import type { Sources } from './opened_model.js';
 import { checkOptions, kSourceOptions, pick } from './options.js';
-import { kLabelReaders, kLoadOptions, type LabelReaderOptions, type PipelineOptions } from './pipeline_options.js';
+import {
+  kLabelReaders,
+  kLoadOptions,
+  kRoutes,
+  type LabelReaderOptions,
+  type PipelineOptions,
+  type RouteOptions,
+} from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/platform.js';
 import { type StartedHost, startHost } from './resident_models.js';
@@ -13,12 +20,13 @@ import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec, staysHere } from './sources/source.js';
 import { engineTask, kEngineTasks, kTaskNames, type Task } from './tasks/tasks.js';
 
-const kOptions = { ...pick(kLoadOptions, 'model_file_name', 'signal', 'subfolder'), ...kSourceOptions, ...kLabelReaders };
+const kOptions = { ...pick(kLoadOptions, 'model_file_name', 'signal', 'subfolder'), ...kSourceOptions, ...kLabelReaders, ...kRoutes };
 
 /** Where to find the model, and which of its files to describe. The options are those of pipeline(). */
 export interface DescribeOptions
   extends SourceOptions,
     LabelReaderOptions,
+    RouteOptions,
     Pick<PipelineOptions, 'model_file_name' | 'signal' | 'subfolder'> {}
 
 /** Weights that pipeline() can load with `dtype` and `weights`, and what they cost. */
@@ -87,6 +95,7 @@ export async function describeIn(
       source: (await send(source))!,
       encoder: await send(encoder),
       labelsEncoder: await send(labelsEncoder),
+      route: options.route,
       subfolder,
       modelFileName,
       tasks: [...kEngineTasks],

@@ -109,12 +109,13 @@ async function sourcesOf(source: SourceSpec, leading: SourceSpec | undefined, op
 }
 
 /** The options of a load that belong to a task, not to the model. */
-function engineOptions({ id2label, enhanced_mask_decoder: enhanced, lora_task: loraTask, pooling }: AnyPipelineOptions) {
+function engineOptions({ id2label, enhanced_mask_decoder: enhanced, lora_task: loraTask, pooling, route }: AnyPipelineOptions) {
   return {
     ...(id2label && { id2label: labelNames(id2label) }),
     ...(enhanced && { enhancedMaskDecoder: true }),
     ...(loraTask !== undefined && { loraTask }),
     ...(pooling && { pooling }),
+    ...(route !== undefined && { route }),
   };
 }
 

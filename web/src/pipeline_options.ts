@@ -52,6 +52,14 @@ const kPooling = {
   pooling: option({ kind: ['splade'] }),
 };
 
+export const kRoutes = {
+  /**
+   * The route of sentence-transformers' Router, for example 'query', for folders whose routes have encoders of their own: only its modules are
+   * loaded. If the routes share an encoder, the call's `task` chooses.
+   */
+  route: option({ kind: 'string', flag: { value: 'name', help: 'the route of a Router whose modules to load, such as query' } }),
+};
+
 /** The options of every load. */
 export const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */
@@ -133,6 +141,7 @@ const kOwnOptions = {
   ...kAdapters,
   ...kMasks,
   ...kPooling,
+  ...kRoutes,
   fail_closed: option({ kind: 'boolean' }),
   finders: option({ kind: 'other' }),
   labels: option({ kind: 'other' }),
@@ -157,7 +166,16 @@ export interface MaskOptions extends Given<typeof kMasks> {}
 /** For feature-extraction. */
 export interface PoolingOptions extends Given<typeof kPooling> {}
 
-type OwnOptions = LabelOptions & LabelReaderOptions & MaskOptions & PoolingOptions & TaskAdapterOptions & RedactPipelineOptions;
+/** For feature-extraction. */
+export interface RouteOptions extends Given<typeof kRoutes> {}
+
+type OwnOptions = LabelOptions &
+  LabelReaderOptions &
+  MaskOptions &
+  PoolingOptions &
+  RouteOptions &
+  TaskAdapterOptions &
+  RedactPipelineOptions;
 
 /** Loading options that only some tasks have, by task. */
 export type OptionsByTask = { [T in Task]: Pick<OwnOptions, OwnLoadOptionOf<T>> };

@@ -157,6 +157,51 @@ Files WithTransformerSettings(const std::string& settings) {
 }
 
 // Seen with sentence-transformers 6.2.0: the length of a long text's input_ids.
+// A folder with an encoder, two poolings and a Router.
+Files RoutedFiles(const std::string& query, const std::string& parameters) {
+  return {{"modules.json", R"([{"path": "", "type": "sentence_transformers.base.modules.router.Router"},
+                               {"path": "1_Normalize", "type": "sentence_transformers.models.Normalize"}])"},
+          {"router_config.json", R"({"types": {"t": "sentence_transformers.models.Transformer",
+             "u": "sentence_transformers.models.Transformer", "s": "sentence_transformers.models.SpladePooling",
+             "p": "sentence_transformers.models.Pooling", "q": "sentence_transformers.models.Pooling",
+             "r": "sentence_transformers.models.Router"}, "structure": {"document": ["t", "p"], "query": )" +
+                                     query + R"(}, "parameters": )" + parameters + "}"},
+          {"p/config.json", R"({"pooling_mode": "mean"})"},
+          {"q/config.json", R"({"pooling_mode": "cls"})"},
+          {"s/config.json", "{}"}};
+}
+
+TEST(SentenceModulesTest, RoutesAfterASharedEncoder) {
+  const SentenceModules modules = ReadGood(RoutedFiles(R"(["t", "q"])", R"({"default_route": "query"})"));
+  EXPECT_EQ(modules.model_folder, "t");
+  EXPECT_EQ(modules.pooling, std::vector{PoolingMode::kMean});
+  EXPECT_EQ(modules.steps.size(), 1u);
+  ASSERT_NE(modules.query, nullptr);
+  EXPECT_EQ(modules.query->pooling, std::vector{PoolingMode::kCls});
+  EXPECT_EQ(modules.query->steps.size(), 1u);
+  EXPECT_TRUE(modules.queries_by_default);
+  EXPECT_FALSE(modules.needs_role);
+
+  const SentenceModules alike = ReadGood(RoutedFiles(R"(["t", "p"])", R"({"allow_empty_key": false})"));
+  EXPECT_EQ(alike.query, nullptr);
+  EXPECT_FALSE(alike.queries_by_default);
+  EXPECT_TRUE(alike.needs_role);
+  EXPECT_FALSE(ReadGood(RoutedFiles(R"(["t", "p"])", R"({"allow_empty_key": true})")).needs_role);
+}
+
+TEST(SentenceModulesTest, RoutesThatDifferInMoreAreRefused) {
+  const auto expect = [](const std::string& query, const std::string& part) {
+    ExpectError(RoutedFiles(query, "{}"), StatusCode::kUnsupported, part);
+  };
+  expect(R"(["u", "q"])", "pass the load option route");
+  expect(R"(["t", "s"])", "no module may follow a SpladePooling");
+  expect(R"(["t", "q", "r"])", "Router is not supported");
+  Files twice = RoutedFiles(R"(["t", "q"])", "{}");
+  twice["modules.json"] = R"([{"path": "", "type": "sentence_transformers.models.Router"},
+                              {"path": "", "type": "sentence_transformers.models.Router"}])";
+  ExpectError(twice, StatusCode::kUnsupported, "a second Router is not supported");
+}
+
 TEST(SentenceModulesTest, TheLengthLimitOfTheReference) {
   const std::pair<const char*, int> cases[] = {
       {R"({"max_seq_length": 10, "processor_kwargs": {"model_max_length": 20}})", 20},

@@ -54,6 +54,7 @@ export interface DescribeRequest {
   source: SourceSpec;
   encoder?: SourceSpec | undefined;
   labelsEncoder?: SourceSpec | undefined;
+  route?: string | undefined;
   /** Location and name of ONNX files (WeightsWish). */
   subfolder: string;
   modelFileName: string;
@@ -134,7 +135,7 @@ export async function describeModel(request: DescribeRequest, context: DescribeC
 async function describeOnce(request: DescribeRequest, context: DescribeContext): Promise<DescriptionReport> {
   const { signal } = context;
   const open = async (source: SourceSpec) => openCheckpoint(source, context.files, signal);
-  const own = await openWithStatic(request.source, context.files, signal);
+  const own = await openWithStatic(request.source, context.files, signal, request.route);
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));
   const { job, config, lack, weights } = await locateModel(own, { encoder, labels });

@@ -31,6 +31,8 @@ export interface LoadRequest {
   id2label?: string[];
   enhancedMaskDecoder?: boolean;
   loraTask?: string;
+  /** The route of a Router (sentence-transformers) whose modules to load. */
+  route?: string;
   /** The model gives sparse vectors, although its folder does not say so. */
   pooling?: 'splade';
   device?: DeviceWish;

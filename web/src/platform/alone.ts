@@ -8,6 +8,7 @@ import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { pairTemplate } from '../sources/chat_template.js';
 import * as folderKit from '../sources/folder_kit.js';
+import { openRoute } from '../sources/routes.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { LocalHost } from '../worker/local_host.js';
 import { kOwnFiles } from '../worker/own_files.js';
@@ -19,7 +20,11 @@ export const alonePlatform: Platform = {
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) =>
-    new LocalHost(report, { ...browserRuntime(kOwnFiles), importOnnx: async () => ({ openOnnx, openStatic, pairTemplate }), openOpfs }),
+    new LocalHost(report, {
+      ...browserRuntime(kOwnFiles),
+      importOnnx: async () => ({ openOnnx, openRoute, openStatic, pairTemplate }),
+      openOpfs,
+    }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeCuts, explain, streamOf }),

@@ -20,6 +20,7 @@ import { type FoundWeights, neededShards, neededWeights } from '../sources/model
 import { chooseOnnx, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
+import { openRoute } from '../sources/routes.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, resolveSource, type Source, type SourceOptions } from '../sources/source.js';
 import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
@@ -90,7 +91,7 @@ export async function rewriteCheckpoint(
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const importOnnx = async () => ({ openOnnx, openStatic, pairTemplate });
+  const importOnnx = async () => ({ openOnnx, openRoute, openStatic, pairTemplate });
   return healing(async (opened) => {
     const quiet = await openWithStatic(spec, { ...platform().files, importOnnx, opened }, signal);
     const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };

@@ -36,7 +36,7 @@ import {
   pathWithin,
   routedModules,
 } from './model_files.js';
-import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
+import { loadOnnxPart } from './onnx_part.js';
 import { openFolder } from './open_folder.js';
 import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
 import type { FileFacts, MissingFile, ModelFolder, SourceSpec } from './source.js';
@@ -47,11 +47,12 @@ export async function openCheckpoint(source: SourceSpec, access: FileAccess, sig
   return { name: source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
 }
 
-/** Like openCheckpoint(), but static embeddings are read as a sentence-transformers folder. */
-export async function openWithStatic(source: SourceSpec, access: FileAccess, signal: AbortSignal): Promise<Reading> {
+/** Like openCheckpoint(), but static embeddings are read as a sentence-transformers folder. `route` chooses modules of a Router. */
+export async function openWithStatic(source: SourceSpec, access: FileAccess, signal: AbortSignal, route?: string): Promise<Reading> {
   const opened = await openCheckpoint(source, access, signal);
-  const openStatic: OnnxPart['openStatic'] = async (...given) => (await loadOnnxPart(access.importOnnx, source.name)).openStatic(...given);
-  return { ...opened, folder: new StaticFolder(opened.folder, openStatic) };
+  const part = () => loadOnnxPart(access.importOnnx, source.name);
+  const folder = route === undefined ? undefined : await (await part()).openRoute(opened.folder, route, signal);
+  return { ...opened, folder: new StaticFolder(folder ?? opened.folder, part) };
 }
 
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
@@ -62,10 +63,12 @@ export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
 async function listModules(reading: Reading): Promise<{ files: NamedFile[]; modules: ModelModule[] }> {
   const files = await readThoseThere(reading, [kModules]);
   const modules = modulesOf(files);
-  const [router] = modules;
-  if (router?.type !== 'Router') return { files, modules };
-  const routes = await readThoseThere(reading, [pathWithin(router.folder, kRouterConfig)]);
-  return { files: [...files, ...routes], modules: routedModules(routes, router.folder) };
+  const at = modules.findIndex(({ type }) => type === 'Router');
+  if (at < 0) return { files, modules };
+  const { folder } = modules[at]!;
+  const routes = await readThoseThere(reading, [pathWithin(folder, kRouterConfig)]);
+  modules.splice(at, 1, ...routedModules(routes, folder));
+  return { files: [...files, ...routes], modules };
 }
 
 export async function modulesIn(reading: Reading): Promise<ModelModule[]> {

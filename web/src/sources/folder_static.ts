@@ -1,10 +1,10 @@
-// Static embeddings (model2vec, sentence-transformers' StaticEmbedding) among folders: found here, read by a part of the package that is
-// loaded on demand (static_embeddings.ts).
+// Static embeddings (model2vec, sentence-transformers' StaticEmbedding) and Routers among folders: found here, read by a part of the package
+// that is loaded on demand (static_embeddings.ts, routes.ts).
 import { once } from './file_bytes.js';
 import { parseObject } from './json.js';
 import { lookAt } from './look.js';
 import { kModules, modulesOf } from './model_files.js';
-import type { StaticKind } from './onnx_part.js';
+import type { OnnxPart } from './onnx_part.js';
 import { readSmall } from './read_files.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder } from './source.js';
 
@@ -12,14 +12,14 @@ const kConfig = 'config.json';
 /** Files of a sentence-transformers folder, which static embeddings have in another form. */
 const kOthers = /^(modules|tokenizer|sentence_bert_config|1_Pooling\/config)\.json$|^model\.safetensors$/;
 
-/** Opens static embeddings as a sentence-transformers folder, and other folders as they are. */
+/** Opens static embeddings as a sentence-transformers folder without them, and other folders as they are. */
 export class StaticFolder implements ModelFolder {
   private static_: Promise<ModelFolder | undefined> | undefined;
   private readonly read_ = new Map<string, ModelFile | MissingFile>();
 
   constructor(
     private readonly folder_: ModelFolder,
-    private readonly openStatic_: (folder: ModelFolder, kind: StaticKind, signal: AbortSignal) => Promise<ModelFolder>,
+    private readonly part_: () => Promise<OnnxPart>,
   ) {}
 
   async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
@@ -43,11 +43,14 @@ export class StaticFolder implements ModelFolder {
     const config = await this.read(kConfig, signal);
     if (config) {
       const said = objectOf(config);
-      return isModel2Vec(said) ? this.openStatic_(this.folder_, { config: said }, signal) : undefined;
+      return isModel2Vec(said) ? (await this.part_()).openStatic(this.folder_, { config: said }, signal) : undefined;
     }
     const content = await this.read(kModules, signal);
     const modules = content ? modulesOf([{ content }]) : [];
-    return modules[0]?.type === 'StaticEmbedding' ? this.openStatic_(this.folder_, { modules }, signal) : undefined;
+    const first = modules[0]?.type;
+    if (first === 'StaticEmbedding') return (await this.part_()).openStatic(this.folder_, { modules }, signal);
+    const routed = first === 'Router' ? await (await this.part_()).openRoute(this.folder_, undefined, signal) : undefined;
+    return routed && new StaticFolder(routed, this.part_);
   }
 
   private async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {

@@ -26,6 +26,10 @@ export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'camembert', '
 /** Names of files and folders in a model's folder that are used as they are. */
 const kPlainName = /^[^./\\:?#%][^/\\:?#%]*$/;
 
+function isPlain(folder: string): boolean {
+  return folder.split('/').every((name) => kPlainName.test(name));
+}
+
 /** A module of sentence-transformers: its folder in the model's, or '', and its class without the package. */
 export interface ModelModule {
   folder: string;
@@ -37,7 +41,7 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): ModelModul
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
     const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: lastPart(textOf(type)) }));
-    return modules.every(({ folder }) => folder === '' || kPlainName.test(folder)) ? modules : [];
+    return modules.every(({ folder }) => folder === '' || isPlain(folder)) ? modules : [];
   } catch {
     return []; // the engine reports the invalid file
   }
@@ -51,7 +55,7 @@ export function routedModules(found: readonly { content: Uint8Array }[], folder:
     const [router] = found.map(({ content }) => parseObject(kRouterConfig, content) as unknown as Router);
     const ids = new Set([...router!.structure.document!, ...Object.values(router!.structure).flat()]);
     const modules = [...ids].map((id) => ({ folder: pathWithin(folder, id), type: lastPart(router!.types[id]!) }));
-    return modules.every((module) => module.folder.split('/').every((name) => kPlainName.test(name))) ? modules : [];
+    return modules.every((module) => isPlain(module.folder)) ? modules : [];
   } catch {
     return []; // the engine reports the invalid file
   }

@@ -1,4 +1,4 @@
-// Readers of what few models have are loaded on use: of .onnx files, static embeddings, and chat templates.
+// Readers of what few models have are loaded on use: of .onnx files, static embeddings, Routers, and chat templates.
 import { describeError, PeruseError } from '../errors.js';
 import type { ModelFolder } from './source.js';
 
@@ -57,6 +57,8 @@ export interface OnnxPart {
   /** See chat_template.ts. */
   pairTemplate(template: string, format: string | undefined, names: Readonly<Record<string, string>>): object;
   openStatic(folder: ModelFolder, kind: StaticKind, signal: AbortSignal): Promise<ModelFolder>;
+  /** See routes.ts. */
+  openRoute(folder: ModelFolder, route: string | undefined, signal: AbortSignal): Promise<ModelFolder | undefined>;
 }
 
 export type ImportOnnx = () => Promise<OnnxPart>;

@@ -4,7 +4,7 @@ import { PeruseError, show } from '../errors.js';
 import { bytesOf, once } from './file_bytes.js';
 import { isObject, numberOf, parseObject } from './json.js';
 import { folderWithin, lookAt } from './look.js';
-import { kModules } from './model_files.js';
+import { kModules, type ModelModule } from './model_files.js';
 import type { StaticKind } from './onnx_part.js';
 import { readSmall } from './read_files.js';
 import { encodeHeader, tensorBytes } from './safetensors.js';
@@ -38,6 +38,8 @@ const kWeights = 'model.safetensors';
 const kConfig = 'config.json';
 const kTokenizer = 'tokenizer.json';
 const kPooling = '1_Pooling';
+/** Modules that may follow a StaticEmbedding. */
+const kSteps: readonly string[] = ['Dense', 'Dropout', 'Normalize'];
 const kLongest = 1 << 20;
 const kModel2VecLength = 512;
 const kBlockBytes = 1 << 20;
@@ -63,7 +65,7 @@ async function model2vec(folder: ModelFolder, config: Json, signal: AbortSignal)
   const isNormalized = config.normalize === true;
   const { max_length: limit, seq_length: older } = config;
   const length = limit === null ? kLongest : numberOf(limit ?? older, kModel2VecLength) || kModel2VecLength;
-  const found = await readStatic(folder, isNormalized, length, signal);
+  const found = await readStatic(folder, isNormalized ? [{ folder: '2_Normalize', type: 'Normalize' }] : [], length, signal);
   found.zero = unknownToken(found.tokenizer);
   if (found.zero !== undefined && !isNormalized) {
     throw new PeruseError('unsupported', 'config.json: normalize is not true; model2vec leaves out unknown tokens, which needs it here.');
@@ -73,10 +75,10 @@ async function model2vec(folder: ModelFolder, config: Json, signal: AbortSignal)
 
 async function staticEmbedding(root: ModelFolder, modules: StaticKind['modules'] = [], signal: AbortSignal): Promise<Static> {
   const [first, ...rest] = modules;
-  const other = rest.find(({ type }) => type !== 'Normalize');
+  const other = rest.find(({ type }) => !kSteps.includes(type));
   if (other) throw new PeruseError('unsupported', `modules.json: the module ${other.type} after a StaticEmbedding is not supported.`);
   const folder = first?.folder ? folderWithin(root, `${first.folder}/`) : root;
-  return readStatic(folder, rest.length > 0, kLongest, signal);
+  return readStatic(folder, rest, kLongest, signal);
 }
 
 /** If the first bytes suffice, reads nothing of the file: its header is known. */
@@ -89,7 +91,8 @@ async function weightsOf(found: Static, signal: AbortSignal, firstBytes: number 
   return { ...plain, chunks: () => once(headerOf(found)), close: async () => {} };
 }
 
-async function readStatic(folder: ModelFolder, isNormalized: boolean, length: number, signal: AbortSignal): Promise<Static> {
+/** `steps` are the modules that follow the mean of the tokens' vectors. */
+async function readStatic(folder: ModelFolder, steps: readonly ModelModule[], length: number, signal: AbortSignal): Promise<Static> {
   const { header, bodyAt } = await readHeader(folder, signal);
   const { embeddings, 'embedding.weight': table, weights, mapping, ...others } = header;
   const [other] = Object.keys(others);
@@ -107,10 +110,9 @@ async function readStatic(folder: ModelFolder, isNormalized: boolean, length: nu
   if (!opened.found) throw new PeruseError('not_found', `Static embeddings need tokenizer.json: ${opened.where} (${opened.why}).`);
   const tokenizer = { ...parseObject(opened.where, await readSmall(opened)), post_processor: null, truncation: null, padding: null };
   const module = (type: string, path: string) => ({ type: `sentence_transformers.models.${type}`, path });
-  const steps = isNormalized ? [module('Normalize', '2_Normalize')] : [];
   const files = new Map<string, Json | Json[]>([
     [kConfig, { model_type: 'static', vocab_size: tokens, hidden_size: width, max_position_embeddings: kLongest, seq_length: length }],
-    [kModules, [module('Transformer', ''), module('Pooling', kPooling), ...steps]],
+    [kModules, [module('Transformer', ''), module('Pooling', kPooling), ...steps.map(({ type, folder: path }) => module(type, path))]],
     ['sentence_bert_config.json', { max_seq_length: length }],
     [`${kPooling}/config.json`, { word_embedding_dimension: width, pooling_mode_mean_tokens: true }],
   ]);

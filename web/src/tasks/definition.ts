@@ -43,7 +43,8 @@ export type OwnLoadOption =
   | 'labels_encoder'
   | 'lora_task'
   | 'patterns'
-  | 'pooling';
+  | 'pooling'
+  | 'route';
 
 /** A text, or a pair with `text_pair`. */
 export interface TextInput extends Record<string, string> {

@@ -123,6 +123,7 @@ const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token
 function createCall(run: Run, context: CallContext): FeatureExtractionCall {
   const call = async (input: unknown, options: FeatureExtractionOptions = {}) => {
     const { quantize, precision, pooling, ...rest } = engineOptions(kTask, kOptions, options);
+    checkRoute(options.task, context);
     const packed = checkPrecision(quantize, precision);
     const inputs = asList(input).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
     const settings = pooling === undefined ? rest : { ...rest, pooling: kPoolings[pooling as string] ?? pooling };
@@ -151,7 +152,7 @@ export const featureExtraction = {
   call: createCall,
   options: kOptions,
   example: 'sentence-transformers/all-MiniLM-L6-v2',
-  loadOptions: ['lora_task', 'pooling'],
+  loadOptions: ['lora_task', 'pooling', 'route'],
 } as const satisfies TaskDefinition;
 
 /** A sparse vector in the engine's results (core/api/results.h). */
@@ -164,6 +165,13 @@ interface EngineSparse {
 
 function asSparse({ indices, tokens, size, values }: EngineSparse): SparseFeatures {
   return { indices: Uint32Array.from(indices), values: values.data, tokens, size };
+}
+
+/** A pipeline of one route only encodes texts of that route. */
+function checkRoute(task: unknown, { defaults }: CallContext): void {
+  const { route } = (defaults ?? {}) as { route?: string };
+  if (route === undefined || task === undefined || task === route) return;
+  throw new PeruseError('invalid_argument', `task is ${show(task)}, and the pipeline was loaded with route ${show(route)}.`);
 }
 
 function checkPrecision(quantize: unknown, precision: unknown = 'binary'): BinaryPrecision | undefined {
