@@ -98,9 +98,19 @@ Status FeatureExtraction::EnqueueSentence(size_t input) {
                           has_rows ? sentence_->ReadRows(tokenizer_, model_.config(), request.role, prompt_ + text)
                                    : sentence_->Read(tokenizer_, model_.config(), prompt_, text));
   // no truncation happens here: the text has already been cut to the folder's limit
-  PERUSE_RETURN_IF_ERROR(CheckText(reading.tokens, input));
   skips_.push_back(reading.skip);
-  Enqueue({.input = input, .tokens = std::move(reading.tokens), .keys = reading.keys});
+  return EnqueueTokens(input, std::move(reading.tokens), reading.keys);
+}
+
+Status FeatureExtraction::EnqueueTokens(size_t input, text::Encoding tokens, int32_t keys) {
+  if (tokens.size() > 0) {
+    Enqueue({.input = input, .tokens = std::move(tokens), .keys = keys});
+    return OkStatus();
+  }
+  if (model_.config().num_hidden_layers > 0) return NoText(input);
+  Features zeros = {.dims = {static_cast<int64_t>(width_)}, .values = std::vector<float>(width_)};
+  if (pooling_ == Pooling::kNone) zeros = {.dims = {0, static_cast<int64_t>(width_)}, .values = {}};
+  Give(input, std::move(zeros));
   return OkStatus();
 }
 
@@ -130,9 +140,9 @@ Status FeatureExtraction::Start() {
       PERUSE_RETURN_IF_ERROR(EnqueueSentence(i));
       continue;
     }
-    PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(tokenizer_.Encode(request.inputs[i], options), i,
-                                                           "pass truncation: true to read only its beginning"));
-    Enqueue(i, std::move(tokens));
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(request.inputs[i], options));
+    PERUSE_RETURN_IF_ERROR(CheckLength(windows[0], i, "pass truncation: true to read only its beginning"));
+    PERUSE_RETURN_IF_ERROR(EnqueueTokens(i, std::move(windows[0])));
   }
   return OkStatus();
 }
@@ -141,7 +151,6 @@ Status FeatureExtraction::Start() {
 Status FeatureExtraction::GiveQueries(const TokenWeights& table) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(const text::Encoding tokens, table.Read(prompt_ + request.inputs[i]));
-    PERUSE_RETURN_IF_ERROR(CheckText(tokens, i));
     Give(i, Sparse(table.WeightsOf(tokens.ids), table.tokenizer()));
   }
   return OkStatus();

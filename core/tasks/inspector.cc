@@ -71,7 +71,6 @@ Status Inspector::StartWithIds() {
   }
   text::Encoding tokens;
   if (!tokens.Reserve(ids.size())) return OutOfMemory("the tokens");
-  tokens.is_blank[0] = false;
   for (size_t i = 0; i < ids.size(); ++i) tokens.Append(ids[i], types[i], -1, -1, 0, {0, 0});
   PERUSE_RETURN_IF_ERROR(CheckTokens(tokens, 0, "pass fewer ids"));
   EnqueueOrGive(std::move(tokens));

@@ -39,16 +39,13 @@ std::string Folded(std::string_view text) {
   return folded;
 }
 
-Status Blank(std::string_view what) {
-  return Status(StatusCode::kEmptyText, "the " + std::string(what) + " is empty or only white space");
-}
-
 }  // namespace
 
 Status QuestionAnswering::Start() {
   PERUSE_ASSIGN_OR_RETURN(const text::EncodeOptions options, WindowOptions());
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, Windows(request.inputs[i], options));
+    if (windows.empty()) Give(i, {});
     EnqueueAll(i, std::move(windows));
   }
   return OkStatus();
@@ -78,7 +75,6 @@ Status QuestionAnswering::NoWindows(const Status& status, const std::string& que
   text::EncodeOptions plain;
   plain.add_special_tokens = false;
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(question, plain));
-  if (alone[0].is_blank[0]) return Blank("question");
   if (status.code() != StatusCode::kInvalidArgument) return status;
   return Status(StatusCode::kTextTooLong,
                 "the question has " + std::to_string(alone[0].ids.size()) +
@@ -90,9 +86,9 @@ Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInp
                                                                const text::EncodeOptions& options) const {
   Result<std::vector<text::Encoding>> windows = tokenizer_.EncodePair(input.question, input.context, options);
   if (!windows.ok()) return NoWindows(windows.status(), input.question, options);
-  if ((*windows)[0].is_blank[0]) return Blank("question");
   const std::vector<int8_t>& sequences = (*windows)[0].sequence_ids;
-  if (std::find(sequences.begin(), sequences.end(), kContextSequence) == sequences.end()) return Blank("context");
+  const bool has_context = std::find(sequences.begin(), sequences.end(), kContextSequence) != sequences.end();
+  if ((*windows)[0].is_blank[0] || !has_context) windows->clear();
   return windows;
 }
 

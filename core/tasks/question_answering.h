@@ -58,9 +58,9 @@ class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<An
   };
 
   Result<text::EncodeOptions> WindowOptions() const;
-  // Tokenizes question and context together, in as many windows as needed.
+  // Tokenizes question and context together, in as many windows as needed: none if one of them is blank, because there is no answer.
   Result<std::vector<text::Encoding>> Windows(const QuestionInput& input, const text::EncodeOptions& options) const;
-  // Returns the error of a question that left no room for windows, or was blank. `status` is the tokenizer's.
+  // Returns the error of a question that left no room for windows. `status` is the tokenizer's.
   Status NoWindows(const Status& status, const std::string& question, const text::EncodeOptions& options) const;
   // Returns the best spans of a window. `start` and `end` contain a probability for each of its tokens.
   std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,

@@ -47,7 +47,6 @@ std::vector<ExtractedValue> ChosenOf(const SchemaField& field, std::span<const f
 Status StructuredExtraction::Start() { return StartTexts(request.inputs, request.schema, request.threshold); }
 
 Status StructuredExtraction::Found(size_t input, std::vector<FoundPart> parts) {
-  if (parts.empty()) return NoText(input);
   Extraction result;
   Utf8IndexConverter index(request.inputs[input].text);
   for (size_t i = 0; i < parts.size(); ++i) result.parts.push_back(Extract(input, schema()[i], parts[i], index));

@@ -95,15 +95,15 @@ Result<text::Encoding> Task::Checked(Result<std::vector<text::Encoding>> windows
 
 Status Task::NoText(size_t number) {
   return Status(StatusCode::kEmptyText,
-                "input " + std::to_string(number) + " has no text: it is empty or only white space");
-}
-
-Status Task::CheckText(const text::Encoding& tokens, size_t number) {
-  return tokens.is_blank[0] && tokens.is_blank[1] ? NoText(number) : OkStatus();
+                "input " + std::to_string(number) +
+                    " has no tokens: its text is empty, and the tokenizer adds no special tokens");
 }
 
 Status Task::CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const {
-  PERUSE_RETURN_IF_ERROR(CheckText(tokens, number));
+  return tokens.size() == 0 ? NoText(number) : CheckLength(tokens, number, advice);
+}
+
+Status Task::CheckLength(const text::Encoding& tokens, size_t number, std::string_view advice) const {
   if (tokens.size() <= static_cast<size_t>(MaxTokens())) return OkStatus();
   return Status(StatusCode::kTextTooLong, "input " + std::to_string(number) + " has " + std::to_string(tokens.size()) +
                                               " tokens and the model takes " + std::to_string(MaxTokens()) + "; " +

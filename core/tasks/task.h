@@ -79,12 +79,13 @@ class Task {
   // Checks the windows of input number `number`, and returns the first window.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
-  // Returns the error of an input without text, kEmptyText.
+  // Returns the error of an input without tokens, kEmptyText.
   static Status NoText(size_t number);
-  // Errors: kEmptyText if the texts are blank.
-  static Status CheckText(const text::Encoding& tokens, size_t number);
-  // Like CheckText, but also checks the model's length limit. Errors: kTextTooLong, with `advice` in the message.
+  // Like transformers, tasks read an empty text by its special tokens. Errors: kEmptyText if there is no token at all; kTextTooLong, with
+  // `advice` in the message, if there are more than the model reads.
   Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
+  // Errors: kTextTooLong.
+  Status CheckLength(const text::Encoding& tokens, size_t number, std::string_view advice) const;
 
   void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
   void Enqueue(Reading reading) { queue_.push_back(std::move(reading)); }

@@ -40,7 +40,6 @@ Result<std::vector<text::Encoding>> TextRanking::Pairs(const RankingInput& input
   const text::EncodeOptions options = CutTo(max_length, text::Truncation::kLongestFirst);
   std::vector<text::Encoding> pairs;
   if (documents.empty()) return pairs;
-  bool is_blank = false;
   if (settings_.pair_template) {
     for (const std::string& document : documents) {
       PERUSE_ASSIGN_OR_RETURN(pairs.emplace_back(), EncodeTemplate(tokenizer_, *settings_.pair_template,
@@ -48,13 +47,7 @@ Result<std::vector<text::Encoding>> TextRanking::Pairs(const RankingInput& input
     }
   } else {
     PERUSE_ASSIGN_OR_RETURN(pairs, tokenizer_.EncodeWithEach(prompt_ + query, documents, options));
-    is_blank = pairs[0].is_blank[0];
   }
-  if (settings_.pair_template || !prompt_.empty()) {  // the text that was read contains more than the query
-    PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(query));
-    is_blank = alone[0].is_blank[0];
-  }
-  if (is_blank) return Status(StatusCode::kEmptyText, "the query is empty or only white space");
   return pairs;
 }
 

@@ -80,6 +80,10 @@ Status TokenClassification::Start() {
   }
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, EncodeText(tokenizer_, request.inputs[i], options));
+    if (windows[0].size() == 0) {
+      Give(i, {});
+      continue;
+    }
     PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
     // A tokenizer that truncates on the left returns the last window of the text first.
     if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());

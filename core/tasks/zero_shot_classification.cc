@@ -39,7 +39,6 @@ Status ZeroShotClassification::Start() {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs,
                             tokenizer_.EncodeWithEach(request.inputs[i], hypotheses, options));
-    if (pairs[0].is_blank[0]) return NoText(i);
     EnqueueAll(i, std::move(pairs));
   }
   return OkStatus();

@@ -1,5 +1,5 @@
 // The tab for questions: shows the passages of a document that answer a question, with the answers marked.
-import { type Answer, type Pipeline, pipeline } from '../peruse/peruse.js';
+import { type Answer, PeruseError, type Pipeline, pipeline } from '../peruse/peruse.js';
 import { kReader } from './bundled.js';
 import { readerModels } from './curated.js';
 import { find, make, makeButton, withDirection } from './dom.js';
@@ -44,6 +44,8 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
     load: (source, options) => pipeline('question-answering', source, options),
     ask: (answer, signal) => {
       asked = { text: question.value, text_pair: document_.value };
+      if (Object.values(asked).some((text) => text.trim() === ''))
+        throw new PeruseError('empty_text', 'There is no question or no document.');
       return answer(asked.text, asked.text_pair, { ...kOptions, signal });
     },
     askAbout: (answer, words, signal) => answer(question.value, words, { ...kOptions, signal }),

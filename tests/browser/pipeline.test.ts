@@ -108,7 +108,7 @@ describe('errors leave the library usable', () => {
     await expect(classifier(files)).rejects.toMatchObject({ code: 'truncated_file' });
   });
 
-  test('an empty text, then a good one', async () => {
+  test('an empty text without special tokens, then a good one', async () => {
     const classify = await classifier(tiny.files);
     await expect(classify('')).rejects.toMatchObject({ code: 'empty_text' });
     expect(await classify('t1')).toHaveLength(1);

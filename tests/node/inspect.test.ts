@@ -146,7 +146,6 @@ test.each([
   ['terms of BERT', 'bert-sequence', 't1', { output_attention_terms: true }, 'unsupported', /type bert.*deberta/],
   ['a layer that is none', 'bert-sequence', 't1', { output_attentions: true, layers: [9] }, 'invalid_argument', /layers holds 9/],
   ['layers that are no list', 'bert-sequence', 't1', { output_attentions: true, layers: 1 }, 'invalid_argument', /a list of integers/],
-  ['an empty text', 'bert-sequence', '', { output_attentions: true }, 'empty_text', /./],
   ['a long text', 'bert-sequence', 't1 '.repeat(70), { output_attentions: true }, 'text_too_long', /70 tokens.*64/],
   ['several texts', 'bert-sequence', ['t1', 't2'], {}, 'invalid_argument', /one at a time/],
   ['half a pair', 'bert-sequence', { text: 't1' }, {}, 'invalid_argument', /text_pair/],

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { env, type PeruseError, pipeline } from '../../web/dist/index_node.js';
 
 const kSentiment = 'models/peruse-sentiment-convbert-tiny';
-const kReader = 'models/peruse-reader-deberta-tiny';
 const kTagger = 'models/peruse-tagger-convbert-tiny';
 
 const load = pipeline as unknown as (
@@ -54,7 +53,6 @@ const kCases: [string, () => unknown, string, RegExp][] = [
     'invalid_argument',
     /^Option top_k must be an integer of at/,
   ],
-  ['an empty text', () => call('question-answering', kReader, 'who?', ' '), 'empty_text', /^The context is empty or only white space\.$/],
   ['finders', () => call('redact', kTagger, 'a', { finders: [() => [{}]] }), 'invalid_argument', /^A finder must return a list for each/],
 ];
 

@@ -62,7 +62,8 @@ describe.each([false, true])('with worker: %s', (worker) => {
     // Windows of ten tokens leave eight to the context and share two, so they begin at its tokens 0 and 6.
     await answer('t1 t2', Array.from({ length: 14 }, (_, i) => `t${i + 5}`).join(' '), { max_length: 10, stride: 2 });
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 5 + 2 * 10 });
-    await expect(answer('', '')).rejects.toMatchObject({ code: 'empty_text' });
+    await expect(answer('t1', 't2', { stride: 999 })).rejects.toMatchObject({ code: 'invalid_argument' });
+    await answer('', '');
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 25 });
   });
 
@@ -156,7 +157,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
   });
 
   const kBadCalls: [string, unknown, unknown, string][] = [
-    ['an empty text', '', {}, 'empty_text'],
+    ['an empty text and no special tokens', '', {}, 'empty_text'],
     ['white space', ' \t\n ', {}, 'empty_text'],
     ['an empty text among others', ['t1', ''], {}, 'empty_text'],
     ['no text', undefined, {}, 'invalid_argument'],

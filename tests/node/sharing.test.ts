@@ -94,7 +94,7 @@ describe.each([
     const answer = await answering({ worker });
     const embed = await embedding({ worker });
     await expect(embed('word '.repeat(600), { truncation: false })).rejects.toMatchObject({ code: 'text_too_long' });
-    await expect(embed('')).rejects.toMatchObject({ code: 'empty_text' });
+    await expect(embed('a', { layer: 99 })).rejects.toMatchObject({ code: 'invalid_argument' });
     const stop = new AbortController();
     const long = embed(
       Array.from({ length: 400 }, () => kPassage),

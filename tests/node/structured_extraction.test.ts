@@ -111,6 +111,6 @@ test('schemas that are not understood throw', async () => {
     code: 'unsupported',
     message: expect.stringContaining('cardinality') as string,
   });
-  await expect(extract(' ', { entities: ['a'] })).rejects.toMatchObject({ code: 'empty_text' });
+  expect(await extract(' ', { entities: ['a'] })).toEqual(await extract('.', { entities: ['a'] }));
   await extract.dispose();
 });

@@ -108,8 +108,8 @@ test('wrong words have a clear error, and the pipeline goes on', async () => {
     const error = (await call(input, options).catch((reason: unknown) => reason)) as PeruseError;
     expect([error.code, error.message]).toEqual(['invalid_argument', expect.stringMatching(message)]);
   }
-  await expect(call([], { is_split_into_words: true })).rejects.toMatchObject({ code: 'empty_text' });
-  await expect(call(['', ' '], { is_split_into_words: true })).rejects.toMatchObject({ code: 'empty_text' });
+  expect(await call([], { is_split_into_words: true })).toEqual([]);
+  expect(await call(['', ' '], { is_split_into_words: true })).toEqual([]);
   expect(await tag(['Anna'], { is_split_into_words: true, ignore_labels: [] })).not.toHaveLength(0);
   await tag.dispose();
 });

@@ -2,7 +2,7 @@
  * Why a call failed.
  *
  * - `invalid_argument`: an unknown option, a value out of range, or a wrong type.
- * - `empty_text`: a text that must not be empty is empty.
+ * - `empty_text`: there is nothing to read: an empty text for `teach()` or `explain()`, or no tokens at all.
  * - `text_too_long`: more tokens than the model accepts, without truncation.
  * - `malformed_file`: a file's bytes contradict its format.
  * - `truncated_file`: a file ends too early.

@@ -8,7 +8,7 @@ import type { PipelineInfo } from './pipeline_info.js';
 import type { AnyPipelineOptions } from './pipeline_options.js';
 import { platform } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
-import { type CallOptions, ignoredOptions, type Run } from './tasks/call.js';
+import { type CallOptions, hasBlank, ignoredOptions, type Run } from './tasks/call.js';
 import type { CallContext } from './tasks/definition.js';
 import type { Explains } from './tasks/explanations.js';
 import type { ExplainGradient } from './tasks/gradient.js';
@@ -150,8 +150,9 @@ export function createPipeline(
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // the symbol is missing in browsers before 2025
   };
   const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
-  const run: Run = (inputs, settings, given) => {
+  const run: Run = async (inputs, settings, given) => {
     for (const name of ignoredOptions(definitionOf(task).options, given)) notice(`Option ${name} is ignored: ${task} does not have it.`);
+    if (inputs.some(hasBlank)) notice((await platform().extras()).describeBlank(inputs));
     return ask('run', { inputs, options: settings }, given);
   };
   const call = createCall(run, {

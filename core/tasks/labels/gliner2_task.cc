@@ -36,10 +36,6 @@ Status SchemaTask::StartTexts(const std::vector<WordText>& texts, Schema schema,
   finds_spans_ = !std::all_of(schema_.begin(), schema_.end(), IsClassification);
   texts_.resize(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i].words ? texts[i].words->empty() : SplitSchemaText(texts[i].text).empty()) {
-      PERUSE_RETURN_IF_ERROR(Found(i, {}));
-      continue;
-    }
     PERUSE_ASSIGN_OR_RETURN(std::vector<Reading> windows, Read(i, texts[i]));
     for (Reading& window : windows) Enqueue(std::move(window));
   }
@@ -91,8 +87,8 @@ Result<std::vector<Reading>> SchemaTask::Read(size_t input, const WordText& text
 
 Result<SchemaTask::Tokens> SchemaTask::Tokenize(size_t input, const WordText& whole) {
   const std::string_view text = whole.text;
-  const bool ends = text.find_last_of(".!?") + 1 == text.size();
-  // gliner2 splits the text together with the "." that it adds, so an address at the end contains the ".".
+  const bool ends = !text.empty() && text.find_last_of(".!?") + 1 == text.size();
+  // gliner2 reads an empty text as ".", and splits the text together with the "." that it adds, so an address at the end contains the ".".
   const std::string sentence = std::string(text) + (ends ? "" : ".");
   std::vector<text::Offset> found = whole.words ? *whole.words : SplitSchemaText(sentence);
   if (whole.words && !ends) found.push_back({static_cast<int32_t>(text.size()), static_cast<int32_t>(sentence.size())});

@@ -21,7 +21,7 @@ Status SchemaEntities::Start() {
 Status SchemaEntities::Found(size_t input, std::vector<FoundPart> parts) {
   const std::string_view text = request.inputs[input].text;
   std::vector<EntityCandidate> candidates;
-  if (!parts.empty() && !parts[0].occurrences.empty()) {
+  if (!parts[0].occurrences.empty()) {
     const std::vector<FoundField>& fields = parts[0].occurrences[0];
     for (size_t f = 0; f < fields.size(); ++f) {
       for (const Span& span : fields[f].spans) {
@@ -51,7 +51,6 @@ Status SchemaLabels::Start() {
 }
 
 Status SchemaLabels::Found(size_t input, std::vector<FoundPart> parts) {
-  if (parts.empty()) return NoText(input);
   Give(input, BestLabels(request.candidate_labels, std::move(parts[0].labels)));
   return OkStatus();
 }

@@ -57,7 +57,7 @@ globalThis.lesson = async () => {
 
 globalThis.others = async () => {
   const classify = await pipeline('text-classification', kSentiment, { device: 'auto' });
-  const code = await classify('').catch((error) => error.code);
+  const code = await classify('a', { top_k: 0 }).catch((error) => error.code);
   const { tokens } = await classify.inspect('A gem of a film.');
   const { device, reason } = classify.info;
   await classify.dispose();

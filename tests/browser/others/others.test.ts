@@ -110,7 +110,7 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
 
     test('errors, an inspection, and a GPU that is not there', async () => {
       const { code, tokens, device, reason, gpu } = (await browser.evaluate('others()')) as Record<string, unknown>;
-      expect(code).toBe('empty_text');
+      expect(code).toBe('invalid_argument');
       expect(tokens).toBeGreaterThan(3);
       expect(device === 'webgpu' ? '' : reason).toMatch(/^$|the CPU, because/);
       expect(gpu).toMatch(/^(webgpu|no_gpu|gpu_failed|gpu_lost)$/);

@@ -70,6 +70,15 @@ TEST(ZeroShotClassification, NeedsAnEntailmentLabel) {
   EXPECT_NE(result.find("this one has NEGATIVE, POSITIVE"), std::string::npos) << result;
 }
 
+TEST(ZeroShotClassification, ReadsAnEmptyTextByItsSpecialTokens) {
+  auto tokenizer = WordTokenizer("sport art about");
+  FakeModel model(LabelConfig({"contradiction", "entailment"}), false, ByLastToken({{0, 1.0986123f}, {0, 0}}));
+  const std::string result = RunTask<ZeroShotClassification>(
+      *tokenizer, model,
+      R"({"inputs":[{"text":""}],"options":{"candidate_labels":["art","sport"],"hypothesis_template":"about {}"}})");
+  EXPECT_TRUE(result.starts_with(R"([{"labels":["sport","art"],"scores":[0.75)")) << result;
+}
+
 TEST(ZeroShotClassification, RefusesBadRequestsByName) {
   auto tokenizer = WordTokenizer("sport art about");
   FakeModel model(LabelConfig({"contradiction", "entailment"}), false, ByLastToken({{0, 1}, {1, 0}}));
@@ -80,9 +89,6 @@ TEST(ZeroShotClassification, RefusesBadRequestsByName) {
                 *tokenizer, model, R"({"inputs":[],"options":{"candidate_labels":["a"],"hypothesis_template":"x"}})")
                 .find("{}"),
             std::string::npos);
-  EXPECT_TRUE(RunTask<ZeroShotClassification>(*tokenizer, model,
-                                              R"({"inputs":[{"text":""}],"options":{"candidate_labels":["art"]}})")
-                  .starts_with("empty_text"));
   FakeModel one(LabelConfig({"score"}), false, ByLastToken({{0}}));
   EXPECT_TRUE(
       RunTask<ZeroShotClassification>(*tokenizer, one, R"({"inputs":[],"options":{"candidate_labels":["art"]}})")
@@ -134,11 +140,13 @@ TEST(TextRanking, NoDocumentsGiveNoResults) {
             R"([[],[{"corpus_id":0,"score":2}]])");
 }
 
-TEST(TextRanking, AnEmptyQueryIsRefused) {
+TEST(TextRanking, ReadsAnEmptyQueryByItsSpecialTokens) {
   auto tokenizer = WordTokenizer("low high");
   FakeModel model(LabelConfig({"score"}), false, ByLastToken({{-1}, {2}}));
-  EXPECT_EQ(RunTask<TextRanking>(*tokenizer, model, R"({"inputs":[{"query":" ","documents":["low"]}]})"),
-            "empty_text: the query is empty or only white space");
+  EXPECT_EQ(RunTask<TextRanking>(*tokenizer, model,
+                                 R"({"inputs":[{"query":" ","documents":["low","high"]}],)"
+                                 R"("options":{"function_to_apply":"none"}})"),
+            R"([[{"corpus_id":1,"score":2},{"corpus_id":0,"score":-1}]])");
 }
 
 TEST(TextRanking, RanksByOneOfSeveralLabels) {

@@ -93,6 +93,15 @@ TEST(StaticEmbeddingTest, AVectorIsTheMeanOfTheRows) {
   }
 }
 
+// As an empty bag of torch.nn.EmbeddingBag.
+TEST(StaticEmbeddingTest, ATextWithoutTokensIsAVectorOfZeros) {
+  const std::unique_ptr<Session> session = Loaded("f32");
+  EXPECT_EQ(VectorOf(*session, " "), (std::vector<float>{0, 0, 0, 0}));
+  const std::string tokens = RunToEnd(*session, R"({"inputs": [{"text": ""}, {"text": "t2"}]})");
+  EXPECT_NE(tokens.find("\"dims\":[0,4]"), std::string::npos) << tokens;
+  EXPECT_NE(tokens.find("\"dims\":[1,4]"), std::string::npos) << tokens;
+}
+
 TEST(StaticEmbeddingTest, QuantisesTheTable) {
   const std::unique_ptr<Session> session = Loaded("q8");
   const std::vector<float> vector = VectorOf(*session, "t20");

@@ -54,7 +54,7 @@ test('the second brings no weights; calls at once, an abort and a fault of one l
   const results = await Promise.all([vector(), answer(kQuestion, kPassage), vector(), answer(kQuestion, kPassage)]);
   expect(results).toEqual([expected.vector, expected.answer, expected.vector, expected.answer]);
 
-  await expect(embed('')).rejects.toMatchObject({ code: 'empty_text' });
+  await expect(embed('a', { layer: 99 })).rejects.toMatchObject({ code: 'invalid_argument' });
   const stop = new AbortController();
   const long = embed(
     Array.from({ length: 40 }, () => kPassage),

@@ -3,7 +3,7 @@
 import { startHelpersBy } from '../engine/helper_browser.js';
 import type { Features } from '../engine/variant.js';
 import { detectFeatures } from '../engine/variant.js';
-import { describeCuts, explain, streamOf } from '../extras.js';
+import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { type Platform, webPaths } from '../platform/platform.js';
 import type { ProgressCallback } from '../progress.js';
 import { kRedactKit } from '../redact/kit.js';
@@ -40,7 +40,7 @@ export const inlineInBrowser: Platform = {
   build: embeddedBuild,
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
-  extras: async () => ({ describeCuts, explain, streamOf }),
+  extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,
   files: { kit: async () => folderKit, openOpfs: folderKit.openOpfs },
 };

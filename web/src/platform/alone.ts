@@ -2,7 +2,7 @@
 import { openOpfs } from '../cache/cache_opfs.js';
 import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
-import { describeCuts, explain, streamOf } from '../extras.js';
+import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -27,7 +27,7 @@ export const alonePlatform: Platform = {
     }),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
-  extras: async () => ({ describeCuts, explain, streamOf }),
+  extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,
   files: { kit: async () => folderKit, openOpfs },
 };

@@ -25,7 +25,7 @@ export interface Platform {
   build?(variant: Variant, device: DeviceWish): Promise<WebAssembly.Module | undefined>;
   redaction(): Promise<RedactKit>;
   search(): Promise<SearchKit>;
-  extras(): Promise<Pick<typeof Extras, 'describeCuts' | 'explain' | 'streamOf'>>;
+  extras(): Promise<Pick<typeof Extras, 'describeBlank' | 'describeCuts' | 'explain' | 'streamOf'>>;
   paths: PathResolver;
   files: FileAccess;
 }

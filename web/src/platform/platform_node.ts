@@ -6,7 +6,7 @@ import { detectFeatures } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { describeCuts, explain, streamOf } from '../extras.js';
+import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodeFileAccess, nodePaths } from '../sources/file_access_node.js';
@@ -40,7 +40,7 @@ export const nodePlatform: Platform = {
   },
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
-  extras: async () => ({ describeCuts, explain, streamOf }),
+  extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: nodePaths,
   files: nodeFileAccess,
 };

@@ -26,6 +26,11 @@ export type NoOptions = Record<never, never>;
 
 export type EngineInput = Record<string, string | readonly string[] | readonly number[]>;
 
+/** Whether one of the input's texts is empty or only white space. */
+export function hasBlank(input: EngineInput): boolean {
+  return Object.values(input).some((value) => typeof value === 'string' && value.trim() === '');
+}
+
 /** Runs inputs through the engine, with options for it and those of the call. Returns one result for each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, call: CallOptions) => Promise<unknown[]>;
 

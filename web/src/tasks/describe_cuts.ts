@@ -1,6 +1,15 @@
-// Says what was cut of texts that are too long (cutting.ts).
+// Notices about texts: what was cut of those that are too long (cutting.ts), and which are empty.
+import { type EngineInput, hasBlank } from './call.js';
 import type { TextInput } from './definition.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
+
+/** Returns a sentence about inputs without text, of which there is at least one. */
+export function describeBlank(inputs: readonly EngineInput[]): string {
+  const blank = inputs.flatMap((input, index) => (hasBlank(input) ? [index] : []));
+  const one = blank.length === 1;
+  const named = `${one ? 'Input' : 'Inputs'} ${blank.slice(0, 3).join(', ')}${blank.length > 3 ? ` and ${blank.length - 3} more` : ''}`;
+  return `${named} ${one ? 'is' : 'are'} empty or only white space: the ${one ? 'result says' : 'results say'} nothing about a text.`;
+}
 
 /** Returns a sentence about the tokens that were left out. At least one of the texts was cut. */
 export async function describeCuts(inputs: readonly TextInput[], tokenizer: PipelineTokenizer): Promise<string> {

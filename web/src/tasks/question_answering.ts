@@ -82,11 +82,14 @@ function createCall(run: Run): QuestionAnsweringCall {
     const inputs = questionInputs(question, context);
     const results = (await run(inputs, settings, options)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));
-    const answers = settings.top_k === 1 ? lists.map((list) => list[0]) : lists;
+    const answers = settings.top_k === 1 ? lists.map((list) => list[0] ?? kNoAnswer) : lists;
     return Array.isArray(question) ? answers : answers[0];
   };
   return call as QuestionAnsweringCall;
 }
+
+/** The only answer, if the question or the context is empty. */
+const kNoAnswer: Answer = { answer: '', score: 0, start: 0, end: 0 };
 
 /** The task. */
 export const questionAnswering = {
