@@ -108,7 +108,7 @@ test('the tokenizer has the calls of transformers.js', async () => {
   const { input_ids, attention_mask, token_type_ids } = tokenizer('A gem.');
   expect(input_ids).toMatchObject({ type: 'int64', dims: [1, input_ids.size] });
   expect([...input_ids.data].map(Number)).toEqual(tokenizer.encode('A gem.'));
-  expect([attention_mask.size, token_type_ids.size]).toEqual([input_ids.size, input_ids.size]);
+  expect([attention_mask.size, token_type_ids!.size]).toEqual([input_ids.size, input_ids.size]);
   expect(tokenizer('A gem.', { return_tensor: false }).input_ids).toEqual(tokenizer.encode('A gem.'));
   expect(tokenizer(['A gem.'], { return_tensor: false }).input_ids).toEqual([tokenizer.encode('A gem.')]);
   expect(tokenizer('A', { text_pair: 'B' }).input_ids.size).toBe(tokenizer.encode('A', { text_pair: 'B' }).length);

@@ -50,10 +50,13 @@ export class Tokenizer {
   readonly special_tokens: Readonly<Record<string, { id: number; token: string }>>;
   /** The content of config.json, or undefined without that file. */
   readonly config: Readonly<Record<string, unknown>> | undefined;
+  /** @internal The content of tokenizer_config.json. */
+  readonly settings_: Readonly<Record<string, unknown>>;
   private engine_: EngineTokenizer | undefined;
 
-  private constructor(engine: EngineTokenizer, report: TokenizerReport, config: Record<string, unknown> | undefined) {
+  private constructor({ engine, report, config, settings }: Loaded) {
     this.config = config;
+    this.settings_ = settings ?? {};
     this.engine_ = engine;
     this.vocab_size = report.vocab_size;
     this.max_length = report.max_length ?? undefined;
@@ -68,8 +71,7 @@ export class Tokenizer {
    */
   static async from_pretrained(source: Source, options: TokenizerOptions = {}): Promise<Tokenizer> {
     try {
-      const { engine, report, config } = await load(source, checkOptions(options, { ...kLoadOptions, ...kSourceOptions }));
-      return new Tokenizer(engine, report, config);
+      return new Tokenizer(await load(source, checkOptions(options, { ...kLoadOptions, ...kSourceOptions })));
     } catch (error) {
       throw asArgumentError(error);
     }
@@ -118,7 +120,8 @@ export class Tokenizer {
   }
 }
 
-type Loaded = { engine: EngineTokenizer; report: TokenizerReport; config: Record<string, unknown> | undefined };
+type Json = Record<string, unknown> | undefined;
+type Loaded = { engine: EngineTokenizer; report: TokenizerReport; config: Json; settings: Json };
 
 async function load(source: Source, options: TokenizerOptions): Promise<Loaded> {
   const runtime = tokenizerRuntime();
@@ -149,8 +152,11 @@ async function loadOnce(
     const report = engine.open();
     listener.tell({ status: 'ready', task: 'tokenizer', model: spec.name });
     listener.check();
-    const config = files.find(({ name }) => name === 'config.json');
-    return { engine, report, config: config && parseObject(config.name, config.content) };
+    const contentOf = (wanted: string) => {
+      const file = files.find(({ name }) => name === wanted);
+      return file && parseObject(file.name, file.content);
+    };
+    return { engine, report, config: contentOf('config.json'), settings: contentOf('tokenizer_config.json') };
   } catch (error) {
     engine.dispose();
     throw error;

@@ -10,7 +10,6 @@ export {
   type PipelineType,
   type ProgressCallback,
   type ProgressInfo,
-  pipeline,
   QuestionAnsweringPipeline,
   Tensor,
   TextClassificationPipeline,
@@ -62,5 +61,6 @@ export {
   WhisperForConditionalGeneration,
   WhisperTextStreamer,
 } from './others.js';
+export { type Pipeline, pipeline } from './pipeline.js';
 export { ModelRegistry } from './registry.js';
 export { AutoTokenizer, type BatchEncodeOptions, type BatchEncoding, type PreTrainedTokenizer, type TokenTensor } from './tokenizers.js';

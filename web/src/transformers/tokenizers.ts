@@ -15,6 +15,8 @@ export interface BatchEncodeOptions {
   max_length?: number | null;
   /** Return tensors (default), or lists. */
   return_tensor?: boolean;
+  /** Default: as tokenizer_config.json says. */
+  return_token_type_ids?: boolean | null;
 }
 
 /** Tensors of whole numbers, [texts, tokens]. */
@@ -24,7 +26,8 @@ export type TokenTensor = Tensor<BigInt64Array>;
 export interface BatchEncoding<T = TokenTensor> {
   input_ids: T;
   attention_mask: T;
-  token_type_ids: T;
+  /** If the model reads them, or with `return_token_type_ids`. */
+  token_type_ids?: T;
 }
 
 type Lists<I> = I extends readonly unknown[] ? number[][] : number[];
@@ -90,8 +93,17 @@ function encodeBatch(tokenizer: Tokenizer, text: string | readonly string[], opt
   return {
     input_ids: convert(filled(({ ids }) => ids, tokenizer.special_tokens.pad_token?.id ?? 0)),
     attention_mask: convert(filled(({ ids }) => ids.map(() => 1), 0)),
-    token_type_ids: convert(filled(({ type_ids }) => type_ids, 0)),
+    ...((options.return_token_type_ids ?? hasTypes(tokenizer)) && { token_type_ids: convert(filled(({ type_ids }) => type_ids, 0)) }),
   };
+}
+
+/** Tokenizers and models with token_type_ids in transformers, unless the folder says which inputs the model reads. */
+const kTyped = /^(albert|bert|convbert|debertav?2?|electra|herbert|layoutlm|mobilebert|roformer|squeezebert|xlm)$/;
+
+function hasTypes({ settings_: { model_input_names, tokenizer_class }, config }: Tokenizer): boolean {
+  if (Array.isArray(model_input_names)) return model_input_names.includes('token_type_ids');
+  const names = [tokenizer_class, config?.model_type].map((name) => String(name).replace(/Tokenizer(Fast)?$|[-_]/g, ''));
+  return names.some((name) => kTyped.test(name.toLowerCase()));
 }
 
 function encodingsOf(

@@ -1,0 +1,94 @@
+// pipeline() of peruse/transformers: a callable, synchronous tokenizer; transformers.js's default models; which tokenizers return token_type_ids.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as peruse from '../../web/dist/transformers/index_node.js';
+import { pipelineModel } from './support/pipeline_models.js';
+
+const { AutoModelForSequenceClassification, AutoTokenizer, env, pipeline } = peruse;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const kSentiment = join(root, 'models/peruse-sentiment-convbert-tiny');
+const kHere = { worker: false, variant: 'simd' } as const;
+
+const kDefaults = {
+  'Xenova/distilbert-base-uncased-finetuned-sst-2-english': 'models/peruse-sentiment-convbert-tiny',
+  'Xenova/bert-base-multilingual-cased-ner-hrl': 'models/peruse-tagger-convbert-tiny',
+  'Xenova/distilbert-base-cased-distilled-squad': 'models/peruse-reader-deberta-tiny',
+  'Xenova/distilbert-base-uncased-mnli': 'models/peruse-zero-shot-deberta-tiny',
+  'onnx-community/all-MiniLM-L6-v2-ONNX': 'tests/fixtures/sentence/mean',
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'peruse-defaults-'));
+const before = { localModelPath: env.localModelPath, offline: env.offline };
+beforeAll(() => {
+  for (const [id, path] of Object.entries(kDefaults)) {
+    mkdirSync(dirname(join(folder, id)), { recursive: true });
+    symlinkSync(join(root, path), join(folder, id));
+  }
+  Object.assign(env, { localModelPath: folder, offline: true });
+});
+afterAll(() => {
+  Object.assign(env, before);
+  rmSync(folder, { recursive: true });
+});
+
+test.each([false, true])('a pipeline has a synchronous tokenizer, worker: %s', async (worker) => {
+  const classify = await pipeline('sentiment-analysis', kSentiment, { worker });
+  expect(classify).toBeInstanceOf(peruse.TextClassificationPipeline);
+  const { input_ids, attention_mask } = classify.tokenizer('A gem.', { padding: true, truncation: true });
+  expect(input_ids.dims).toEqual([1, classify.tokenizer.encode('A gem.').length]);
+  expect(attention_mask.tolist()).toEqual([input_ids.tolist()[0]!.map(() => 1n)]);
+  expect(classify.tokenizer.decode(input_ids, { skip_special_tokens: true })).toBe('a gem.');
+  expect(await classify('A gem.')).toEqual([{ label: 'POSITIVE', score: expect.any(Number) as number }]);
+  const model = await AutoModelForSequenceClassification.from_pretrained(kSentiment, kHere);
+  expect((await model(classify.tokenizer('A gem.'))).logits.dims).toEqual([1, 2]);
+  await Promise.all([classify.dispose(), model.dispose()]);
+  expect(() => classify.tokenizer('A gem.')).toThrow(expect.objectContaining({ code: 'disposed' }));
+});
+
+test.each([
+  ['sentiment-analysis', 'Xenova/distilbert-base-uncased-finetuned-sst-2-english', ['A gem.']],
+  ['ner', 'Xenova/bert-base-multilingual-cased-ner-hrl', ['Ada lives in Rome.']],
+  ['question-answering', 'Xenova/distilbert-base-cased-distilled-squad', ['Who wrote it?', 'Ada wrote it.']],
+  ['zero-shot-classification', 'Xenova/distilbert-base-uncased-mnli', ['A goal.', ['sport', 'art']]],
+  ['embeddings', 'onnx-community/all-MiniLM-L6-v2-ONNX', ['A gem.']],
+] as const)('%s without a model loads %s', async (task, id, given) => {
+  const pipe = await pipeline(task, null, kHere);
+  expect(pipe.info).toMatchObject({ model: id, notices: [`No model was named: ${id} is transformers.js's default.`] });
+  expect(await (pipe as unknown as (...given: readonly unknown[]) => Promise<unknown>)(...given)).toBeDefined();
+  await pipe.dispose();
+});
+
+test('a task without a default model throws, and a model that cannot be loaded frees everything', async () => {
+  await expect(pipeline('text-ranking')).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('model') });
+  await expect(pipeline('fill-mask', undefined, kHere)).rejects.toMatchObject({
+    code: 'offline',
+    message: expect.stringContaining('onnx-community/ettin-encoder-32m-ONNX'),
+  });
+});
+
+test('token_type_ids as in transformers: by model_input_names, by the class, by return_token_type_ids', async () => {
+  const bert = await AutoTokenizer.from_pretrained(kSentiment);
+  expect(Object.keys(bert('A gem.'))).toEqual(['input_ids', 'attention_mask', 'token_type_ids']);
+  expect(Object.keys(bert('A gem.', { return_token_type_ids: false }))).toEqual(['input_ids', 'attention_mask']);
+  bert.dispose();
+  const files = await pipelineModel('deberta-v2', 'sequence');
+  const json = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+  for (const [settings, config, has] of [
+    [{}, {}, true], // by the model: deberta-v2
+    [{ tokenizer_class: 'RobertaTokenizerFast' }, { model_type: 'roberta' }, false],
+    [{ tokenizer_class: 'PreTrainedTokenizerFast', model_input_names: ['input_ids', 'attention_mask'] }, {}, false],
+    [{ tokenizer_class: 'PreTrainedTokenizerFast', model_input_names: ['input_ids', 'token_type_ids'] }, { model_type: 'x' }, true],
+    [{ tokenizer_class: 'DebertaV2Tokenizer' }, { model_type: 'deberta-v2' }, true],
+    [{ tokenizer_class: 'DistilBertTokenizer' }, { model_type: 'distilbert' }, false],
+  ] as const) {
+    const old = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array)) as object;
+    const changed = { ...files, 'tokenizer_config.json': json(settings), 'config.json': json({ ...old, ...config }) };
+    const tokenizer = await AutoTokenizer.from_pretrained(changed);
+    expect('token_type_ids' in tokenizer('a'), JSON.stringify([settings, config])).toBe(has);
+    expect('token_type_ids' in tokenizer('a', { return_token_type_ids: true })).toBe(true);
+    tokenizer.dispose();
+  }
+});

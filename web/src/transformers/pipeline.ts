@@ -1,0 +1,66 @@
+// pipeline() as in transformers.js: with default models, and a tokenizer whose calls are synchronous.
+import {
+  type Pipeline as AnyPipeline,
+  pipeline as open,
+  type PipelineOptionsOf,
+  type ResolvedTask,
+  type Source,
+  type Task,
+  type TaskCall,
+  type TaskOrAlias,
+} from '../face.js';
+import type { TokenizerOptions } from '../tokenizer/face.js';
+import { AutoTokenizer, type PreTrainedTokenizer } from './tokenizers.js';
+
+/** A pipeline of peruse, with the tokenizer of `AutoTokenizer`, which runs in the caller's thread. */
+export type Pipeline<T extends Task = Task> = TaskCall<T> & Omit<AnyPipeline<T>, 'tokenizer'> & { readonly tokenizer: PreTrainedTokenizer };
+
+/** transformers.js's default models. */
+const kDefaults: Readonly<Record<string, string>> = {
+  'text-classification': 'Xenova/distilbert-base-uncased-finetuned-sst-2-english',
+  'token-classification': 'Xenova/bert-base-multilingual-cased-ner-hrl',
+  'question-answering': 'Xenova/distilbert-base-cased-distilled-squad',
+  'fill-mask': 'onnx-community/ettin-encoder-32m-ONNX',
+  'zero-shot-classification': 'Xenova/distilbert-base-uncased-mnli',
+  'feature-extraction': 'onnx-community/all-MiniLM-L6-v2-ONNX',
+};
+
+const kAliases: Readonly<Record<string, string>> = {
+  'sentiment-analysis': 'text-classification',
+  ner: 'token-classification',
+  embeddings: 'feature-extraction',
+};
+
+/** Options of loads that a tokenizer has, too. */
+const kShared = ['revision', 'token', 'offline', 'local_files_only', 'cache_dir', 'signal'] as const;
+
+/** Loads a model for a task. Without a model it loads transformers.js's default, and a notice names it. */
+export async function pipeline<T extends TaskOrAlias>(
+  task: T,
+  source?: Source | null,
+  options: PipelineOptionsOf<T> = {},
+): Promise<Pipeline<ResolvedTask<T>>> {
+  const named = source ?? kDefaults[kAliases[task] ?? task];
+  const pipe = (await open(task, named as Source, options)) as unknown as AnyPipeline;
+  try {
+    if (named !== source) (pipe.info.notices as string[]).push(`No model was named: ${String(named)} is transformers.js's default.`);
+    return withTokenizer(pipe, await AutoTokenizer.from_pretrained(named as Source, tokenizerOptions(options))) as never;
+  } catch (error) {
+    await pipe.dispose();
+    throw error;
+  }
+}
+
+function tokenizerOptions(options: object): TokenizerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => (kShared as readonly string[]).includes(name)));
+}
+
+function withTokenizer(pipe: AnyPipeline, tokenizer: PreTrainedTokenizer): Pipeline {
+  const { dispose: disposeModel } = pipe;
+  const dispose = () => {
+    tokenizer.dispose();
+    return disposeModel();
+  };
+  const asyncDispose = Symbol.asyncDispose && { [Symbol.asyncDispose]: dispose };
+  return Object.assign(pipe as object, { tokenizer, dispose, ...asyncDispose }) as Pipeline;
+}
