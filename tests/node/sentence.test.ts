@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { onAbort } from '../../web/dist/errors.js';
-import { type FeatureExtractionOptions, pipeline, type Source } from '../../web/dist/index_node.js';
+import { env, type FeatureExtractionOptions, type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
+import { startHub } from './support/model_hub.js';
 import { startModelServer } from './support/model_server.js';
+import { onnxRepository } from './support/onnx_files.js';
 import type { Files } from './support/tiny.js';
+import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/sentence/', import.meta.url));
 const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'dense-tanh', 'dense-identity', 'old'].concat([
@@ -114,6 +117,47 @@ describe('a server is asked for no file that the model does not need', () => {
     const own = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
     const requests = await requestsOf(Object.fromEntries(own.map((name) => [name, files[name]!])));
     expect(requests).toEqual([...own, 'modules.json'].sort());
+  });
+
+  describe('a repository of transformers.js', async () => {
+    const { 'expected.safetensors': _, ...model } = await onnxRepository(
+      'modernbert-bare/sentence_mean_quantized.onnx',
+      'model_quantized.onnx',
+    );
+    model['tokenizer_config.json'] = new TextEncoder().encode('{}');
+    const texts = Object.keys(model).filter((name) => !name.startsWith('onnx/'));
+    const loadFrom = async (files: Files, id: string, options: PipelineOptions = {}) => {
+      const hub = await startHub(new Map(Object.entries(files)));
+      const { remoteHost, cache } = env;
+      Object.assign(env, { remoteHost: hub.origin, cache: false });
+      try {
+        const embed = await pipeline('feature-extraction', id, { variant: 'simd', worker: false, ...options });
+        await embed.dispose();
+        return { requests: hub.log.sort(), file: embed.info.weights.file };
+      } finally {
+        Object.assign(env, { remoteHost, cache });
+        await hub.close();
+      }
+    };
+    const hubRequests = async (id: string, options: PipelineOptions = {}) => (await loadFrom(model, id, options)).requests;
+    const needed = [...texts.map((name) => `GET ${name}`), 'GET onnx/model_quantized.onnx', 'HEAD onnx/model_quantized.onnx'].sort();
+
+    test.each(['Xenova/tiny', 'Xenova/tiny-ONNX'])('%s: nothing that is missing', async (id) => {
+      expect(await hubRequests(id)).toEqual(needed);
+      expect(await hubRequests(id, { dtype: 'q8' })).toEqual(needed);
+    });
+
+    test.each(['onnx-community/tiny', 'someone/tiny-ONNX'])('%s: only modules.json in vain', async (id) => {
+      expect(await hubRequests(id)).toEqual([...needed, 'GET modules.json'].sort());
+    });
+
+    test("another name with weights: 'onnx': only modules.json in vain", async () => {
+      expect(await hubRequests('someone/tiny', { weights: 'onnx' })).toEqual([...needed, 'GET modules.json'].sort());
+    });
+
+    test('safetensors of such a name are loaded if it has no ONNX file', async () => {
+      expect((await loadFrom((await readTiny('modernbert-bare')).files, 'Xenova/tiny')).file).toBe('model.safetensors');
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { hasIntegers, isQuantizedForm, kSmallestForm, kUsualForm, type Quantized
 import type { Job, Located } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
-import { chooseOnnx, findOnly, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
+import { chooseOnnx, findOnly, firstOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
 import type { ModelFile } from '../sources/source.js';
 import type { LoadRequest } from './load_request.js';
 
@@ -28,6 +28,8 @@ export async function chooseEarly(request: LoadRequest, located: Promise<Located
   const { folder, signal } = job;
   const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], copies, signal) : undefined;
   if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy }) };
+  const first = await firstOnnx(job, wish);
+  if (first) return ofOnnx(first);
   const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
   if (chosen) return ofOnnx(chosen);
   const found = await findWeights(folder, signal);
@@ -44,6 +46,8 @@ export async function weightsToRead(
 ): Promise<ChosenWeights> {
   if (early.onnx || early.copy) return early;
   const { folder, signal } = job;
+  const first = await firstOnnx(job, wish);
+  if (first) return ofOnnx(first);
   const found = await findWeights(folder, signal);
   if (found.found) return { found, file: found.name, version: versionOf(found) };
   const onnx = wish.weights === 'auto' ? await findOnly(folder, wish, signal) : undefined;

@@ -39,6 +39,7 @@ import {
 import { loadOnnxPart } from './onnx_part.js';
 import { openFolder } from './open_folder.js';
 import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
+import { hasNoModules } from './repository_names.js';
 import type { FileFacts, MissingFile, ModelFolder, SourceSpec } from './source.js';
 
 /** Opens a source, without progress reports. */
@@ -61,7 +62,7 @@ export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
 
 /** Reads modules.json, and what a Router in it names. `files` are the read files. */
 async function listModules(reading: Reading): Promise<{ files: NamedFile[]; modules: ModelModule[] }> {
-  const files = await readThoseThere(reading, [kModules]);
+  const files = hasNoModules(reading.name) ? [] : await readThoseThere(reading, [kModules]);
   const modules = modulesOf(files);
   const at = modules.findIndex(({ type }) => type === 'Router');
   if (at < 0) return { files, modules };

@@ -4,6 +4,7 @@ import { textOf } from './json.js';
 import { lookAt } from './look.js';
 import { findWeights, notFound } from './model_files.js';
 import { refusedType } from './onnx_families.js';
+import { hasOnlyOnnx } from './repository_names.js';
 import type { MissingFile, ModelFolder } from './source.js';
 
 export interface WeightsWish {
@@ -54,6 +55,14 @@ export interface OnnxChoice {
 }
 
 type Folder = Pick<ModelFolder, 'open' | 'look'>;
+
+/** Returns the .onnx file of a repository that has no other weights by its name, so that no server is asked for those. */
+export async function firstOnnx(
+  { name, folder, signal }: { name: string; folder: Folder; signal: AbortSignal },
+  wish: WeightsWish,
+): Promise<OnnxChoice | undefined> {
+  return wish.weights === 'auto' && hasOnlyOnnx(name) ? findOnly(folder, wish, signal) : undefined;
+}
 
 /** Whether an ONNX file may be loaded although other weights exist. */
 export function mayPreferOnnx({ weights, dtype }: WeightsWish): boolean {
