@@ -86,6 +86,16 @@ describe('parameters', () => {
     },
   );
 
+  test.each(['nomic_bert', 'gte'])(
+    'those of %s have no names that the checkpoint lacks: no constants of positions, no biases',
+    async (type) => {
+      const folder = `${type.replace('_', '-')}-sequence`;
+      const { files } = await readTiny(folder);
+      const { bytes } = await opened(await onnxFiles(`${folder}/dynamo.onnx`), type, 'dynamo.onnx');
+      expect([...tensorsOf(bytes).keys()].sort()).toEqual([...tensorsOf(files['model.safetensors']!).keys()].sort());
+    },
+  );
+
   const fours = kNames.filter((name) => expected[name]!.weights);
   test.each(fours)("%s has onnxruntime's weights of 4 bits", async (name) => {
     const { bytes } = await opened(await onnxFiles(name), 'bert', name.split('/')[1]!);
@@ -177,7 +187,7 @@ describe('answers', () => {
   });
 
   test('auto prefers safetensors of families whose ONNX files are not read, and describe() lists no ONNX file', async () => {
-    const { files } = await readTiny('nomic-bert-sequence');
+    const { files } = await readTiny('eurobert-sequence');
     const both: Files = { ...files, 'onnx/model_quantized.onnx': new Uint8Array(1000) };
     expect(await logits(both, { dtype: 'q8' })).toMatchObject({ file: 'model.safetensors', dtype: 'q8' });
     const found = await describeModel(both);
@@ -187,7 +197,7 @@ describe('answers', () => {
     const { 'model.safetensors': _, ...only } = both;
     const { downloads, refused } = await describeModel(only);
     expect(downloads).toEqual([]);
-    const message = 'ONNX files of models of type "nomic_bert" are not read; use model.safetensors';
+    const message = 'ONNX files of models of type "eurobert" are not read; use model.safetensors';
     expect(refused['text-classification']).toEqual({ code: 'unsupported', message });
   });
 
@@ -314,9 +324,9 @@ describe('refusals', () => {
 
   test('a family whose files were never compared', async () => {
     const content = (await onnxFiles('bert-sequence/model.onnx'))['model.onnx']!;
-    await expect(opened(content, 'nomic_bert')).rejects.toMatchObject({
+    await expect(opened(content, 'eurobert')).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringContaining('"nomic_bert"'),
+      message: expect.stringContaining('"eurobert"'),
     });
   });
 

@@ -66,6 +66,11 @@ def norm_twice(layer):
     return forward
 
 
+def call_of(module):
+    """A call of the module, and not its `forward`, so that exporters see the module."""
+    return lambda x: module(x)
+
+
 def change(bert):
     config = bert.config
     has_norms = "qk-post-norm" in str(getattr(config, "auto_map", ""))
@@ -79,7 +84,7 @@ def change(bert):
             layer.forward = norm_twice(layer)
         elif config.feed_forward_type != "original":
             layer.mlp = Gated(config)
-            layer.feed_forward_chunk = layer.mlp.forward
+            layer.feed_forward_chunk = call_of(layer.mlp)
         if config.feed_forward_type != "original":
             del layer.intermediate, layer.output
 

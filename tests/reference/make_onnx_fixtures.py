@@ -53,6 +53,17 @@ CASES = {
     "roberta-choice": ["dynamo_quantized"],
     "xlm-roberta-token": ["model_quantized", "model_O2_q4"],
     "xlm-roberta-question": ["q8_blocks"],
+    # Classes of authors' code (hub_encoders.py, jina_bert.py).
+    "nomic-bert-sequence": ["model", "dynamo", "model_fp16", "model_quantized"],
+    "nomic-bert-masked-lm": ["quantized_unslimmed"],
+    "gte-sequence": ["model", "dynamo", "model_quantized"],
+    "gte-token": ["optimised_all"],
+    "gte-masked-lm": ["model_fp16"],
+    "gte-published-split": ["model_q4"],
+    "jina-bert-sequence": ["model", "dynamo", "model_quantized"],
+    "jina-bert-masked-lm": ["model_O2_quantized"],
+    "jina-bert-normed": ["slim"],
+    "jina-bert-normed-question": ["model_q4f16"],
     # The tied matrix twice: two integer types, and 4 bits next to floats.
     "bert-masked-lm": ["model_quantized", "q4_gather", "dynamo_slim", "model_O4"],
     # Files of optimum and sentence-transformers, their optimised ones, and an old opset.

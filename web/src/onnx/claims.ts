@@ -31,6 +31,10 @@ export function claimParameters(graph: Graph, { modelType, tied }: Pick<OnnxRequ
   return claims;
 }
 
+/** Linear layers that never have a bias, in families whose others have. */
+const kWithoutBias = /(^|\.)(embed_proj|in_proj|pos_proj|decoder|Wqkv|out_proj|fc1[12]|fc2|up_gate_proj|up_gated_layer|gated_layers)$/;
+/** Constants of positions, which are no parameters. */
+const kPositions = /(^|\.)rotary_emb\./;
 const kBiasAdders = new Set(['Add', 'BiasGelu', 'FastGelu', 'SkipLayerNormalization']);
 
 class Claiming {
@@ -123,6 +127,7 @@ class Claiming {
   private claim(name: string | undefined, claim: Claim | undefined): void {
     if (name === undefined || claim === undefined || this.conflicting_.has(name)) return;
     this.used_.add(claim.tensor);
+    if (kPositions.test(name)) return;
     const before = this.claims_.parameters.get(name);
     if (before === undefined) {
       this.claims_.parameters.set(name, claim);
@@ -391,7 +396,7 @@ class Claiming {
     for (const [module, width] of this.linears_) {
       const name = `${module}.bias`;
       if (this.claims_.parameters.has(name) || this.conflicting_.has(name)) continue;
-      if (/(^|\.)(embed_proj|in_proj|pos_proj|decoder)$/.test(module)) continue;
+      if (kWithoutBias.test(module)) continue;
       this.claims_.zeros.set(name, [width]);
     }
   }

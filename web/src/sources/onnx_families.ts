@@ -23,8 +23,12 @@ const kFamilies: Readonly<Record<string, OnnxFamily>> = {
   'deberta-v2': { prefix: 'deberta', foldsPositions: true },
   distilbert: { prefix: 'distilbert', projections: ['q_lin', 'k_lin', 'v_lin'] },
   electra: { prefix: 'electra' },
+  gte: { prefix: 'gte' },
+  jina_bert: { prefix: 'bert' },
   modernbert: { withoutBiases: true },
   mpnet: { prefix: 'mpnet' },
+  new: { prefix: 'new' },
+  nomic_bert: { prefix: 'nomic_bert' },
   roberta: { prefix: 'roberta' },
   'xlm-roberta': { prefix: 'roberta' },
 };
