@@ -206,3 +206,47 @@ test('precisions whose weights exceed the memory of an engine do not fit', async
     await rm(folder, { recursive: true });
   }
 });
+
+const kEmbedders: Record<string, Partial<NonNullable<Awaited<ReturnType<typeof describe>>['vectors']>>> = {
+  'sentence/mean': { kind: 'dense', pooling: ['mean'], similarity: 'cosine' },
+  'sentence/several': { kind: 'dense' },
+  'sentence/old': { kind: 'dense', pooling: ['mean', 'max'] },
+  'sentence/dense-tanh': { kind: 'dense', pooling: ['mean'] },
+  'sentence/truncated': { kind: 'dense', dimensions: 3 },
+  'sentence/qwen3-embedding': { kind: 'dense', pooling: ['lasttoken'] },
+  'sentence/embedding-gemma': { kind: 'dense', pooling: ['mean'] },
+  'sparse/splade': { kind: 'sparse', pooling: ['splade'], similarity: 'dot' },
+  'sparse/router-idf': { kind: 'sparse', pooling: ['splade'], similarity: 'dot' },
+  'late_interaction/plain': { kind: 'multi_vector', dimensions: 6, pooling: [], similarity: 'maxsim' },
+  'late_interaction/pylate': { kind: 'multi_vector', dimensions: 6, pooling: [], similarity: 'maxsim' },
+  'late_interaction/stanford': { kind: 'multi_vector', dimensions: 6, pooling: [], similarity: 'maxsim' },
+};
+
+test.each(Object.keys(kEmbedders))('the vectors of %s are those of a load', async (name) => {
+  const folder = join(kFixtures, name);
+  const { vectors } = await describe(folder);
+  expect(vectors).toMatchObject(kEmbedders[name]!);
+  const embed = await pipeline('feature-extraction', folder, { worker: false, variant: 'simd' });
+  try {
+    const pooling = { dense: 'sentence', sparse: 'splade', multi_vector: 'multi_vector' } as const;
+    const found = await embed('t5 t6 t7', { pooling: pooling[vectors!.kind] });
+    if (vectors!.kind === 'sparse') {
+      const sparse = found as unknown as { indices: number[] };
+      expect(vectors!.dimensions).toBeGreaterThan(Math.max(-1, ...sparse.indices));
+    } else {
+      expect((found as { dims: number[] }).dims.at(-1)).toBe(vectors!.dimensions);
+    }
+  } finally {
+    await embed.dispose();
+  }
+});
+
+test('prompts are described by name; a classifier has no vectors', async () => {
+  const { vectors } = await describe(join(kFixtures, 'sentence/embedding-gemma'));
+  const { prompts } = JSON.parse(await readFile(join(kFixtures, 'sentence/embedding-gemma/config_sentence_transformers.json'), 'utf8')) as {
+    prompts: Record<string, string>;
+  };
+  expect(vectors?.prompts).toEqual(prompts);
+  expect(Object.keys(prompts).length).toBeGreaterThan(1);
+  expect(await describe((await readTiny('bert-sequence')).files)).not.toHaveProperty('vectors');
+});

@@ -1,4 +1,5 @@
 import type { DescribeRequest, DescriptionReport, ModelDownload as Download, Refusal } from './engine/describe_model.js';
+import type { VectorReport } from './engine/describe_vectors.js';
 import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
 import type { Sources } from './opened_model.js';
@@ -35,6 +36,8 @@ export interface ModelDownload extends Omit<Download, 'tasks'> {
   tasks: Task[];
 }
 
+export type { VectorReport as VectorDescription };
+
 /** The description of a model. */
 export interface ModelDescription {
   /** The model, as the caller named it. */
@@ -46,6 +49,8 @@ export interface ModelDescription {
   downloads: ModelDownload[];
   /** For each task that does not run: the reason. */
   refused: Partial<Record<Task, Refusal>>;
+  /** The vectors of an embedder: dense, sparse, or a matrix for each text. Absent for other models. */
+  vectors?: VectorReport;
 }
 
 /**
@@ -91,7 +96,7 @@ export async function describeIn(
   try {
     const choice = chooseVariant(platform().features(started.inWorker), { threads: 1 });
     const send = async (one: SourceSpec | undefined) => one && (started.inWorker ? sendable(one, stop.signal, platform().files) : one);
-    const { config, downloads, refused } = await ask({
+    const { config, downloads, refused, vectors } = await ask({
       source: (await send(source))!,
       encoder: await send(encoder),
       labelsEncoder: await send(labelsEncoder),
@@ -109,6 +114,7 @@ export async function describeIn(
       architectures: [config.architectures ?? []].flat().map(textOf),
       downloads: downloads.map((one) => ({ ...one, tasks: kTaskNames.filter((task) => one.tasks.includes(engineTask(task).name)) })),
       refused: Object.fromEntries(kTaskNames.flatMap((task) => (ofTask(task) ? [[task, ofTask(task)]] : []))),
+      ...(vectors && { vectors }),
     };
   } finally {
     stop.abort();

@@ -1,5 +1,12 @@
 // The public interface of 'peruse': every value and type by name. tests/node/face.test.ts compares it with a report.
-export { type DescribeOptions, describe, isSupported, type ModelDescription, type ModelDownload } from './describe.js';
+export {
+  type DescribeOptions,
+  describe,
+  isSupported,
+  type ModelDescription,
+  type ModelDownload,
+  type VectorDescription,
+} from './describe.js';
 export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';

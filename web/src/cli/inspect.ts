@@ -1,4 +1,4 @@
-import { describe, type ModelDescription } from '../describe.js';
+import { describe, type ModelDescription, type VectorDescription } from '../describe.js';
 import { show } from '../errors.js';
 import { withModel } from '../quantize/stand_in_engine.js';
 import { numberOf } from '../sources/json.js';
@@ -55,7 +55,7 @@ function memoryOf({ downloads }: ModelDescription): Record<string, number> {
 }
 
 function asJson(description: ModelDescription, config: Checkpoint['config'], checkpoint: Checkpoint | undefined): object {
-  const { refused, downloads, model_type, architectures } = description;
+  const { refused, downloads, model_type, architectures, vectors } = description;
   const running = runs(description);
   const tasks = kTaskNames.map((task) => [task, refused[task] ?? true]);
   const common = {
@@ -65,6 +65,7 @@ function asJson(description: ModelDescription, config: Checkpoint['config'], che
     tasks: Object.fromEntries(tasks),
     downloads,
     labels: labelsOf(config),
+    ...(vectors && { vectors }),
   };
   if (!checkpoint) return common;
   const { files, tensors, bytes, tokenizer } = checkpoint;
@@ -99,6 +100,7 @@ function asText(model: string, description: ModelDescription, config: Checkpoint
     `${model}: ${[modelType, ...architectures].join(', ')}`,
     ...sizes(config),
     ...(checkpoint ? [weights(checkpoint)] : []),
+    ...(description.vectors ? [vectorsOf(description.vectors)] : []),
     ran.length > 0 ? `runs: ${ran.join(', ')}` : 'does not run',
     ...[...refusals].map(([why, tasks]) => `not: ${ran.length > 0 ? `${tasks.join(', ')}: ` : ''}${why}`),
     'weights, with the memory that they take, about; at most 1.25 times that and 16 MB while loading:',
@@ -131,6 +133,22 @@ function sizes(own: Checkpoint['config']): string[] {
     ...(known.length > 0 ? [`  ${known.join(', ')}`] : []),
     ...(names.length > 0 ? [`  labels ${names.slice(0, 12).join(', ')}${names.length > 12 ? `, and ${names.length - 12} more` : ''}`] : []),
   ];
+}
+
+function vectorsOf({ kind, dimensions, pooling, similarity, prompts }: VectorDescription): string {
+  const what = {
+    dense: `a vector of ${dimensions} numbers for a text`,
+    sparse: `weights of up to ${dimensions} words for a text`,
+    multi_vector: `a matrix for a text, ${dimensions} numbers for each token`,
+  }[kind];
+  const named = Object.entries(prompts).flatMap(([name, text]) => (text === '' ? [] : [`${name} ${JSON.stringify(text)}`]));
+  const parts = [
+    `${kind}: ${what}`,
+    ...(pooling.length > 0 ? [`pooling ${pooling.join(' and ')}`] : []),
+    `similarity ${similarity}`,
+    ...(named.length > 0 ? [`prompts ${named.join(', ')}`] : []),
+  ];
+  return `  vectors ${parts.join(', ')}`;
 }
 
 function weights({ files, tensors, bytes }: Checkpoint): string {

@@ -21,6 +21,7 @@ import {
   openCheckpoint,
   openWithStatic,
   readModules,
+  readStanford,
   tokenizerForSize,
 } from '../sources/checkpoint.js';
 import { naming } from '../sources/feed_weights.js';
@@ -47,6 +48,7 @@ import { type NamedFile, type Reading, readNeeded, readThoseThere } from '../sou
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
 import type { WasmModule } from '../web_types.js';
+import { describeVectors, type VectorReport } from './describe_vectors.js';
 import type { Engine } from './engine.js';
 import type { VariantChoice } from './variant.js';
 
@@ -91,6 +93,8 @@ export interface DescriptionReport {
   downloads: ModelDownload[];
   /** The reason for each task that does not run with any weights. */
   refused: Record<string, Refusal>;
+  /** The vectors of an embedder. */
+  vectors?: VectorReport;
 }
 
 export interface DescribeContext {
@@ -279,7 +283,9 @@ class Description {
       const floats = floatsFor(dtype).flatMap((other) => read.filter((one) => one.dtype === other))[0];
       if (floats) downloads.push(await of(dtype, 'onnx', floats.file, floats.files, engineDtype(dtype)));
     }
-    return { config: this.parsed_, downloads, refused };
+    const embeds = runs.some(({ sentenceFiles }) => sentenceFiles === 'all');
+    const vectors = embeds ? await describeVectors(this.root_, { job: this.job_, config: this.config_ }) : undefined;
+    return { config: this.parsed_, downloads, refused, ...(vectors && { vectors }) };
   }
 
   /** Returns why the model's ONNX files cannot be loaded. */
@@ -356,12 +362,13 @@ class Description {
     }
   }
 
-  /** Files of sentence-transformers without which the task's head is not known: those of language models, and of cross-encoders' layers. */
+  /** Files without which the task's head is not known: those of language models, of cross-encoders' layers, and of Stanford's ColBERT. */
   private async modules(task: EngineTask): Promise<NamedFile[]> {
     if (task.sentenceFiles !== 'all' && task.sentenceFiles !== 'prompts') return [];
     const isLanguageModel = [this.parsed_.architectures].flat().some((name) => textOf(name).endsWith('ForCausalLM'));
     const last = (await modulesIn(this.root_)).at(-1)?.type;
-    if (!isLanguageModel && last !== 'Dense') return [];
+    if (!isLanguageModel && last !== 'Dense')
+      return task.sentenceFiles === 'all' ? ((await readStanford(this.job_, this.config_)) ?? []) : [];
     const located = { job: this.job_, config: this.config_, prefix: '' };
     const files = [...(await readModules(this.root_)), ...(await readThoseThere(this.job_, kTokenizerConfigs))];
     return [...files, ...(await readPairTemplate({ ...this.job_, task }, located, files, this.root_.importOnnx))].filter(

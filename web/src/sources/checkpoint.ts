@@ -210,7 +210,7 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = files === 'without head' && !hasHeadFor(job.task, config) ? await readModules(job) : [];
-  const settings = files === 'all' && classesOf(config).includes(kStanfordClass) ? await readThoseThere(job, [kStanfordSettings]) : [];
+  const settings = files === 'all' ? ((await readStanford(job, config)) ?? []) : [];
   if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier, ...settings];
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
@@ -235,9 +235,10 @@ export function hasHeadFor(task: EngineTask, config: NamedFile): boolean | undef
 /** Modules that consist of a config.json. */
 const kConfigured = ['Pooling', 'SpladePooling', 'MultiVectorMask', 'HierarchicalTokenPooling', 'LogitScore'];
 
-/** Settings of Stanford's ColBERT, next to config.json. */
-const kStanfordClass = 'HF_ColBERT';
-const kStanfordSettings = 'artifact.metadata';
+/** Reads the settings of Stanford's ColBERT, next to config.json. Returns undefined for other models. */
+export async function readStanford(job: Reading, config: NamedFile): Promise<ReadFile[] | undefined> {
+  return classesOf(config).includes('HF_ColBERT') ? readThoseThere(job, ['artifact.metadata']) : undefined;
+}
 
 /** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
 export async function readModules(job: Reading): Promise<NamedFile[]> {
