@@ -30,5 +30,5 @@ export interface VectorSearch {
   nearest(request: NearestRequest, call?: Pick<CallOptions, 'priority'>): Promise<VectorHit[] | null>;
 }
 
-/** The member of a pipeline that semantic_index.ts uses. */
-export const kVectorSearch = Symbol('peruse.vectorSearch');
+/** The member of a pipeline that semantic_index.ts uses. Registered, because peruse.js and peruse-search.js each contain this module. */
+export const kVectorSearch: unique symbol = Symbol.for('peruse.vectorSearch');
