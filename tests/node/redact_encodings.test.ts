@@ -76,6 +76,44 @@ describe.each(Object.entries(kForms))('%s', (form, write) => {
   });
 });
 
+const kBeside: readonly (readonly [before: string, after: string])[] = [
+  ['a\u200b', '\u200bb'],
+  ['Ans\u2066', '\u2069Nr'],
+  ['x\u200e', '\u200ey'],
+  ['%s', '%s'],
+  ['user=%v', '%q'],
+  ['#', '#'],
+  ['value:', ''],
+  ['code:', ':'],
+  ['\u30aa\u30ec:', '\u3002'],
+];
+const kForeign: Record<string, string> = {
+  ...kDetails,
+  IP: '192.168.12.34',
+  'IP version 6': '2001:db8::ff00:42:8329',
+  MAC: '00:1A:2B:3C:4D:5E',
+  KEY: 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD',
+};
+test.each(kBeside.flatMap(([before, after]) => Object.keys(kForeign).map((type) => [type, before, after] as const)))(
+  '%s between %j and %j',
+  async (type, before, after) => {
+    const text = `${before}${kForeign[type]}${after}`;
+    const { text: redacted, mapping } = await redact(text);
+    expect(redacted).toMatch(/\[[A-Z]+_1\]/);
+    expect(Object.values(mapping).join()).toContain(kForeign[type]);
+    expect(restore(redacted, mapping).text).toBe(text);
+  },
+);
+
+test.each([
+  'AA:00:1A:2B:3C:4D:5E',
+  'md5:9e:10:7d:9d:37:2b:b6:82:6b:d8:1d:35:42:a4:19:d6',
+  'std::a1::b2',
+  '%3Aff%20',
+  'at 12:30:45',
+  '#4471 and 100%sure',
+])('%s is no address', async (text) => expect((await redact(text)).text).toBe(text));
+
 test('a model reads the decoded text, too', async () => {
   const call = withModel(giving(['PER', 'M\u00fcller']));
   expect((await call('Dear M&uuml;ller &amp; sons')).text).toBe('Dear [PER_1] &amp; sons');

@@ -1,5 +1,6 @@
 // A second reading of a text, with encodings undone: entities and tags of HTML, percent-encoding, escapes of JSON, quoted-printable, quoted
-// mail, text that is displayed from right to left, crossed-out letters, Chinese digits. Finders read it in addition to the folded text.
+// mail, text that is displayed from right to left, crossed-out letters, Chinese digits, invisible characters and verbs of printf as borders of words.
+// Finders read it in addition to the folded text.
 import { edited } from './edited_text.js';
 import { type FoldedText, foldText, type TextRange } from './text_folding.js';
 
@@ -21,6 +22,7 @@ export function decodedText(text: string, folded: FoldedText): FoldedText | unde
   decoded = edited(decoded, kMarked, ([marked]) => (/^.$/u.test(marked.normalize('NFC')) ? undefined : marked[0]));
   decoded = edited(decoded, kHanNumber, ([number]) => number.replaceAll(/\p{Script=Han}/gu, hanDigit));
   decoded = edited(decoded, kDigitSeparator, () => ' ');
+  decoded = edited(decoded, kBorder, () => ' ');
   if (decoded === whole) return undefined;
   const again = foldText(decoded.text);
   if (again.text === folded.text) return undefined;
@@ -28,7 +30,7 @@ export function decodedText(text: string, folded: FoldedText): FoldedText | unde
 }
 
 /** Texts without these characters have no encodings. */
-const kEncoded = /[&%\\=<>+\u202e\p{Mn}〇零一二三四五六七八九壹贰叁肆伍陆柒捌玖]|\d[_~*|·•‧∙⋅・]\d/u;
+const kEncoded = /[&%\\=<>+\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Mn}〇零一二三四五六七八九壹贰叁肆伍陆柒捌玖]|\d[_~*|·•‧∙⋅・]\d/u;
 
 const kBlockTag = /<\/?(?:p|br|div|td|th|tr|li|ul|ol|h[1-6]|table|hr|dd|dt|option|section|article|blockquote)\b/i;
 /** Comments and tags, soft line ends of quoted-printable, and line ends of quoted mail. */
@@ -111,3 +113,9 @@ function hanDigit(digit: string): string {
 }
 
 const kDigitSeparator = /(?<=\d)[_~*|·•‧∙⋅・](?=\d)/gu;
+
+/**
+ * Zero-width spaces and marks of the writing direction after a word, and verbs of printf ('user=%s') before one: the word ends or begins there.
+ * Between digits they disguise a number, which the folded text has whole.
+ */
+const kBorder = /(?:(?<=[a-z_])|(?<=\d)(?=.\D))[\u200b\u200e\u200f\u202a-\u202c\u2066-\u2069]|%(?:[g-z]|[a-f](?![\da-f]))(?=[\w+])/giu;

@@ -4,7 +4,9 @@ import { isCuedBefore, rangesOf, wordsOf } from './cues.js';
 
 const kIpv4 = /(?<![a-z\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\/\d{1,2})?(?![a-z\d]|\.\d)/dgi;
 const kVersion = wordsOf('v', 'ver\\.?', 'version', 'release', 'build', 'section', 'chapter', 'kapitel');
-const kIpv6 = /(?<![a-z\d.]|[a-z\d:]:)(?:[\da-f]{1,4}|(?=::))(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![a-z\d:]|\.\d)/dgi;
+/** A colon before or after the address may end a word ('ip:', '::1: refused'), but not a group of hexadecimal digits. */
+const kIpv6 =
+  /(?<![a-z\d.]|(?<![a-z\d])[\da-f]{1,4}:|::)(?:[\da-f]{1,4}|(?=::))(?::[\da-f]{0,4}){2,8}(?<!(?<!:):)(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![a-z\d]|:[a-z\d:]|\.\d)/dgi;
 
 /** Finds IPv4 and IPv6 addresses. Excludes version numbers, as in 'Version 1.2.3.4'. */
 export function findIpAddresses(text: string): TextRange[] {
@@ -23,7 +25,7 @@ function isIpv6(address: string): boolean {
 }
 
 const kMac =
-  /(?<![a-z\d]|[a-z\d][:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![a-z\d:-]|\.\d)/dgi;
+  /(?<![a-z\d]|(?<![a-z\d])[\da-f]{1,4}[:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![a-z\d]|[:-][a-z\d]|\.\d)/dgi;
 
 export function findMacAddresses(text: string): TextRange[] {
   return rangesOf(text, kMac);

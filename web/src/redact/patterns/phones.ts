@@ -46,7 +46,8 @@ const kCueReach = 32;
 export function findPhones(text: string): TextRange[] {
   const runs = text.matchAll(/[+(]{0,2}\d(?:[\d ()./-]|\n(?=\d))*/g);
   return [...runs].flatMap(({ 0: run, index }) => {
-    if (/[\p{Script=Latin}\p{N}#]/u.test(text[index - 1] ?? ' ')) return [];
+    const before = text[index - 1] ?? ' ';
+    if (/[\p{Script=Latin}\p{N}]/u.test(before) || (before === '#' && !run.startsWith('+'))) return []; // '#4471' is an order
     return numbersOf(run).flatMap((part) => {
       const number = part.text.replace(/\D+$/, '');
       const range = { start: index + part.index, end: index + part.index + number.length };
