@@ -26,15 +26,17 @@ export function entryNames() {
   return names;
 }
 
-/** Builds the site in the folder `out`. `demo` is the demo page's address, relative to that folder. */
-export async function buildDocs(out = docsFolder, demo = '') {
+/**
+ * Builds the site in the folder `out`. `demo` is the demo page's address, relative to that folder. With `meaning`, the pages load the search by
+ * meaning, which addSearch() adds.
+ */
+export async function buildDocs(out = docsFolder, demo = '', meaning = false) {
   await step('TypeDoc', () => installNodeModules(folder));
   const entries = [...entryNames().keys()].flatMap((path) => ['--entryPoints', path]);
   const program = join(folder, 'node_modules/typedoc/bin/typedoc');
   await step('documentation', async () => {
-    await captureAsync(process.execPath, [program, '--options', join(folder, 'typedoc.json'), '--out', out, '--demo', demo, ...entries], {
-      cwd: folder,
-    });
+    const options = ['--options', join(folder, 'typedoc.json'), '--out', out, '--demo', demo, '--meaning', `${meaning}`];
+    await captureAsync(process.execPath, [program, ...options, ...entries], { cwd: folder });
   });
   return out;
 }

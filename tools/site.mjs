@@ -9,9 +9,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { constants, gzipSync } from 'node:zlib';
 import { buildDemoPackage } from './demo_package.mjs';
+import { addSearch } from './docs/meaning.mjs';
 import { buildDocs } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
 import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
@@ -20,7 +22,7 @@ export const siteFolder = join(root, 'build/site');
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'details.css', 'objects.css', 'arrival.css', 'inside.css'];
-const kBundles = ['', '-worker', '-host', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-teach', '-teach-worker'].map(
+const kBundles = ['', '-worker', '-host', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-search', '-teach', '-teach-worker'].map(
   (name) => `peruse${name}.js`,
 );
 
@@ -60,7 +62,10 @@ async function writeSite(site, models, variants, packed, pages) {
   }
   await bundleScripts(site);
   writePages(site, { ...pages, packed: packed ? packWeights(join(site, 'models')) : {} });
-  if (pages?.docs === undefined || pages.docs === 'pages') await buildDocs(join(site, 'docs'), '../index.html');
+  if (pages?.docs === undefined || pages.docs === 'pages') {
+    await buildDocs(join(site, 'docs'), '../index.html', true);
+    await step('search of the documentation', () => addSearch(site));
+  }
   putPackage(variants, site);
 }
 

@@ -11,6 +11,10 @@ const { addressOf, sectionsOf } = (await load('docs/sections.mjs')) as {
   sectionsOf(files: Iterable<string>): [string, string[]][];
 };
 
+const { sectionsOfPage } = (await load('docs/meaning.mjs')) as {
+  sectionsOfPage(html: string, address: string): { id: string; text: string; metadata: { page: string; title: string } }[];
+};
+
 const files = readdirSync(`${kRoot}docs`, { recursive: true, encoding: 'utf8' })
   .map((name) => `docs/${name.replaceAll('\\', '/')}`)
   .filter((name) => name.endsWith('.md'));
@@ -35,4 +39,17 @@ test('the reference has every entry of package.json', () => {
     expect.arrayContaining(['peruse', 'peruse/redact', 'peruse/react', 'peruse/teach', 'peruse/tokenizer']),
   );
   for (const path of names.keys()) expect(existsSync(path), path).toBe(true);
+});
+
+test('the search by meaning reads the sections of a guide, as the page shows them', () => {
+  const page = [
+    '<nav>Menu</nav><div class="tsd-panel tsd-typography"><h1 id="a" class="x">A &amp; B<a href="#a"><svg>icon</svg></a></h1>',
+    '<p>First <code>x&lt;y</code>.</p><h2 id="empty">Empty</h2><h2 id="b">More</h2>',
+    '<table><tr><td>1</td><td>2</td></tr></table><pre><code>let z;</code><button>Copy</button></pre><nav class="around">next</nav>',
+  ].join('\n');
+  expect(sectionsOfPage(page, 'tasks/a.html')).toEqual([
+    { id: 'tasks/a.html#a', text: 'A & B\nFirst x<y.', metadata: { page: 'A & B', title: 'A & B' } },
+    { id: 'tasks/a.html#b', text: 'A & B: More\n1\n2\nlet z;', metadata: { page: 'A & B', title: 'More' } },
+  ]);
+  expect(() => sectionsOfPage('<p>another page</p>', 'x.html')).toThrow('x.html');
 });

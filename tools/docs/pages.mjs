@@ -25,6 +25,7 @@ class PageRouter extends KindRouter {
 export function load(app) {
   app.renderer.defineRouter('pages', PageRouter);
   app.options.addDeclaration({ name: 'demo', help: 'The relative address of the demo page, if there is one', type: ParameterType.String });
+  app.options.addDeclaration({ name: 'meaning', help: 'Adds the search by meaning (meaning.js)', type: ParameterType.Boolean });
   const pages = new Map(); // by document, in the order of reading
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     const names = entryNames();
@@ -59,6 +60,10 @@ export function load(app) {
       link(order[at - 1], 'prev', '←') ?? JSX.createElement('span', null),
       link(order[at + 1], 'next', '→') ?? JSX.createElement('span', null),
     );
+  });
+  app.renderer.hooks.on('body.end', (context) => {
+    if (!app.options.getValue('meaning')) return JSX.createElement(JSX.Fragment, null);
+    return JSX.createElement('script', { type: 'module', src: context.relativeURL('assets/meaning.js', true) });
   });
   app.renderer.hooks.on('sidebar.begin', ({ page }) => {
     const demo = app.options.getValue('demo');

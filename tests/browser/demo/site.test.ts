@@ -29,17 +29,19 @@ beforeAll(async () => {
 afterAll(() => demo.close());
 
 /** Like GitHub Pages: in a subfolder, without headers except content types. */
-async function startPlainHost(): Promise<{ url: string; close(): void }> {
+async function startPlainHost(): Promise<{ url: string; sent(): number; close(): void }> {
+  let sent = 0;
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/[?#].*/, '').replace(/^\/peruse\//, '');
     const file = join(kSite, path === '' ? 'index.html' : path);
     if (!request.url?.startsWith('/peruse/') || !existsSync(file) || !statSync(file).isFile())
       return void response.writeHead(404, { 'content-type': 'text/html' }).end(readFileSync(join(kSite, '404.html')));
     response.writeHead(200, { 'content-type': kTypes[extname(file)] ?? 'application/octet-stream' });
+    sent += statSync(file).size;
     createReadStream(file).pipe(response);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/peruse/`, close: () => void server.close() };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/peruse/`, sent: () => sent, close: () => void server.close() };
 }
 
 it('works in a folder of a host that sends no headers: it answers at once, and from the next visit on with threads and without a network', async () => {
@@ -117,6 +119,42 @@ it('has the documentation and the cards as pages, whose links lead to files of t
     });
   });
   expect(broken).toEqual([]);
+});
+
+it('searches the guides by meaning, in the page, after it has said what that loads', async () => {
+  const host = await startPlainHost();
+  const { page, complaints, requests, close } = await demo.visit();
+  try {
+    await page.goto(`${host.url}docs/guides/react.html`);
+    await page.click('#by-meaning-trigger');
+    const dialog = page.locator('#by-meaning');
+    const load = dialog.locator('.load');
+    await load.filter({ hasText: /\(\d,\d{3} KB\)/ }).waitFor();
+    const said = 1000 * Number(/\(([\d,]+) KB\)/.exec((await load.textContent())!)![1]!.replace(',', ''));
+    const before = host.sent();
+    await load.click();
+    await dialog.locator('input').fill('hook for react components');
+    await page.keyboard.press('Enter');
+    const links = dialog.locator('li a');
+    await links.first().waitFor();
+    const loaded = host.sent() - before;
+    expect(loaded).toBeLessThanOrEqual(said);
+    expect(loaded).toBeGreaterThan(0.97 * said);
+    expect((await links.allTextContents()).slice(0, 3).join()).toMatch(/React/);
+    await links.first().click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { pathname, hash } = new URL(page.url());
+    expect(await page.locator(`[id="${decodeURIComponent(hash.slice(1))}"]`).count(), pathname).toBe(1);
+    await page.click('#by-meaning-trigger'); // the visitor has agreed once
+    await dialog.locator('input').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(requests.filter((address) => !address.startsWith(host.url) && !address.startsWith(demo.url))).toEqual([]);
+    expect(complaints).toEqual([]);
+  } finally {
+    host.close();
+    await close();
+  }
 });
 
 it('shows cards as pages', async () => {
