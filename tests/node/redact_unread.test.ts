@@ -20,9 +20,11 @@ describe('a model that reads English', () => {
     ['Hebrew', '\u05e9\u05de\u05d9 \u05d3\u05d5\u05d3 \u05db\u05d4\u05df.'],
     ['Korean', '\uc81c \uc774\ub984\uc740 \uae40\ubbfc\uc218\uc785\ub2c8\ub2e4.'],
     ['Japanese', '\u79c1\u306e\u540d\u524d\u306f\u7530\u4e2d\u3067\u3059\u3002'],
-  ])('reports all letters of %s as unread', async (_, text) => {
-    const { unread } = await tagger(text, { patterns: true });
-    const covered = unread.map(({ start, end }) => text.slice(start, end)).join('');
+  ])('reports all letters of %s as unread that a pattern does not replace', async (_, text) => {
+    const { unread, entities } = await tagger(text, { patterns: true });
+    const ranges = [...unread, ...entities].sort((a, b) => a.start - b.start);
+    const covered = ranges.map(({ start, end }) => text.slice(start, end)).join('');
+    expect(entities.filter(({ type }) => type !== 'PER')).toEqual([]);
     expect(covered.replaceAll(/\P{L}/gu, '')).toBe(text.replaceAll(/\P{L}/gu, ''));
     await expect(tagger(text, { fail_closed: true })).rejects.toMatchObject({ code: 'unsupported' });
   });

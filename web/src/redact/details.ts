@@ -27,23 +27,33 @@ export function merged(found: readonly Detail[]): Detail[] {
   return apart;
 }
 
-/** Returns the ranges outside of `details`, in text order; ranges without letters or digits between them become one. */
+const kLetter = /[\p{L}\p{N}\p{Surrogate}]/u;
+
+/** Returns the parts of ranges outside of `details`, in text order; ranges without letters or digits between them become one. */
 export function unreplaced<R extends TextRange & { reason: string }>(
   text: string,
   ranges: readonly R[],
   details: readonly TextRange[],
 ): R[] {
   const left: R[] = [];
-  let next = 0; // the first detail that ends after the range begins
-  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
-    while (next < details.length && details[next]!.end <= range.start) ++next;
-    if (next < details.length && details[next]!.start <= range.start && range.end <= details[next]!.end) continue;
+  const add = (range: R) => {
+    if (!kLetter.test(text.slice(range.start, range.end))) return;
     const before = left.at(-1);
     if (before !== undefined && !/[\p{L}\p{N}]/u.test(text.slice(before.end, range.start)) && isSame(before, range)) {
       before.end = Math.max(before.end, range.end);
     } else {
       left.push({ ...range });
     }
+  };
+  let next = 0; // the first detail that ends after the range begins
+  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
+    while (next < details.length && details[next]!.end <= range.start) ++next;
+    let start = range.start;
+    for (let at = next; at < details.length && details[at]!.start < range.end; ++at) {
+      add({ ...range, start, end: details[at]!.start });
+      start = details[at]!.end;
+    }
+    add({ ...range, start });
   }
   return left;
 }

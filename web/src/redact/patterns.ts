@@ -7,10 +7,12 @@ import { findEmails, findLinks } from './patterns/addresses.js';
 import { findBirthDates } from './patterns/birth_dates.js';
 import { findFields } from './patterns/fields.js';
 import { findHandles, findPlates } from './patterns/handles.js';
+import { findTitled } from './patterns/honorifics.js';
 import { findKeys } from './patterns/keys.js';
 import { findNationalIds } from './patterns/national_ids.js';
 import { findIpAddresses, findMacAddresses } from './patterns/network.js';
 import { findPhones } from './patterns/phones.js';
+import { findSayings } from './patterns/prose.js';
 import { findSpokenNumbers } from './patterns/spoken_numbers.js';
 import { foldText, type TextRange } from './text_folding.js';
 
@@ -27,7 +29,7 @@ const kPatterns: Record<PatternName, (text: string) => readonly (TextRange & { t
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
   PLATE: findPlates,
   HANDLE: findHandles,
-  FIELD: findFields,
+  FIELD: (text: string) => [...findFields(text), ...findSayings(text), ...findTitled(text).map((range) => ({ ...range, type: 'PER' }))],
 };
 
 /** Finds details in a folded text, in text order. Merges overlapping details; the type of the caller's own pattern wins. */
