@@ -32,6 +32,12 @@ describe('fields', () => {
       '\u0421 \u0443\u0432\u0430\u0436\u0435\u043d\u0438\u0435\u043c,\n\u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432',
       ['PER \u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432'],
     ],
+    ['{"नाम": "रोहन", "पता": "12, नेहरू नगर"}', ['PER रोहन', 'LOC 12, नेहरू नगर']],
+    ['{"ad": "Onur", "soyad": "Tekin", "şehir": "Denizli"}', ['PER Onur', 'PER Tekin', 'LOC Denizli']],
+    ['{"фамилия": "Белов", "город": "Тверь", "пароль": "9х"}', ['PER Белов', 'LOC Тверь', 'KEY 9х']],
+    ['ad;telefon;tutar\nZeki Oral;0541 330 91 27;90', ['PER Zeki Oral', 'PHONE 0541 330 91 27']],
+    ['此致\n敬礼\n贺志远', ['PER 贺志远']],
+    ['सादर,\nहेमंत सोलंकी', ['PER हेमंत सोलंकी']],
   ])('%j', (text, expected) => expect(found(text)).toEqual(expected));
 
   test.each([

@@ -1,11 +1,15 @@
 // The everyday messages in fifteen languages (models/everyday_multilingual.txt), and what of their details redaction leaves.
 import { readFileSync } from 'node:fs';
 
+export const kEveryday = new URL('../../../models/everyday_multilingual.txt', import.meta.url);
+/** Chats, mails, forms, JSON, CSV, URLs and code in ten languages. */
+export const kForms = new URL('forms.txt', import.meta.url);
+
 /** { language: [{ text, details }] }; what stands in braces is a detail, and a text after "- " has none. */
-export function everydayMessages() {
+export function everydayMessages(file = kEveryday) {
   const found = {};
   let listed = [];
-  const lines = readFileSync(new URL('../../../models/everyday_multilingual.txt', import.meta.url), 'utf8').split('\n');
+  const lines = readFileSync(file, 'utf8').split('\n');
   for (const line of lines.filter((each) => each && !each.startsWith('#'))) {
     if (line.startsWith('= ')) {
       listed = [];
@@ -14,9 +18,12 @@ export function everydayMessages() {
     }
     const details = [];
     let text = '';
-    for (const part of line.replace(/^- /, '').split(/(?=[{}])/)) {
+    for (const part of line
+      .replace(/^- /, '')
+      .replaceAll('\\n', '\n')
+      .split(/(?<!\\)(?=[{}])/)) {
       const start = text.length;
-      text += part.replace(/^[{}]/, '');
+      text += part.replace(/^[{}]/, '').replaceAll(/\\(?=[{}])/g, '');
       if (part.startsWith('{')) details.push({ start, end: text.length });
     }
     listed.push({ text, details });
@@ -33,9 +40,9 @@ function leftOver({ text, details }, entities) {
 }
 
 /** Rows of counts by language; `onWrong` is called with each text that leaks or is touched without need. */
-export async function measured(redact, options, onWrong = () => {}) {
+export async function measured(redact, options, onWrong = () => {}, file = kEveryday) {
   const rows = [];
-  for (const [language, messages] of Object.entries(everydayMessages())) {
+  for (const [language, messages] of Object.entries(everydayMessages(file))) {
     const results = await redact(
       messages.map(({ text }) => text),
       options,

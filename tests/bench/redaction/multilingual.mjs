@@ -1,9 +1,9 @@
-// Zero-leak rate and false alarms of redaction in fifteen languages, on models/everyday_multilingual.txt:
-//   node tests/bench/redaction/multilingual.mjs --model folder [--recall 0.5] [--dtype q8] [--alone] [--wrong]
+// Zero-leak rate and false alarms of redaction in fifteen languages, on models/everyday_multilingual.txt, or with --forms on forms.txt:
+//   node tests/bench/redaction/multilingual.mjs --model folder [--recall 0.5] [--dtype q8] [--alone] [--wrong] [--forms]
 // A message leaks if a letter or digit of a detail is left. --alone measures without patterns, --wrong prints what leaks and what is touched.
 import { parseArgs } from 'node:util';
 import { pipeline } from '../../../web/dist/index_node.js';
-import { measured } from './everyday.mjs';
+import { kEveryday, kForms, measured } from './everyday.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -11,11 +11,12 @@ const { values } = parseArgs({
     recall: { type: 'string', default: '0.5' },
     dtype: { type: 'string', default: 'fp32' },
     alone: { type: 'boolean', default: false },
+    forms: { type: 'boolean', default: false },
     wrong: { type: 'boolean', default: false },
   },
 });
 
 const redact = await pipeline('redact', values.model, { patterns: !values.alone, worker: false, dtype: values.dtype });
 const options = { aggregation_strategy: 'average', recall: Number(values.recall) };
-console.table(await measured(redact, options, values.wrong ? console.log : undefined));
+console.table(await measured(redact, options, values.wrong ? console.log : undefined, values.forms ? kForms : kEveryday));
 await redact.dispose();

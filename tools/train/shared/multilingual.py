@@ -1,6 +1,6 @@
 """Messages with made-up private details, and clean texts, in fifteen languages; templates in models/training/messages_multilingual.txt.
 
-Details are Faker's, of the language's own countries, now and then of another one. A twelfth of the names, and a tenth of the templates, are held out.
+Details are of Faker and other lists (name_lists.py), of the language's own countries, now and then of another one. A twelfth of the names, and a tenth of the templates, are held out.
 """
 
 import functools
@@ -17,16 +17,19 @@ from faker import Faker
 
 from shared.details import part_of
 from shared.messages import Message, SLOT, joined
+from shared.name_lists import in_kana, japanese_address, japanese_firsts, japanese_lasts, towns
 from shared.templates import expanded, is_held_out, read_lines
 from shared.texts import part_of as text_part, read_squad, sentences
 
 TYPES = ("PER", "ORG", "LOC", "BIRTH_DATE", "EMAIL", "PHONE", "LINK", "CARD", "IBAN", "ID")
 LABELS = ("O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"))
-KIND_OF = {"FIRST": "PER", "LAST": "PER", "FULL": "PER", "OBL": "PER", "ORG": "ORG", "CITY": "LOC", "STREET": "LOC", "ADDR": "LOC", "BIRTH": "BIRTH_DATE",
+KIND_OF = {"FIRST": "PER", "LAST": "PER", "FULL": "PER", "OBL": "PER", "NICK": "PER", "KANA": "PER", "FOREIGN": "PER", "ORG": "ORG", "CITY": "LOC", "STREET": "LOC", "ADDR": "LOC", "BIRTH": "BIRTH_DATE",
            "PHONE": "PHONE", "EMAIL": "EMAIL", "IBAN": "IBAN", "ID": "ID"}  # the others, DATE and NUM, are not private
 DRAWN = {"FIRST": 900, "LAST": 900, "ORG": 150, "CITY": 300, "STREET": 300, "ADDR": 400, "PHONE": 300}
 IDEOGRAPHIC = ("zh", "ja", "ko")
 FOREIGN = 0.08  # share of the names that are of another country
+OWN = 0.5  # share of the names that are of the language's own lists, where it has some
+WORD_LISTS = ("cities", "roads", "districts", "nicknames", "foreign", "firsts", "surnames", "givens")
 ENDINGS = {"ru": (("а", ("ы", "е", "у", "ой")), ("я", ("и", "е", "ю", "ей")), ("й", ("я", "ю", "ем")), ("", ("а", "у", "ом", "е"))),
            "pl": (("a", ("y", "ę", "ą", "ie", "i")), ("i", ("iego", "iemu", "im")), ("", ("a", "owi", "em")))}
 DEVANAGARI = str.maketrans("0123456789", "०१२३४५६७८९")
@@ -44,17 +47,19 @@ class Language:
 def languages():
     """{code: Language} of the file of templates."""
     found = {}
-    for line in read_lines("messages_multilingual.txt"):
+    for line in read_lines("messages_multilingual.txt") + read_lines("messages_more.txt"):
         if line.startswith("=== "):
             code, *weighted = line[4:].split()
+            section = "detailed"
+            if code in found:
+                language = found[code]
+                continue
             pairs = [one.split(":") for one in weighted]
             language = found[code] = Language(code, [pair[0] for pair in pairs], [int(pair[1]) for pair in pairs])
-            section = "detailed"
         elif line.startswith("--- "):
             section = line[4:]
         else:
-            of_places = section in ("cities", "roads", "districts")
-            language.lines.setdefault(section, []).extend([one.replace("_", " ") for one in line.split()] if of_places else [line.replace("\\n", "\n")])
+            language.lines.setdefault(section, []).extend([one.replace("_", " ") for one in line.split()] if section in WORD_LISTS else [line.replace("\\n", "\n")])
     return found
 
 
@@ -77,24 +82,69 @@ def asciified(text):
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
+def numbered(form, rng):
+    """The form with a number in place of each {1-90}."""
+    return re.sub(r"\{(\d+)-(\d+)\}", lambda match: str(rng.randint(int(match[1]), int(match[2]))), form)
+
+
 class Drawer:
     """Details of one language; names of one part, 'train' or 'dev'."""
 
     def __init__(self, language, part, rng):
         self.language, self.code, self.part, self.rng = language, language.code, part, rng
 
+    def listed(self, section):
+        return self.language.lines.get(section, [])
+
     def of(self, slot):
-        locale = self.rng.choices(self.language.locales, self.language.weights)[0]
-        if slot in ("FIRST", "LAST") and self.rng.random() < FOREIGN:
-            latin = ("de_DE", "fr_FR", "es_ES", "it_IT", "pl_PL", "tr_TR", "en_US", "nl_NL", "pt_BR", "en_IN")
-            locale = self.rng.choice(latin) if locale[:2] not in IDEOGRAPHIC else "en_US"
-        listed = drawn(locale)[slot]
         while slot in ("FIRST", "LAST"):
-            name = self.rng.choice(listed)
+            name = self.one_name(slot)
             key = asciified(name).strip() or name.encode("unicode_escape").decode()
             if part_of(key) == self.part:
                 return name
-        return self.rng.choice(listed)
+        locale = self.rng.choices(self.language.locales, self.language.weights)[0]
+        return self.rng.choice(drawn(locale)[slot])
+
+    def one_name(self, slot):
+        """A first or last name: of another country, of the language's own lists, or Faker's."""
+        locale, chance = self.rng.choices(self.language.locales, self.language.weights)[0], self.rng.random()
+        if chance < FOREIGN:
+            if self.listed("foreign") and chance < 0.7 * FOREIGN:
+                return self.rng.choice(self.listed("foreign"))
+            latin = ("de_DE", "fr_FR", "es_ES", "it_IT", "pl_PL", "tr_TR", "en_US", "nl_NL", "pt_BR", "en_IN")
+            locale = self.rng.choice(latin) if locale[:2] not in IDEOGRAPHIC else "en_US"
+        elif chance < FOREIGN + OWN and (name := self.own_name(slot)):
+            return name
+        return self.rng.choice(drawn(locale)[slot])
+
+    def own_name(self, slot):
+        """A name of the language's own lists, or of syllables; None if it has none."""
+        if self.code == "ja":
+            name, kana = self.rng.choice(japanese_firsts() if slot == "FIRST" else japanese_lasts())
+            return in_kana(kana, self.rng) if self.rng.random() < 0.15 else name
+        if slot == "FIRST" and (syllables := self.listed("givens")):
+            return self.rng.choice(syllables) + self.rng.choice(syllables if self.code == "ko" or self.rng.random() < 0.75 else [""])
+        names = self.listed("firsts" if slot == "FIRST" else "surnames")
+        if slot == "FIRST" and self.code not in IDEOGRAPHIC and self.rng.random() < 0.2:
+            names = self.listed("nicknames")
+        return self.rng.choice(names) if names else None
+
+    def nick(self):
+        rng = self.rng
+        if self.code == "ja":
+            name, kana = rng.choice(japanese_firsts())
+            return rng.choice([name, in_kana(kana, rng), in_kana(kana[:2], rng)]) + rng.choice(["ちゃん", "ちゃん", "くん", "君", "っち", "たん"])
+        if self.code == "zh":
+            last, given = self.last()[0], rng.choice(self.listed("givens"))
+            return rng.choice(["小" + last, "老" + last, "阿" + given, "小" + given, given + given, given + rng.choice("哥姐妹爷叔儿"), last + rng.choice("姐哥总工")])
+        return rng.choice(self.listed("nicknames")) if self.listed("nicknames") else self.first()
+
+    def kana(self):
+        first, last = (in_kana(rng_pair[1], self.rng) for rng_pair in (self.rng.choice(japanese_firsts()), self.rng.choice(japanese_lasts())))
+        return self.rng.choice([first, first, last, f"{last} {first}", last + first])
+
+    def foreign(self):
+        return self.rng.choice(self.listed("foreign"))
 
     def first(self):
         return self.of("FIRST")
@@ -126,17 +176,30 @@ class Drawer:
             return re.sub(r"\s+", " ", self.of(slot))
         form = self.rng.choice(lines[section])
         for name, values in (("city", "cities"), ("road", "roads"), ("district", "districts")):
-            form = form.replace("{" + name + "}", self.rng.choice(lines.get(values, [""])))
+            form = form.replace("{" + name + "}", self.rng.choice(lines.get(values, [""]) if self.rng.random() < 0.5 else self.place_names(name)))
         form = re.sub(r"\{letter\}", lambda _: self.rng.choice(string.ascii_uppercase[:12]), form)
-        return re.sub(r"\{(\d+)-(\d+)\}", lambda match: str(self.rng.randint(int(match[1]), int(match[2]))), form)
+        return numbered(form, self.rng)
+
+    def place_names(self, kind):
+        """Towns of the language's countries, of which many roads are named; in Hindi also names of persons."""
+        if kind == "road" and self.code == "hi":
+            ending = self.rng.choice(["मार्ग", "रोड", "नगर", "चौक", "कॉलोनी", "गली", "विहार", "पथ"])
+            return [f"{self.rng.choice(self.listed('firsts') + self.listed('surnames') + towns('hi'))} {ending}"]
+        if kind == "city" or self.code in ("zh", "ja", "hi"):
+            return towns(self.code)
+        return self.language.lines.get({"road": "roads", "district": "districts"}[kind], [""])
 
     def street(self):
         return self.place("streets", "STREET", 1 if self.code in ("zh", "ja", "ar", "ko") else 0.4)
 
     def addr(self):
+        if self.code == "ja" and self.rng.random() < 0.5:
+            return japanese_address(self.rng)
         return self.place("addresses", "ADDR", 1 if self.code in ("zh", "ar") else 0.4)
 
     def city(self):
+        if self.rng.random() < 0.5:
+            return self.rng.choice(towns(self.code))
         return self.place("cities", "CITY", 1 if self.code in ("zh", "ar") else 0.5)
 
     def org(self):
@@ -237,7 +300,7 @@ class Maker:
         return self.from_line(self.clean_lines)
 
     def from_line(self, lines):
-        return filled(expanded(self.rng.choice(lines), self.rng), self.drawer)
+        return filled(numbered(expanded(self.rng.choice(lines), self.rng), self.rng), self.drawer)
 
     def ordinary(self):
         return recased(joined([self.body() for _ in range(self.rng.choice((1, 1, 2, 3)))], self.space), self.rng)

@@ -79,7 +79,7 @@ class Rounds:
 class Judge:
     """Of held-out templates with held-out names: how many messages keep nothing private, how many ordinary ones lose something."""
 
-    def __init__(self, tokenizer, texts, count=16):
+    def __init__(self, tokenizer, texts, count=20):
         self.tokenizer, self.sets = tokenizer, {}
         for code in languages():
             maker = Maker(code, "dev", random.Random(f"dev {code}"), texts.strings[code])

@@ -8,24 +8,25 @@ const kNames: Readonly<Record<string, string>> = {
     'employeename patientname cardholder cardholdername accountholder recipient recipientname sender sendername author authorname assignee ' +
     'vorname nachname familienname vollername ansprechpartner empfaenger empfänger kunde name1 prenom prénom nomdefamille nomcomplet apellido ' +
     'apellidos primerapellido nombrecompleto cognome nomecognome sobrenome nomecompleto voornaam achternaam imie imię nazwisko imya фамилия имя ' +
-    '姓名 名字 氏名 名前 이름 성명',
+    '姓名 名字 氏名 名前 お名前 フリガナ 이름 성명 ad soyad adsoyad adısoyadı isim नाम पूरानाम उपनाम الاسم الاسمالكامل اسمالعائلة фио отчество 收件人 联系人',
   LOC:
     'street streetaddress streetname addressline addressline1 addressline2 address1 address2 address homeaddress billingaddress shippingaddress ' +
     'postaladdress mailingaddress zip zipcode postcode postalcode city town hometown residence strasse straße hausnummer plz postleitzahl ort ' +
     'wohnort stadt anschrift adresse rue codepostal ville calle direccion dirección domicilio codigopostal códigopostal cp ciudad via indirizzo ' +
-    'cap citta città rua endereco endereço cep cidade straat postcodeplaats woonplaats ulica kodpocztowy miasto адрес 地址 住所 주소',
+    'cap citta città rua endereco endereço cep cidade straat postcodeplaats woonplaats ulica kodpocztowy miasto adres sehir şehir ilce ilçe mahalle sokak postakodu адрес город улица индекс 地址 住址 城市 邮编 住所 郵便番号 都道府県 주소 우편번호 पता शहर पिनकोड العنوان المدينة الشارع الرمزالبريدي',
   ID:
     'user username userid userlogin login loginname nickname screenname handle account accountname accountid accountnumber customerid employeeid ' +
     'patientid memberid passport passportnumber passportno licensenumber driverlicense drivinglicence idnumber idcard nationalid ssn ' +
     'socialsecuritynumber taxid taxnumber insurancenumber policynumber benutzer benutzername kundennummer kontonummer ausweisnummer ' +
-    'utilisateur identifiant usuario utente gebruiker gebruikersnaam uzytkownik 用户名',
+    'utilisateur identifiant usuario utente gebruiker gebruikersnaam uzytkownik kullaniciadi kullanıcıadı логин паспорт снилс инн pesel tckimlikno dni nif cpf codicefiscale 用户名 身份证 身份证号 护照号 ユーザー名 아이디 주민등록번호 आधार पासपोर्ट',
   KEY:
     'password passwd pwd pass passphrase passcode pin token accesstoken refreshtoken authtoken apikey apitoken secret clientsecret secretkey ' +
-    'privatekey sessionid sessiontoken bearer passwort kennwort motdepasse contrasena contraseña senha wachtwoord haslo hasło 密码',
+    'privatekey sessionid sessiontoken bearer passwort kennwort motdepasse contrasena contraseña senha wachtwoord haslo hasło sifre şifre parola пароль 密码 パスワード 비밀번호 पासवर्ड كلمةالمرور كلمةالسر',
   PHONE:
-    'phone phonenumber telephone telephonenumber mobile mobilephone mobilenumber cellphone cell fax telefon telefonnummer handy tel telefono teléfono portable 电话',
-  EMAIL: 'email emailaddress mail mailaddress correo courriel',
-  BIRTH_DATE: 'dob birthdate birthday dateofbirth bornon geburtsdatum geburtstag datedenaissance fechadenacimiento datadinascita 生年月日',
+    'phone phonenumber telephone telephonenumber mobile mobilephone mobilenumber cellphone cell fax telefon telefonnummer handy tel telefono teléfono portable cellulare celular telefone telemóvel telefoon komórka ceptelefonu телефон моб 电话 手机 手机号 電話 電話番号 携帯 전화 전화번호 휴대폰 फ़ोन मोबाइल الهاتف الجوال',
+  EMAIL: 'email emailaddress mail mailaddress correo courriel eposta почта 邮箱 メール 이메일 ईमेल البريدالإلكتروني',
+  BIRTH_DATE:
+    'dob birthdate birthday dateofbirth bornon geburtsdatum geburtstag datedenaissance fechadenacimiento datadinascita datanascimento dataurodzenia doğumtarihi датарождения 出生日期 生年月日 생년월일 जन्मतिथि تاريخالميلاد',
 };
 const kTypes: ReadonlyMap<string, string> = new Map(
   Object.entries(kNames).flatMap(([type, names]) => names.split(' ').map((name): [string, string] => [name, type])),
@@ -33,11 +34,11 @@ const kTypes: ReadonlyMap<string, string> = new Map(
 
 /** Returns the type of a field's values, also with a prefix: 'billing_street', 'DB_PASSWORD', 'customer.lastName'. */
 function typeOf(name: string): string | undefined {
-  const whole = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const whole = name.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
   const parts = name
     .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, '_')
     .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u);
+    .split(/[^\p{L}\p{M}\p{N}]+/u);
   return (
     kTypes.get(whole) ??
     kTypes.get(parts.slice(-2).join('')) ??
@@ -59,12 +60,13 @@ function matchOf(text: string, start: number, end: number, type: string): Patter
 
 /** "lastName": "Miller", 'zip': 10115, lastName: "Miller". */
 const kPair =
-  /(?:"(?<name>[\p{L}_][\p{L}\p{N}_ .-]{0,40})"|'(?<single>[\p{L}_][\p{L}\p{N}_ .-]{0,40})'|(?<![\p{L}\p{N}_.-])(?<bare>[\p{L}_][\p{L}\p{N}_.-]{0,40}))\s{0,3}(?::|=>?)\s{0,3}(?:"(?<value>[^"\n]{1,300})"|'(?<other>[^'\n]{1,300})'|(?<number>\d[\d -]{0,30}\d)(?=\s*[,}\n]|$))/dgu;
+  /(?:"(?<name>[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,40})"|'(?<single>[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,40})'|(?<![\p{L}\p{N}_.-])(?<bare>[\p{L}_][\p{L}\p{M}\p{N}_.-]{0,40}))\s{0,3}(?::|=>?)\s{0,3}(?:"(?<value>[^"\n]{1,300})"|'(?<other>[^'\n]{1,300})'|(?<number>\d[\d -]{0,30}\d)(?=\s*[,}\n]|$))/dgu;
 /** 'user=mary', in lines, queries and logs. Values in brackets and calls belong to programs. */
 const kAssigned =
-  /(?<![\p{L}\p{N}_.([-])(?<name>[\p{L}_][\p{L}\p{N}_.-]{0,40})=(?<value>[^\s"'=&;,(){}[\]<>]{1,200})(?![\p{L}\p{N}_(.[]|,\s*\w+=|\))/dgu;
+  /(?<![\p{L}\p{N}_.([-])(?<name>[\p{L}_][\p{L}\p{M}\p{N}_.-]{0,40})=(?<value>[^\s"'=&;,(){}[\]<>]{1,200})(?![\p{L}\p{N}_(.[]|,\s*\w+=|\))/dgu;
 /** 'Last name: Miller' as a line, also indented or in a list, as in YAML and forms. */
-const kLine = /^[ \t>*-]{0,12}(?<name>[\p{L}][\p{L}\p{N}_ .-]{0,40}?)\**[ \t]{0,3}[:：][ \t]{0,20}(?<value>[^\s"'{[|>][^\n]{0,160})$/dgmu;
+const kLine =
+  /^[ \t>*-]{0,12}(?<name>[\p{L}][\p{L}\p{M}\p{N}_ .-]{0,40}?)\**[ \t]{0,3}[:：][ \t]{0,20}(?<value>[^\s"'{[|>][^\n]{0,160})$/dgmu;
 
 function pairs(text: string): PatternMatch[] {
   const found: PatternMatch[] = [];
@@ -145,7 +147,7 @@ function headsIn(line: string): { separator: string; types: (string | undefined)
   const separator = [',', ';', '\t', '|'].find((one) => line.includes(one));
   if (separator === undefined) return undefined;
   const names = line.split(separator).map((name) => name.replaceAll('"', '').trim());
-  if (names.length < 2 || names.length > kMostColumns || !names.every((name) => /^[\p{L}_][\p{L}\p{N}_ .-]{0,30}$|^$/u.test(name)))
+  if (names.length < 2 || names.length > kMostColumns || !names.every((name) => /^[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,30}$|^$/u.test(name)))
     return undefined;
   const types = names.map((name) => typeOf(name) ?? (/^(?:name|nom|nombre|nome)$/i.test(name) ? 'PER' : undefined));
   return types.filter((type) => type !== undefined).length >= 2 ||
@@ -175,7 +177,7 @@ function headers(text: string): PatternMatch[] {
 const kSignature = new RegExp(
   String.raw`^[ \t>]{0,4}(?:(?:with )?(?:kind|best|warm|many|all the)?[ -]?(?:regards|wishes|thanks|best)|(?:yours )?(?:sincerely|faithfully|truly)|yours|cheers|thank you|thanks(?: again| a lot| so much)?|love|` +
     '(?:mit )?(?:freundlichen?|vielen?|lieben?|besten?|herzlichen?|schönen?) (?:grüßen?|gruß|dank)|mfg|lg|vg|(?:bien )?cordialement|(?:bien à|merci à) (?:vous|toi)|amicalement|(?:un )?(?:cordial )?(?:saludos?|abrazo)(?: cordiale?s?)?|atentamente|' +
-    '(?:cordiali|distinti) saluti|un abbraccio|atenciosamente|abraços?|met vriendelijke groet(?:en)?|groet(?:jes|en)?|pozdrawiam|z poważaniem|saygılarımla|с уважением|з повагою|με εκτίμηση|此致|敬具|よろしくお願いします|감사합니다)' +
+    '(?:cordiali|distinti) saluti|un abbraccio|atenciosamente|abraços?|met vriendelijke groet(?:en)?|groet(?:jes|en)?|pozdrawiam|z poważaniem|с уважением|з повагою|με εκτίμηση|此致(?:\\n[ \\t]*敬礼)?|敬礼|祝好|顺祝商祺|敬具|よろしくお願い(?:いた)?します|감사합니다|सादर|saygılarımla|sevgiler|iyi çalışmalar|مع (?:التحية|تحياتي)|تحياتي)' +
     String.raw`[,.!，。]?[ \t]*\n(?:[ \t>]*\n)?[ \t>]{0,4}(?<detail>(?:\p{L}[\p{L}\p{M}.'’-]*[ ]?){1,4})[ \t]*(?=\n|$)`,
   'dgimu',
 );
