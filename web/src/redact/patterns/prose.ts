@@ -115,7 +115,7 @@ const kUserLeads = [
   '(?:o )?meu (?:usuário|nome de usuário|apelido no app)(?: é)',
   '(?:mijn|zijn|haar) (?:gebruikersnaam|bijnaam)(?: is)',
 ];
-/** Secrets of languages whose words for them stand before the value; the value has a digit or a sign. */
+/** Introduces secrets that contain a digit or a sign. */
 const kCodeLeads = [
   'şifrem',
   '(?:мой )?пароль',
