@@ -26,6 +26,7 @@ beforeAll(async () => {
   const made = {
     nli: await pipelineModel('convbert', 'sequence', { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } }),
     masked: await pipelineModel('convbert', 'masked-lm'),
+    ranker: await pipelineModel('convbert', 'one-logit'),
   };
   for (const [name, files] of Object.entries(made)) {
     mkdirSync(join(folder, 'local/user', name));
@@ -36,10 +37,13 @@ beforeAll(async () => {
 
 const kNames = readdirSync(programs);
 
-test('they are ten', () => expect(kNames).toHaveLength(10));
+test('they are sixteen', () => expect(kNames).toHaveLength(16));
+
+/** Ten need the names of peruse only. */
+const packageOf = (name: string) => (Number(name.slice(0, 2)) <= 10 ? 'peruse' : 'peruse/transformers');
 
 test.each(kNames)('%s', (name) => {
-  const code = readFileSync(join(programs, name), 'utf8').replace("'@huggingface/transformers'", "'peruse'");
+  const code = readFileSync(join(programs, name), 'utf8').replace('@huggingface/transformers', packageOf(name));
   const lines = code.trimEnd().split('\n');
   const printed: string[] = [];
   while (lines.at(-1)!.startsWith('// ')) printed.unshift(lines.pop()!.slice(3));

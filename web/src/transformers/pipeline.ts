@@ -56,7 +56,8 @@ function tokenizerOptions(options: object): TokenizerOptions {
 }
 
 function withTokenizer(pipe: AnyPipeline, tokenizer: PreTrainedTokenizer): Pipeline {
-  const { dispose: disposeModel } = pipe;
+  const { dispose: disposeModel, model } = pipe;
+  Object.freeze(model.config); // a change would have no effect, unlike in transformers.js
   const dispose = () => {
     tokenizer.dispose();
     return disposeModel();
