@@ -10,6 +10,7 @@ import { labelsEncoderOf } from '../sources/label_models.js';
 import { readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
+import { trimNeeds } from './trim_needs.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Which pieces of the vocabulary to keep. `texts` or `keep_scripts` is required. */
@@ -41,6 +42,8 @@ export interface TrimReport {
   dropped: string[];
 }
 
+/** Length of the beginning of a text that a prompt can change. */
+const kStart = 48;
 /** Share of the held-out texts that may change. */
 const kMostChanged = 0.2;
 const kIdFields = /token_(id|index)$/;
@@ -81,11 +84,13 @@ export async function planTrim(source: Source, options: TrimOptions): Promise<Tr
 
 async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, files: FileAccess): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
-  const { job: encoder, config: file, prefix } = await locate(await openCheckpoint(spec, files, signal));
+  const root = await openCheckpoint(spec, files, signal);
+  const { job: encoder, config: file, prefix } = await locate(root);
   const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {
     throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');
   }
+  const needs = await trimNeeds(root, encoder, file);
   const rows = vocabularySize(config);
   const opened = await encoder.folder.open('tokenizer.json', signal);
   if (!opened.found) throw new PeruseError('unsupported', `Trimming needs tokenizer.json: ${opened.where} does not exist (${opened.why}).`);
@@ -100,8 +105,10 @@ async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, 
     throw new PeruseError('invalid_argument', 'Trimming needs texts or keep_scripts, which determine what to keep.');
   }
   const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
-  const used = new Set(texts.flatMap((text) => [...before.encode(text).ids]));
-  const characters = new Set(texts.flatMap((text) => [...text]));
+  const read = [...texts, ...prompted(needs.prompts, texts)];
+  const used = new Set(read.flatMap((text) => [...before.encode(text).ids]));
+  for (const [piece, id] of vocabulary.ids) if (needs.pieces.includes(piece)) used.add(id);
+  const characters = new Set(read.flatMap((text) => [...text]));
   const kept = vocabulary.keep({ used, characters, scripts, named: namedIds(config), least: leastPieces(options) });
   const to = new Map(kept.map((id, index) => [id, index]));
   const json = vocabulary.trimmed(to);
@@ -138,6 +145,12 @@ async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, 
       }
     },
   };
+}
+
+/** Returns prompts with the beginnings of the texts, whose pieces a prompt can change. */
+function prompted(prompts: readonly string[], texts: readonly string[]): string[] {
+  const starts = new Set(texts.map((text) => text.slice(0, kStart)));
+  return prompts.flatMap((prompt) => [prompt, ...[...starts].map((start) => prompt + start)]);
 }
 
 function leastPieces({ least_pieces: least = 0 }: TrimOptions): number {

@@ -237,8 +237,10 @@ const kConfigured = ['Pooling', 'SpladePooling', 'MultiVectorMask', 'Hierarchica
 
 /** Reads the settings of Stanford's ColBERT, next to config.json. Returns undefined for other models. */
 export async function readStanford(job: Reading, config: NamedFile): Promise<ReadFile[] | undefined> {
-  return classesOf(config).includes('HF_ColBERT') ? readThoseThere(job, ['artifact.metadata']) : undefined;
+  return classesOf(config).includes('HF_ColBERT') ? readThoseThere(job, [kStanfordSettings]) : undefined;
 }
+
+const kStanfordSettings = 'artifact.metadata';
 
 /** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
 export async function readModules(job: Reading): Promise<NamedFile[]> {
@@ -328,7 +330,7 @@ export async function readOthers(reading: Reading, prefix: string, config: objec
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
   const tables = modules.filter(({ type }) => type === 'SparseStaticEmbedding');
   const names = [
-    ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs].map((name) => prefix + name),
+    ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs, kStanfordSettings].map((name) => prefix + name),
     ...labels,
     ...(modules.length > 0 ? [kModules, kRouterConfig] : []),
     kPrompts,

@@ -1,0 +1,126 @@
+// trim, shrink and quantize on every kind of embedder and ranker: what was kept gives the source's numbers, or the command refuses by name.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FeatureExtractionOptions, pipeline } from '../../web/dist/index_node.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
+import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
+import { trimCheckpoint } from '../../web/dist/quantize/trim.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const kHow = { worker: false, variant: 'simd' } as const;
+
+let root: string;
+let folders = 0;
+const newFolder = () => join(root, `${++folders}`);
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'peruse-kinds-'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+async function foldersOf(kind: string): Promise<string[]> {
+  const names = await readdir(join(kFixtures, kind), { withFileTypes: true });
+  return names.filter((entry) => entry.isDirectory()).map(({ name }) => `${kind}/${name}`);
+}
+
+/** The first texts that the folder's goldens have. */
+async function textsOf(folder: string): Promise<string[]> {
+  const stored = JSON.parse(await readFile(join(folder, 'texts.json'), 'utf8')) as { text: string }[] | { texts: { text: string }[] };
+  const texts = (Array.isArray(stored) ? stored : stored.texts).map(({ text }) => text).filter(Boolean);
+  return [...new Set(texts)].slice(0, 4);
+}
+
+type Given = Pick<FeatureExtractionOptions, 'pooling' | 'prompt_name'> & { task?: 'query' | 'document' };
+
+async function numbersOf(folder: string, texts: readonly string[], given: Given): Promise<number[][]> {
+  const embed = await pipeline('feature-extraction', folder, kHow);
+  try {
+    const found: number[][] = [];
+    for (const text of texts) {
+      const vectors = (await embed(text, given as FeatureExtractionOptions)) as { data?: Float32Array; values?: number[] };
+      found.push([...(vectors.data ?? vectors.values!)]);
+    }
+    return found;
+  } finally {
+    await embed.dispose();
+  }
+}
+
+const kDense = ['sentence/embedding-gemma', 'sentence/qwen3-embedding', 'sentence/eurobert-nano'];
+const kLate = await foldersOf('late_interaction');
+const kSparse = (await foldersOf('sparse')).filter((name) => name !== 'sparse/plain'); // which only an option makes sparse
+
+describe('trim keeps the numbers of texts whose pieces are kept', () => {
+  test.each(kLate)('%s: markers, prefixes and masks too', async (name) => {
+    const [folder, out] = [join(kFixtures, name), newFolder()];
+    const texts = await textsOf(folder);
+    const { piecesBefore, piecesAfter } = await trimCheckpoint(folder, out, { texts, held_out: texts });
+    expect(piecesAfter).toBeLessThan(piecesBefore);
+    const isRefused = name.endsWith('/deberta'); // its queries: an expansion that the encoder does not attend to
+    for (const task of isRefused ? (['document'] as const) : (['query', 'document'] as const)) {
+      const given = { pooling: 'multi_vector', task } as const;
+      expect(await numbersOf(out, texts, given), task).toEqual(await numbersOf(folder, texts, given));
+    }
+  });
+
+  test.each(kDense)('%s: prompts too', async (name) => {
+    const [folder, out] = [join(kFixtures, name), newFolder()];
+    const texts = await textsOf(folder);
+    await trimCheckpoint(folder, out, { texts, held_out: texts });
+    const { prompts } = JSON.parse(await readFile(join(folder, 'config_sentence_transformers.json'), 'utf8')) as { prompts: object };
+    for (const prompt_name of [undefined, ...Object.keys(prompts)]) {
+      const given = { pooling: 'sentence', ...(prompt_name !== undefined && { prompt_name }) } as const;
+      expect(await numbersOf(out, texts, given), prompt_name).toEqual(await numbersOf(folder, texts, given));
+    }
+  });
+});
+
+describe('a vocabulary that a model computes with is not trimmed', () => {
+  const refusals = [
+    ...kSparse.map((name) => [name, /SpladePooling: each number of its vectors/] as const),
+    ['ranking/qwen3-reranker', /LogitScore: it reads the score/] as const,
+    ['ranking/qwen3-bare', /a language model ranks by pieces of its answer/] as const,
+  ];
+  test.each(refusals)('%s', async (name, message) => {
+    const folder = join(kFixtures, name);
+    const how = { texts: ['a b', 'b c'], force: true };
+    for (const rewrite of [trimCheckpoint, shrinkCheckpoint]) {
+      const out = newFolder();
+      await expect(rewrite(folder, out, how)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringMatching(message) });
+      await expect(readdir(out)).rejects.toThrow('ENOENT');
+    }
+  });
+});
+
+describe('a q8 copy loads, and its numbers are close', () => {
+  const cosine = (a: readonly number[], b: readonly number[]) => {
+    const dot = (x: readonly number[], y: readonly number[]) => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+    return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+  };
+  const all = [
+    ...kDense.map((name) => [name, { pooling: 'sentence' }] as const),
+    ...kSparse.map((name) => [name, { pooling: 'splade', task: 'document' }] as const),
+    ...kLate.map((name) => [name, { pooling: 'multi_vector', task: 'document' }] as const),
+  ];
+  test.each(all)('%s', async (name, given) => {
+    const [folder, out] = [join(kFixtures, name), newFolder()];
+    await quantizeCheckpoint(folder, out);
+    const texts = await textsOf(folder);
+    const [before, after] = [await numbersOf(folder, texts, given), await numbersOf(out, texts, given)];
+    before.forEach((numbers, i) => {
+      expect(after[i]!.length).toBe(numbers.length);
+      expect(cosine(numbers, after[i]!)).toBeGreaterThan(0.97);
+    });
+  });
+
+  test.each(['ranking/qwen3-reranker', 'ranking/qwen3-bare', 'ranking/eurobert-dense'])('%s', async (name) => {
+    const [folder, out] = [join(kFixtures, name), newFolder()];
+    await quantizeCheckpoint(folder, out);
+    const rank = await pipeline('text-ranking', out, kHow);
+    const [first] = await rank('a b', ['b c', 'c d']);
+    expect(first!.score).toBeTypeOf('number');
+    await rank.dispose();
+  });
+});
