@@ -28,14 +28,17 @@ const kSeenByHosts = [
   'docs/guides/with-other-libraries.md',
   'package.json',
   'tests/packaging/',
+  'tools/alias_package.mjs',
   'tools/bundle',
   'tools/hosts.mjs',
+  'web/alias/',
   'web/src/adapters/',
   'web/src/engine/files_',
   'web/src/engine/installed_node.ts',
   'web/src/index',
   'web/src/inline/',
   'web/src/platform/',
+  'web/src/transformers/',
   'web/src/worker/',
 ];
 

@@ -38,6 +38,14 @@ export async function stageWithModels(name: string, version: string): Promise<St
   return app;
 }
 
+/** Puts the package peruse-transformers in the place of @huggingface/transformers, as a dependency or an override of that name does. */
+export async function useAlias({ folder }: Stage): Promise<void> {
+  const { buildAliasPackage } = (await import(new URL('../../../tools/alias_package.mjs', import.meta.url).href)) as {
+    buildAliasPackage(folder: string): string;
+  };
+  buildAliasPackage(join(folder, 'node_modules/@huggingface/transformers'));
+}
+
 /** Runs a program of the guide, after `adapt` for an older version, and expects the output that the guide prints. */
 export async function expectGuide(app: Stage, name: string, adapt = (code: string) => code): Promise<void> {
   const { code, output } = guideCode(name);
