@@ -93,6 +93,14 @@ TEST_F(ShapesTest, AttentionAndConvolutions) {
   EXPECT_FALSE(Sound(ops::DepthwiseConv{New(4), Constant(2, 4), New(4)}));
   EXPECT_TRUE(Sound(ops::SpanConv{.logits = New(6), .values = New(4), .heads = 2, .kernel_size = 3, .out = New(4)}));
   EXPECT_FALSE(Sound(ops::SpanConv{.logits = New(6), .values = New(4), .heads = 3, .kernel_size = 2, .out = New(4)}));
+  const LinearId taps = Linear({.in = 8, .out = 6});
+  EXPECT_TRUE(Sound(
+      ops::SpanConv{.logits = New(8), .weight = taps, .values = New(4), .heads = 2, .kernel_size = 3, .out = New(4)}));
+  EXPECT_FALSE(Sound(
+      ops::SpanConv{.logits = New(6), .weight = taps, .values = New(4), .heads = 2, .kernel_size = 3, .out = New(4)}));
+  const LinearId fewer = Linear({.in = 8, .out = 4});
+  EXPECT_FALSE(Sound(
+      ops::SpanConv{.logits = New(8), .weight = fewer, .values = New(4), .heads = 2, .kernel_size = 3, .out = New(4)}));
   const LinearId weight = Linear({.in = 12, .out = 5});
   EXPECT_TRUE(Sound(ops::Conv1d{.x = New(4), .weight = weight, .kernel_size = 3, .out = New(5)}));
   EXPECT_FALSE(Sound(ops::Conv1d{.x = New(4), .weight = weight, .kernel_size = 5, .out = New(5)}));

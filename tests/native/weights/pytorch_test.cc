@@ -173,6 +173,8 @@ TEST(PytorchTest, BrokenPickles) {
       {PickleOrderedDict() + "Nb", "not an OrderedDict"},
       {PickleCall(PickleGlobal("torch._utils", "_rebuild_parameter"), {"N", "\x88", PickleOrderedDict()}), "parameter"},
       {PickleCall(PickleGlobal("torch._utils", "_rebuild_tensor_v2"), {"N"}), "of 1 things"},
+      {PickleTensor("N", 0, {1}, {1}), "without a storage"},
+      {PickleTensor(PickleStorage("FloatStorage", "0", 4), -1, {1}, {1}), "without a storage"},
   };
   for (const auto& [pickle, part] : pickles) {
     const Status status = ParsePickle(pickle);
