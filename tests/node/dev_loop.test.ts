@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 const native = new URL('../../tools/dev/native.mjs', import.meta.url).href;
 const { foldersFor, kFolders } = (await import(native)) as { foldersFor(path: string): string[]; kFolders: string[] };
@@ -64,15 +65,21 @@ function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !/^(build|node_modules)\b/.test(name));
 }
 
-test('a round of the loop in a clean copy writes only into build, and leaves web/dist as it was', async () => {
+function cleanCopy(): string {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'peruse-dev-')));
+  const paths = ['package.json', 'package-lock.json', 'tools', 'web/src', 'web/dist', 'tests/node', 'CMakePresets.json'];
+  for (const path of paths)
+    cpSync(join(root, path), join(copy, path), { recursive: true, filter: (one) => !one.endsWith('/node_modules') });
+  mkdirSync(join(copy, 'tests/native'));
+  mkdirSync(join(copy, 'core'));
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+test('a round of the loop in a clean copy writes only into build, and leaves web/dist as it was', async () => {
+  const copy = cleanCopy();
   try {
-    const paths = ['package.json', 'package-lock.json', 'tools', 'web/src', 'web/dist', 'tests/node', 'CMakePresets.json'];
-    for (const path of paths)
-      cpSync(join(root, path), join(copy, path), { recursive: true, filter: (one) => !one.endsWith('/node_modules') });
-    mkdirSync(join(copy, 'tests/native'));
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     const before = filesBelow(copy);
     const errors = readFileSync(join(copy, 'web/dist/errors.js'), 'utf8');
     const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/dev.mjs', '--once', 'text_folding'], {
@@ -89,3 +96,20 @@ test('a round of the loop in a clean copy writes only into build, and leaves web
     rmSync(copy, { recursive: true, force: true });
   }
 });
+
+test('an edit of web/src runs the tests again that depend on it', async () => {
+  const copy = cleanCopy();
+  const loop = spawn(process.execPath, ['tools/dev.mjs', 'text_folding'], { cwd: copy, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [loop.stdout, loop.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  try {
+    await vi.waitFor(() => expect(output).toContain('Waiting for file changes'), { timeout: 50_000, interval: 50 });
+    const edited = join(copy, 'web/src/redact/text_folding.ts');
+    writeFileSync(edited, readFileSync(edited, 'utf8').replace("normalize('NFKC')", "normalize('NFC')"));
+    await vi.waitFor(() => expect(output).toMatch(/\d+ failed/), { timeout: 50_000, interval: 50 });
+  } finally {
+    process.kill(-loop.pid!);
+    await once(loop, 'close');
+    rmSync(copy, { recursive: true, force: true });
+  }
+}, 120_000);

@@ -78,7 +78,9 @@ export function writeTree() {
     mkdirSync(dirname(join(kDist, name)), { recursive: true });
     writeFileSync(join(kDist, name), `import '${module}';\n`);
   }
-  for (const variant of kVariants) link(`web/bundle/peruse-${variant}.wasm`, `${kEngines}/peruse-${variant}.wasm`);
+  for (const name of kVariants.map((variant) => `peruse-${variant}.wasm`)) {
+    if (existsSync(join(root, kEngines, name))) link(`web/bundle/${name}`, `${kEngines}/${name}`);
+  }
   const bundles = join(root, 'web/bundle');
   const scripts = existsSync(bundles) ? readdirSync(bundles).filter((name) => name.endsWith('.js')) : [];
   for (const name of scripts) link(`web/bundle/${name}`, `web/bundle/${name}`);

@@ -31,7 +31,7 @@ export default defineConfig({
   root: kRoot,
   plugins: [treeFollowsSources()],
   server: {
-    watch: { ignored: ['build/!(dev)', 'models', 'web/dist', 'web/bundle', 'tests/fixtures'].map((path) => `**/${path}/**`) },
+    watch: { ignored: ['build/!(dev)', 'models', 'web/dist', 'web/bundle', 'tests/fixtures'].map((path) => `${kRoot}${path}/**`) }, // not build/dev/web/dist
   },
   test: {
     maxWorkers: 2,

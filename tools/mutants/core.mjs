@@ -42,12 +42,21 @@ const kOthers = [
 /** Lines without code that tests can reach: comments, includes, templates, checks of Peruse's own faults. */
 const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using )/;
 
+/** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
+const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
+
+/** Files that other tests than the native ones run: npm run test:gpu. */
+const kTestedElsewhere = /^core\/backend\/webgpu\//;
+
+/** The test folders of a file. Training also saves models, which only some members of families serve. */
+const testsOf = (file) => [...foldersFor(file), ...(file.startsWith('core/families/') ? ['train'] : [])];
+
 function placesIn(file, text) {
   const places = [];
   let at = 0;
   for (const [index, line] of text.split('\n').entries()) {
     const code = line.replace(/"(?:[^"\\]|\\.)*"|\/\/.*$/g, (part) => ' '.repeat(part.length));
-    if (!kOther.test(line)) {
+    if (!kOther.test(line) && !kVectorLoop.test(line)) {
       for (const [pattern, other] of kOthers) {
         for (const match of code.matchAll(pattern)) {
           const start = at + match.index + match[0].indexOf(match[1]);
@@ -83,7 +92,7 @@ function build(folders) {
 
 /** Returns 'killed', 'survived', or 'does not compile', which counts as killed. */
 function fateOf({ file, start, end, other }) {
-  const folders = foldersFor(file);
+  const folders = testsOf(file);
   const text = readFileSync(join(root, file), 'utf8');
   writeFileSync(join(kCopy, file), text.slice(0, start) + other + text.slice(end));
   try {
@@ -98,13 +107,13 @@ function fateOf({ file, start, end, other }) {
 export async function coreMutants(count, seed) {
   const files = readdirSync(join(root, 'core'), { recursive: true })
     .map((name) => `core/${name.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.cc') && foldersFor(file).length > 0);
+    .filter((file) => file.endsWith('.cc') && !kTestedElsewhere.test(file) && foldersFor(file).length > 0);
   const mutants = chosen(
     files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))),
     count,
     seed,
   ).map((place) => ({ ...place, where: `${place.file}:${place.line}`, change: `${place.code} (${place.was} -> ${place.other})` }));
-  const folders = [...new Set(mutants.flatMap(({ file }) => foldersFor(file)))];
+  const folders = [...new Set(mutants.flatMap(({ file }) => testsOf(file)))];
   await step(`tests of ${folders.join(', ')}`, () => {
     copySources();
     if (!succeeds('cmake', ['--preset', 'native-dev']) || !build(folders)) throw new Error(`the tests do not build in ${kCopy}`);
