@@ -57,8 +57,12 @@ class Backend {
   // Whether the backend only records runs. Results then exist once the host has replayed the run.
   virtual bool deferred() const { return false; }
 
-  // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results.
-  virtual void Prepare(const Plan& plan) { (void)plan; }
+  // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results. Errors: kUnsupported if the
+  // backend cannot run an operation.
+  virtual Status Prepare(const Plan& plan) {
+    (void)plan;
+    return OkStatus();
+  }
 
   // The backend owns weights, until FreeLinear, and constants.
 

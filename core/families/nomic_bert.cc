@@ -1,5 +1,7 @@
-// NomicBERT (Nussbaum et al., 2024) 1 and 1.5: BERT with rotary positions and gated feed-forward layers. Code: NomicBertModel of
-// transformers 5 and, for configurations with GPT-2's field names, contrastors.
+// NomicBERT (Nussbaum et al., 2024) 1 and 1.5: BERT with rotary positions and gated feed-forward layers; and 2 (2025), whose layers have no
+// gates, and every second one experts. Code: NomicBertModel of transformers 5 and, for configurations with GPT-2's field names, contrastors.
+#include <algorithm>
+
 #include "core/families/family.h"
 #include "core/families/rotary.h"
 #include "core/families/transformer.h"
@@ -30,12 +32,17 @@ class NomicBert : public Family {
 
  private:
   void ReadContrastors(ConfigReader& reader, ModelConfig& config);
+  void ReadExperts(ConfigReader& reader, const ModelConfig& config);
 
   ops::RotaryAngles angles_ = {.theta = 1000};
   bool attention_bias_ = false;
   bool up_bias_ = false;
   bool down_bias_ = false;
   bool head_bias_ = true;
+  bool gated_ = true;
+  int32_t mixture_period_ = 0;  // every layer number with this remainder 1 has experts; 0 means none
+  int32_t experts_ = 0;
+  int32_t chosen_ = 0;
   Activation head_activation_ = Activation::kSilu;
 };
 
@@ -61,8 +68,6 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
   config.hidden_size = config.embedding_size = hidden;
   config.num_hidden_layers = reader.Int("n_layer", 12, 1, kMaxLayers);
   config.num_attention_heads = reader.Int("n_head", 12, 1, kMaxHidden);
-  // NomicBertGatedMLP rounds its width up.
-  config.intermediate_size = RoundedUp(reader.Int("n_inner", 8 * hidden / 3, 1, kMaxIntermediate), 256);
   config.vocab_size = RoundedUp(config.vocab_size, reader.Int("pad_vocab_size_multiple", 1, 1, 1 << 16));
   config.layer_norm_eps = reader.Float("layer_norm_epsilon", 1e-5f, 0, 1);
   attention_bias_ = reader.Bool("qkv_proj_bias", true);
@@ -71,6 +76,12 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
   angles_.theta = reader.Float("rotary_emb_base", 10000, 1, 1e12f);
 
   const std::string activation = reader.String("activation_function", "gelu_new");
+  gated_ = activation != "gelu";
+  // NomicBertGatedMLP rounds its width up.
+  config.intermediate_size =
+      gated_ ? RoundedUp(reader.Int("n_inner", 8 * hidden / 3, 1, kMaxIntermediate), 256)
+             : reader.Int("n_inner", static_cast<int32_t>(std::min<int64_t>(4 * int64_t{hidden}, kMaxIntermediate)), 1,
+                          kMaxIntermediate);
   const auto unsupported = [&](const std::string& what) {
     reader.Fail(Unsupported("config.json: " + what + " is not supported in a NomicBERT"));
   };
@@ -79,8 +90,10 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
   } else if (activation == "geglu" || activation == "glu") {
     config.hidden_act = activation == "glu" ? Activation::kSigmoid : Activation::kGelu;
     head_activation_ = Activation::kGelu;
+  } else if (!gated_) {
+    config.hidden_act = head_activation_ = Activation::kGelu;
   } else {
-    unsupported("activation_function \"" + activation + "\", which has no gate,");
+    unsupported("activation_function \"" + activation + "\"");
   }
   if (reader.Float("rotary_emb_fraction", 0, 0, 1) != 1) unsupported("rotary_emb_fraction other than 1");
   for (const char* field : {"prenorm", "parallel_block", "rotary_emb_interleaved", "use_rms_norm", "causal"}) {
@@ -90,10 +103,34 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
   if (reader.Int("num_heads_kv", config.num_attention_heads, 1, kMaxHidden) != config.num_attention_heads) {
     unsupported("num_heads_kv other than n_head");
   }
-  if (reader.Int("moe_every_n_layers", 0, 0, kMaxLayers) > 0) unsupported("moe_every_n_layers: a mixture of experts");
+  mixture_period_ = reader.Int("moe_every_n_layers", 0, 0, kMaxLayers);
+  if (mixture_period_ > 0) ReadExperts(reader, config);
   // With this option, the frequencies of longer texts depend on their lengths (dynamic NTK scaling).
   if (reader.Float("rotary_scaling_factor", 0, 0, 1e6f) > 0) {
     config.max_tokens = reader.Int("max_trained_positions", 2048, 1, kMaxPositions);
+  }
+}
+
+void NomicBert::ReadExperts(ConfigReader& reader, const ModelConfig& config) {
+  constexpr int32_t kMaxExperts = 1024;
+  experts_ = reader.Int("num_experts", 8, 1, kMaxExperts);
+  chosen_ = reader.Int("moe_top_k", 1, 1, kMaxExperts);
+  const auto unsupported = [&](const std::string& what) {
+    reader.Fail(Unsupported("config.json: " + what + " is not supported in a NomicBERT with experts"));
+  };
+  if (gated_) unsupported("an activation_function other than gelu");
+  if (chosen_ > experts_) unsupported("moe_top_k above num_experts");
+  if (reader.Int("num_shared_experts", 0, 0, kMaxExperts) > 0) unsupported("num_shared_experts");
+  if (reader.Float("ffn_div", 1, 0, 1e6f) != 1) unsupported("ffn_div other than 1");
+  for (const char* field : {"moe_normalize_expert_weights", "expert_choice_router"}) {
+    if (reader.Bool(field, false)) unsupported(std::string(field) + " true");
+  }
+  constexpr int32_t kMultiple = ops::Linear::kPartMultiple;
+  if (config.hidden_size % kMultiple != 0 || config.intermediate_size % kMultiple != 0) {
+    unsupported("an n_embd or n_inner that is no multiple of " + std::to_string(kMultiple));
+  }
+  if (int64_t{experts_} * std::max(config.hidden_size, config.intermediate_size) > INT32_MAX) {
+    unsupported("num_experts " + std::to_string(experts_) + " of this width");
   }
 }
 
@@ -104,15 +141,20 @@ Value NomicBert::Encode(Build& b, const ModelConfig& config) const {
   std::vector<PostNormLayer> layers;
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     const std::string name = "encoder.layers." + std::to_string(i) + ".";
-    layers.push_back({.projection = {name + "attn.Wqkv"},
-                      .attention_output = name + "attn.out_proj",
-                      .attention_norm = name + "norm1",
-                      .up_and_gate = {name + "mlp.fc11", name + "mlp.fc12"},
-                      .down = name + "mlp.fc2",
-                      .norm = name + "norm2",
-                      .attention_bias = attention_bias_,
-                      .up_bias = up_bias_,
-                      .down_bias = down_bias_});
+    layers.push_back(
+        {.projection = {name + "attn.Wqkv"},
+         .attention_output = name + "attn.out_proj",
+         .attention_norm = name + "norm1",
+         .up_and_gate = gated_ ? std::vector{name + "mlp.fc11", name + "mlp.fc12"} : std::vector{name + "mlp.fc1"},
+         .down = name + "mlp.fc2",
+         .norm = name + "norm2",
+         .attention_bias = attention_bias_,
+         .up_bias = up_bias_,
+         .down_bias = down_bias_,
+         .gated = gated_,
+         .experts = mixture_period_ > 0 && i % mixture_period_ == 1 ? experts_ : 0,
+         .chosen = chosen_,
+         .mixture = name + "mlp."});
   }
   return PostNormEncoder(b, config, angles_, x, layers);
 }

@@ -117,9 +117,42 @@ Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value 
   return MaskHeads(b, layer, context);
 }
 
+namespace {
+
+// Sums the outputs of a token's experts, each times its probability among all experts.
+Value MixExperts(Build& b, const ModelConfig& config, const PostNormLayer& layer, Value x) {
+  const int32_t hidden = config.hidden_size, wide = config.intermediate_size, count = layer.experts;
+  const std::string experts = layer.mixture + "experts.";
+  // In float32: which experts a token passes through would depend on the precision.
+  const Value router =
+      b.Linear(x, b.StackedF32(hidden).AddWeight({layer.mixture + "router.layer.weight"}, {count, hidden}, count));
+  const LinearId up =
+      b.Weights(b.Stacked(hidden).AddWeight({experts + "mlp.w1"}, {int64_t{count} * wide, hidden}, count * wide));
+  const LinearId down =
+      b.Weights(b.Stacked(wide).AddTransposedParts(experts + "mlp.w2", count, count * hidden).WithWideInput());
+  const Value between =
+      b.Activate(b.Experts({.x = x, .router = router, .weight = up, .chosen = layer.chosen}), config.hidden_act);
+  const Value mixed = b.Experts({.x = between, .router = router, .weight = down, .chosen = layer.chosen, .sums = true});
+  return b.Add(mixed, b.ConstantRow(experts + "bias", hidden));
+}
+
+Value FeedForwardOf(Build& b, const ModelConfig& config, const PostNormLayer& layer, Value x) {
+  if (layer.experts > 0) return MixExperts(b, config, layer, x);
+  const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
+  const Value up = b.Linear(x, LinearsOf(b, layer.up_and_gate, hidden, layer.gated ? 2 * wide : wide, layer.up_bias));
+  const Stack down = LinearsOf(b, {layer.down}, wide, hidden, layer.down_bias).WithWideInput();
+  if (!layer.gated) return b.Linear(b.Activate(up, config.hidden_act), down);
+  const auto [plain, gate] = b.Split<2>(up);
+  const Value between = b.Multiply(b.Activate(gate, config.hidden_act), plain);
+  if (layer.drops_gated) b.Dropped(between);
+  return b.Linear(between, down);
+}
+
+}  // namespace
+
 Value PostNormEncoder(Build& b, const ModelConfig& config, const ops::RotaryAngles& angles, Value x,
                       const std::vector<PostNormLayer>& layers) {
-  const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
+  const int32_t hidden = config.hidden_size;
   const float eps = config.layer_norm_eps;
   const Value turns = b.RotaryAngles(angles, hidden / config.num_attention_heads);
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
@@ -129,11 +162,7 @@ Value PostNormEncoder(Build& b, const ModelConfig& config, const ops::RotaryAngl
     const Stack output = LinearsOf(b, {layer.attention_output}, hidden, hidden, layer.attention_bias);
     x = b.LayerNorm(b.Add(b.Dropped(b.Linear(context, output)), x), b.Norm(layer.attention_norm, hidden, eps));
 
-    const auto [up, gate] = b.Split<2>(b.Linear(x, LinearsOf(b, layer.up_and_gate, hidden, 2 * wide, layer.up_bias)));
-    const Value between = b.Multiply(b.Activate(gate, config.hidden_act), up);
-    if (layer.drops_gated) b.Dropped(between);
-    const Stack down = LinearsOf(b, {layer.down}, wide, hidden, layer.down_bias).WithWideInput();
-    x = b.LayerNorm(b.Add(b.Dropped(b.Linear(between, down)), x), b.Norm(layer.norm, hidden, eps));
+    x = b.LayerNorm(b.Add(b.Dropped(FeedForwardOf(b, config, layer, x)), x), b.Norm(layer.norm, hidden, eps));
     b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;

@@ -41,10 +41,15 @@ struct PostNormLayer {
   bool up_bias = false;
   bool down_bias = false;
   bool drops_gated = false;  // in training, apply dropout to the input of `down`
+  bool gated = true;         // otherwise `up_and_gate` names one layer, and the activation applies to its output
+  // A mixture of experts instead of the layers above: `mixture` is the prefix of its names, which are those of megablocks.
+  int32_t experts = 0;  // 0 means none
+  int32_t chosen = 0;   // number of experts of a token
+  std::string mixture;
 };
 
-// Builds an encoder whose layers are x = norm(x + attention_output(attention(x))); x = norm(x + down(activation(gate(x)) * up(x))). Names
-// all outputs. transformers: NomicBertModel, GteModel.
+// Builds an encoder whose layers are x = norm(x + attention_output(attention(x))); x = norm(x + down(activation(gate(x)) * up(x))), or of other
+// feed-forward layers (PostNormLayer). Names all outputs. transformers: NomicBertModel, GteModel.
 Value PostNormEncoder(Build& b, const ModelConfig& config, const ops::RotaryAngles& angles, Value embeddings,
                       const std::vector<PostNormLayer>& layers);
 

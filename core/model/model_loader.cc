@@ -97,8 +97,8 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
   if (model.config.vocab_size < 0) model.config.vocab_size = SizeWith(model.config.added_tokens, options.tokenizer);
   PERUSE_RETURN_IF_ERROR(loader->BuildProgram(options));
-  backend.Prepare(model.plan);
-  backend.Prepare(loader->folding_plan_);
+  PERUSE_RETURN_IF_ERROR(backend.Prepare(model.plan));
+  PERUSE_RETURN_IF_ERROR(backend.Prepare(loader->folding_plan_));
 
   const Program& program = model.programs.run;
   model.weights.linears.resize(program.linears.size());

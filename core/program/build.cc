@@ -71,6 +71,15 @@ Stack& Stack::AddTransposedPart(const std::string& name, int32_t parts, int32_t 
   return *this;
 }
 
+Stack& Stack::AddTransposedParts(const std::string& name, int32_t parts, int32_t out) {
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::GroupsTransposed{},
+                      .names = {name},
+                      .shape = {int64_t{parts} * spec_.in, out / parts}});
+  spec_.out = out;
+  return *this;
+}
+
 Stack& Stack::AddTaps(const std::string& name, int32_t out, int32_t taps) {
   tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
                       .layout = layouts::RowsOfTaps{spec_.out},
@@ -255,6 +264,13 @@ Value Build::Multiply(Value x, Value y) {
   const Value out = NewLike(x, cols(x));
   program_.ops.push_back(ops::Multiply{x, y, out});
   return out;
+}
+
+Value Build::Experts(ops::Experts args) {
+  const int32_t outputs = parameters_.linears[static_cast<size_t>(args.weight.id)].out / cols(args.router);
+  args.out = NewLike(args.x, args.sums ? outputs : args.chosen * outputs);
+  program_.ops.push_back(args);
+  return args.out;
 }
 
 Build::Attended Build::Attention(ops::Attention args) {

@@ -29,6 +29,8 @@ class Stack {
   Stack& AddPart(const std::string& name, int32_t parts, int32_t part, int32_t out, float scale = 1);
   // Adds the transposed part `part` of `name` [parts, in, out], without a bias. Must be the only tensor of the stack.
   Stack& AddTransposedPart(const std::string& name, int32_t parts, int32_t part, int32_t out);
+  // Adds `parts` transposed matrices, name [parts * in, out / parts], without a bias. Must be the only tensor of the stack.
+  Stack& AddTransposedParts(const std::string& name, int32_t parts, int32_t out);
   // Adds a convolution, name [out, in, taps]: rows [tap * out, (tap + 1) * out) hold one tap.
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
@@ -119,6 +121,8 @@ class Build {
   Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
   // Returns the outputs [first, first + count) of a layer. See ops::Linear.
   Value LinearPart(Value x, LinearId weight, int32_t first, int32_t count);
+  // Adds the operation `args`, after setting its result. See ops::Experts.
+  Value Experts(ops::Experts args);
   Value LayerNorm(Value x, const NormArgs& norm);
   // Norms each block of columns as wide as the weight. offset: see ops::RmsNorm.
   Value RmsNorm(Value x, Value weight, float eps, float offset = 0);

@@ -29,6 +29,9 @@ double Cost(const ops::Linear& op, const Run& run) {
   const LinearSpec& spec = run.program.linears[static_cast<size_t>(op.weight.id)];
   return run.Product(op.x, op.weight) * run.cols(op.out) / spec.out;
 }
+double Cost(const ops::Experts& op, const Run& run) {
+  return run.Product(op.x, op.weight) * op.chosen / run.cols(op.router);
+}
 double Cost(const ops::Conv1d& op, const Run& run) { return run.Product(op.x, op.weight); }
 double Cost(const ops::DepthwiseConv& op, const Run& run) {
   return run.Convolution(op.x, run.program.info(op.taps).rows.factor);

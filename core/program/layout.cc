@@ -28,9 +28,9 @@ void Append(const layouts::HeadsOutermost& layout, const Placement& p, int64_t f
   }
 }
 
-int64_t Unit(const layouts::GroupsTransposed&, const Placement& p) { return p.shape[1] * p.shape[2]; }
+int64_t Unit(const layouts::GroupsTransposed&, const Placement& p) { return p.cols * p.shape.back(); }
 void Append(const layouts::GroupsTransposed&, const Placement& p, int64_t first, int64_t units, Runs& runs) {
-  const int64_t in = p.shape[1], out = p.shape[2];
+  const int64_t in = p.cols, out = p.shape.back();
   for (int64_t g = 0; g < units; ++g) {
     for (int64_t o = 0; o < out; ++o) {
       runs.push_back({.from = g * in * out + o, .step = out, .to = ((first + g) * out + o) * in, .count = in});

@@ -28,7 +28,7 @@ struct HeadsOutermost {
   bool operator==(const HeadsOutermost&) const = default;
 };
 
-// [groups, in / groups, out / groups]: transposes the matrix of each group.
+// [groups, in / groups, out / groups], or [matrices * in, out]: transposes each matrix.
 struct GroupsTransposed {
   bool operator==(const GroupsTransposed&) const = default;
 };

@@ -18,6 +18,7 @@
 #include "core/ops/cross_attention.h"
 #include "core/ops/depthwise_conv.h"
 #include "core/ops/embed.h"
+#include "core/ops/experts.h"
 #include "core/ops/index.h"
 #include "core/ops/input.h"
 #include "core/ops/layer_norm.h"
@@ -40,7 +41,7 @@ namespace peruse {
 using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops::Activate, ops::Add, ops::Multiply,
                         ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
                         ops::MatMul, ops::Lstm, ops::PoolRows, ops::CrossAttention, ops::Normalize, ops::RotaryAngles,
-                        ops::Rotate, ops::AlibiBias, ops::RmsNorm>;
+                        ops::Rotate, ops::AlibiBias, ops::RmsNorm, ops::Experts>;
 
 struct ProgramOutput {
   OutputId id;

@@ -19,6 +19,7 @@ import transformers
 from torch import nn
 
 import jina_bert
+import nomic_mixture
 from tiny_cases import all_cases
 
 OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
@@ -129,8 +130,22 @@ def with_adapters(case, tensors):
     return result
 
 
+def build_mixture(case, folder):
+    """The same of NomicBERT 2: the tensors' names are those of the class."""
+    fields = case.published | {"architectures": [case.model]}
+    model = nomic_mixture.NomicBertModel(transformers.PretrainedConfig(**fields)).eval()
+    randomise(model, generator_of(case.name))
+    dtype = getattr(torch, case.dtype)
+    safetensors.torch.save_file({name: value.to(dtype) for name, value in model.state_dict().items()}, folder / "model.safetensors",
+                                metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(fields, indent=2) + "\n")
+    return model.to(dtype).float(), {}
+
+
 def build(case, folder):
     """Saves the checkpoint in its storage type and returns the float32 model of the rounded weights."""
+    if "num_experts" in case.published:
+        return build_mixture(case, folder)
     generator = generator_of(case.name)
     model_class = getattr(jina_bert if case.model.startswith("JinaBert") else transformers, case.model)
     config = model_class.config_class(**case.config)

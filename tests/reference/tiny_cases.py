@@ -310,6 +310,10 @@ def rotary_cases():
     tiny = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 256}
     yield nomic("published", "sequence classification, the names of GPT-2", "ForSequenceClassification", published=gpt2, **tiny, **LABELS)
     yield nomic("published-masked-lm", "masked language model, the names of GPT-2, a head without biases", "ForMaskedLM", published=gpt2, **tiny)
+    mixture = gpt2 | {"n_embd": 64, "n_head": 4, "n_inner": 64, "layer_norm_epsilon": 1e-5, "activation_function": "gelu", "type_vocab_size": 1,
+                      "rotary_emb_base": 10000, "qkv_proj_bias": True, "mlp_fc1_bias": True, "mlp_fc2_bias": True, "moe_every_n_layers": 2}
+    yield nomic("experts", "encoder of version 2, the two best of five experts", "Model", published=mixture | {"num_experts": 5, "moe_top_k": 2})
+    yield nomic("expert", "encoder of version 2, the best of three experts", "Model", published=mixture | {"num_experts": 3, "moe_top_k": 1})
     yield gte("sequence", "sequence classification", "ForSequenceClassification", **LABELS)
     yield gte("token", "token classification without a table of types, silu", "ForTokenClassification", type_vocab_size=0, hidden_act="silu",
               **tags)

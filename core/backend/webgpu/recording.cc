@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace peruse::webgpu {
 
-void Recording::Prepare(const Plan& plan) {
+Status Recording::Prepare(const Plan& plan) {
+  failure_ = OkStatus();
   recorder_.Expect("activate", {});  // the pipeline that copies results for the download
   for (const Op& op : plan.program.ops) {
     std::visit([&](const auto& o) { Expect(*this, plan.program, o); }, op);
   }
+  return std::exchange(failure_, OkStatus());
 }
 
 Status Recording::Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,

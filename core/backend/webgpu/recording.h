@@ -30,7 +30,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   bool deferred() const override { return replay_ == nullptr; }
 
   // Announces all pipelines of the plan, so that they compile in parallel while weights arrive.
-  void Prepare(const Plan& plan) override;
+  Status Prepare(const Plan& plan) override;
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
   Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) override {

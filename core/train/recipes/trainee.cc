@@ -97,6 +97,10 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
     PERUSE_RETURN_IF_ERROR(AddTrainedHead(head, *trainee->family_, config, b, hidden));
   }
   trainee->program_ = DropInputs(std::move(trainee->program_));
+  const std::vector<Op>& ops = trainee->program_.ops;
+  if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return std::holds_alternative<ops::Experts>(op); })) {
+    return Unsupported("a mixture of experts cannot be taught yet");
+  }
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->checkpoint_ =
       std::make_unique<Checkpoint>(trainee->parameters_, trainee->family_->prefixes(), *trainee->masters_);

@@ -332,12 +332,28 @@ TEST(ConfigTest, NomicBertsOptionsThatPeruseLacksAreRefused) {
            {R"("use_rms_norm":true)", "use_rms_norm"},
            {R"("causal":true)", "causal"},
            {R"("num_heads_kv":3)", "num_heads_kv"},
-           {R"("moe_every_n_layers":2)", "mixture of experts"},
+           {R"("moe_every_n_layers":2)", "activation_function"},
        }) {
     ExpectError(Of("nomic_bert", sound + "," + fields), StatusCode::kUnsupported, what);
   }
-  ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"gelu","rotary_emb_fraction":1.0)"),
+  ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"gelu_new","rotary_emb_fraction":1.0)"),
               StatusCode::kUnsupported, "activation_function");
+  const std::string plain = R"("n_embd":768,"activation_function":"gelu","rotary_emb_fraction":1.0)";
+  EXPECT_EQ(Parse(Of("nomic_bert", plain)).intermediate_size, 3072);
+  EXPECT_EQ(Parse(Of("nomic_bert", plain + R"(,"n_inner":1000)")).intermediate_size, 1000);
+  const std::string mixture = plain + R"(,"moe_every_n_layers":2,"num_experts":8,"moe_top_k":2)";
+  Parse(Of("nomic_bert", mixture));
+  for (const auto& [fields, what] : {
+           std::pair{R"("n_inner":1000)", "n_inner"},
+           {R"("num_shared_experts":1)", "num_shared_experts"},
+           {R"("ffn_div":2)", "ffn_div"},
+           {R"("moe_normalize_expert_weights":true)", "moe_normalize_expert_weights"},
+           {R"("expert_choice_router":true)", "expert_choice_router"},
+       }) {
+    ExpectError(Of("nomic_bert", mixture + "," + fields), StatusCode::kUnsupported, what);
+  }
+  ExpectError(Of("nomic_bert", plain + R"(,"moe_every_n_layers":2,"num_experts":8,"moe_top_k":9)"),
+              StatusCode::kUnsupported, "moe_top_k");
   ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"swiglu")"), StatusCode::kUnsupported,
               "rotary_emb_fraction");
   ExpectError(Of("nomic_bert", R"("rope_parameters":{"rope_type":"longrope","factor":2})"), StatusCode::kUnsupported,

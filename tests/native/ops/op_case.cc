@@ -62,7 +62,8 @@ Cases AllCases() {
                          AddActivateCases,      AddAddCases,      AddMultiplyCases,  AddAttentionCases,
                          AddDepthwiseConvCases, AddSpanConvCases, AddConv1dCases,    AddSelectRowsCases,
                          AddMatMulCases,        AddLstmCases,     AddPoolRowsCases,  AddCrossAttentionCases,
-                         AddNormalizeCases,     AddRotaryCases,   AddAlibiBiasCases, AddRmsNormCases}) {
+                         AddNormalizeCases,     AddRotaryCases,   AddAlibiBiasCases, AddRmsNormCases,
+                         AddExpertsCases}) {
     add(cases);
   }
   return cases;

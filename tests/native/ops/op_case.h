@@ -80,6 +80,7 @@ void AddNormalizeCases(Cases& cases);
 void AddRotaryCases(Cases& cases);
 void AddAlibiBiasCases(Cases& cases);
 void AddRmsNormCases(Cases& cases);
+void AddExpertsCases(Cases& cases);
 
 Cases AllCases();
 

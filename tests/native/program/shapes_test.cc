@@ -56,6 +56,29 @@ TEST_F(ShapesTest, Linear) {
   EXPECT_FALSE(Sound(ops::Linear{.x = New(4), .weight = weight, .out = New(6, {Domain::kSequences, 1})}));
 }
 
+TEST_F(ShapesTest, Experts) {
+  const LinearId weight = Linear({.in = 4, .out = 3 * 64});
+  const ops::Experts up = {.x = New(4), .router = New(3), .weight = weight, .chosen = 2, .out = New(128)};
+  const ops::Experts down = {
+      .x = New(8), .router = New(3), .weight = weight, .chosen = 2, .sums = true, .out = New(64)};
+  EXPECT_TRUE(Sound(up));
+  EXPECT_TRUE(Sound(down));
+  const auto changed = [](ops::Experts op, auto member, auto value) {
+    op.*member = value;
+    return op;
+  };
+  for (const ops::Experts& op : {up, down}) {
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::x, New(5))));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::router, New(2))));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::router, New(3, {Domain::kSequences, 1}))));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::weight, Linear({.in = 4, .out = 3 * 32}))));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::chosen, 4)));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::chosen, 0)));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::sums, !op.sums)));
+    EXPECT_FALSE(Sound(changed(op, &ops::Experts::out, New(65))));
+  }
+}
+
 TEST_F(ShapesTest, OperationsOnElementsAndRows) {
   const NormArgs norm = {Constant(1, 4), Constant(1, 4), 1e-7f};
   EXPECT_TRUE(Sound(ops::LayerNorm{.x = New(4), .norm = norm, .out = New(4)}));

@@ -5,7 +5,7 @@
 namespace peruse::testing {
 
 std::vector<BackendUnderTest> BackendsUnderTest() {
-  return {{"webgpu", [] { return CreateHostedWebGpuBackend(); }}};
+  return {{"webgpu", [] { return CreateHostedWebGpuBackend(); }, /*mixes_experts=*/false}};
 }
 
 }  // namespace peruse::testing

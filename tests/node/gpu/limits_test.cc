@@ -46,8 +46,7 @@ TEST(GpuLimits, WeightsInSeveralBuffers) {
   ExpectAgreement(Like("LinearAddNorm", {.lengths = {3}, .cols = 300, .out = 100}), 16384);
   // 100 rows of 300 bytes, 320 with their padding: parts of 51 rows; and of two groups of 25.
   ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 300, .out = 100, .q8 = true}), 16384);
-  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true}),
-                  16384);
+  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true}), 16384);
 }
 
 // Compares WGSL's own products of four int8 with those by hand, which the conformance list runs, in all q8 cases
@@ -57,20 +56,23 @@ int ComparePackedDotProducts(const std::function<bool(const OpCase&)>& fits) {
   const auto by_hand = CreateHostedWebGpuBackendWithin({});
   int compared = 0;
   for (const OpCase& c : AllCases()) {
-    if (!c.q8 || !fits(c)) continue;
+    if (!c.q8 || !fits(c) || std::string_view(c.operation).starts_with("Experts")) continue;
     const std::vector<HostMatrix> operands = MakeOperands(c);
     const Outcome want = RunCase(*by_hand, c, operands);
     const Outcome got = RunCase(*packed, c, operands);
     EXPECT_TRUE(got.status.ok()) << got.status.message();
     if (!got.status.ok()) return compared;
-    for (size_t i = 0; i < want.outputs.size(); ++i) EXPECT_EQ(got.outputs[i].values, want.outputs[i].values) << c.name();
+    for (size_t i = 0; i < want.outputs.size(); ++i)
+      EXPECT_EQ(got.outputs[i].values, want.outputs[i].values) << c.name();
     ++compared;
   }
   return compared;
 }
 
 TEST(GpuLimits, PackedDotProductsOfOneRowGiveTheSameBits) {
-  EXPECT_GT(ComparePackedDotProducts([](const OpCase& c) { return c.operation == std::string_view("Linear") && c.rows() == 1; }), 0);
+  EXPECT_GT(ComparePackedDotProducts(
+                [](const OpCase& c) { return c.operation == std::string_view("Linear") && c.rows() == 1; }),
+            0);
 }
 
 TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
@@ -132,11 +134,11 @@ TEST(GpuLimits, OtherTilesGiveTheSameBits) {
 TEST(GpuLimits, HeadsInSeveralDispatches) {
   // One head's position products take 70 * 139 * 4 bytes, so each head is a dispatch of its own.
   ExpectAgreement(Like("DisentangledAttention", {.lengths = {70},
-                   .cols = 48,
-                   .heads = 3,
-                   .position_key = true,
-                   .position_query = true,
-                   .extra_output = true}),
+                                                 .cols = 48,
+                                                 .heads = 3,
+                                                 .position_key = true,
+                                                 .position_query = true,
+                                                 .extra_output = true}),
                   65536);
 }
 

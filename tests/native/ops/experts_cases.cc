@@ -1,0 +1,79 @@
+#include "core/ops/experts.h"
+#include "core/ops/linear.h"
+#include "tests/native/ops/case_program.h"
+
+namespace peruse::testing {
+namespace {
+
+constexpr Extent kTokenRows = {Domain::kTokens, 1};
+
+int32_t WidthOf(const OpCase& c) {
+  constexpr int32_t kMultiple = ops::Linear::kPartMultiple;
+  return (c.out + kMultiple - 1) / kMultiple * kMultiple;
+}
+
+// c.kernel experts, of which c.heads are chosen.
+int32_t ExpertsOf(const OpCase& c) { return c.heads + c.kernel - 1; }
+
+void Up(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.cols);
+  const Value router = p.Tokens(ExpertsOf(c), 3);
+  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
+  p.Add(ops::Experts{.x = x,
+                     .router = router,
+                     .weight = weight,
+                     .chosen = c.heads,
+                     .out = p.Output(kTokenRows, c.heads * WidthOf(c))});
+}
+
+void Down(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.heads * c.cols);
+  const Value router = p.Tokens(ExpertsOf(c), 3);
+  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
+  p.Add(ops::Experts{.x = x,
+                     .router = router,
+                     .weight = weight,
+                     .chosen = c.heads,
+                     .sums = true,
+                     .out = p.Output(kTokenRows, WidthOf(c))});
+}
+
+// Logits that are all equal: the first experts are chosen.
+void Tied(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.heads * c.cols);
+  const Value router = p.Tokens(ExpertsOf(c), 0);
+  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
+  p.Add(ops::Experts{.x = x,
+                     .router = router,
+                     .weight = weight,
+                     .chosen = c.heads,
+                     .sums = true,
+                     .out = p.Output(kTokenRows, WidthOf(c))});
+}
+
+}  // namespace
+
+void AddExpertsCases(Cases& cases) {
+  for (const bool sums : {false, true}) {
+    const auto add = [&](OpCase c) {
+      c.operation = sums ? "ExpertsDown" : "ExpertsUp";
+      c.write = sums ? Down : Up;
+      cases.push_back(c);
+    };
+    // One expert, all of several, one of several, two of eight; fewer rows than experts.
+    add({.lengths = kRagged, .cols = 24, .out = 64, .heads = 1, .kernel = 1});
+    add({.lengths = kRagged, .cols = 24, .out = 64, .heads = 3, .kernel = 1});
+    add({.lengths = {40}, .cols = 31, .out = 64, .heads = 1, .kernel = 5});
+    add({.lengths = {40}, .cols = 64, .out = 128, .heads = 2, .kernel = 7});
+    add({.lengths = kOneRow, .cols = 64, .out = 64, .heads = 2, .kernel = 7});
+    add({.lengths = {5, 40}, .cols = 32, .out = 64, .heads = 2, .kernel = 3, .strided_in = true, .strided_out = true});
+    add({.lengths = {90}, .cols = 96, .out = 192, .heads = 2, .kernel = 3, .half_weights = true});
+    for (const bool wide : {false, true}) {
+      add({.lengths = kRagged, .cols = 48, .out = 64, .heads = 2, .kernel = 3, .q8 = true, .wide_input = wide});
+    }
+  }
+  cases.push_back(
+      {.operation = "ExpertsTied", .write = Tied, .lengths = {7}, .cols = 16, .out = 64, .heads = 2, .kernel = 3});
+}
+
+}  // namespace peruse::testing
