@@ -61,7 +61,7 @@ const kLong = [
 /** Tests in Node that repeat loads, calls and steps many times, wait, or take seconds for a part that changes rarely. */
 const kSlowInNode = [
   ...['arguments', 'cache_faults', 'demo_models', 'dispose_memory', 'event_loop', 'json_files', 'load_memory', 'memory'],
-  ...['package_types', 'patterns_time', 'published', 'quantize_all', 'idle_worker', 'shards', 'trim', 'cli/batch'],
+  ...['package_types', 'linear_time', 'published', 'quantize_all', 'idle_worker', 'shards', 'trim', 'cli/batch'],
   ...['explain', 'few', 'lessons', 'pretrain', 'shards', 'threads', 'zero_shot'].map((name) => `teach/${name}`),
 ].map((name) => `tests/node/${name}.test.ts`);
 
