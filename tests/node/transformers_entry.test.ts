@@ -129,6 +129,18 @@ test('functions and names', async () => {
   const rows = new peruse.Tensor<Float32Array>('float32', [1, 3, 2, 6], [2, 2]);
   expectClose(peruse.layer_norm(rows, [2], { eps: 0 }).data, [-1, 1, -1, 1]);
   expect((await peruse.matmul(rows, new peruse.Tensor<Float32Array>('float32', [1, 0, 0, 1], [2, 2]))).tolist()).toEqual(rows.tolist());
+  expectClose(peruse.log_softmax([1, 1]), [Math.log(0.5), Math.log(0.5)]);
+  expect(peruse.full([2], 3)).toMatchObject({ type: 'float32', dims: [2], data: Float32Array.of(3, 3) });
+  expect(peruse.full_like(rows, true)).toMatchObject({ type: 'bool', dims: [2, 2] });
+  expect(
+    [peruse.ones([1]), peruse.ones_like(rows), peruse.zeros([3]), peruse.zeros_like(rows)].map(({ type, data }) => [type, data[0]]),
+  ).toEqual([
+    ['int64', 1n],
+    ['int64', 1n],
+    ['int64', 0n],
+    ['int64', 0n],
+  ]);
+  expect(() => peruse.load_image('a.png')).toThrow(expect.objectContaining({ code: 'unsupported' }));
   await expect(peruse.AutoModelForCausalLM.from_pretrained('user/model')).rejects.toMatchObject({ code: 'unsupported' });
   expect(() => new peruse.TextStreamer()).toThrow(expect.objectContaining({ code: 'unsupported' }));
   expect(await peruse.ModelRegistry.is_cached('user/never-loaded')).toBe(false);

@@ -44,3 +44,30 @@ export async function matmul(a: Tensor, b: Tensor): Promise<Tensor> {
   }
   return new Tensor('float32', data, [rows, columns]);
 }
+
+/** The logarithms of a list's softmax. */
+export function log_softmax(numbers: ArrayLike<number>): number[] {
+  return softmax(numbers).map((value) => Math.log(value));
+}
+
+/** A tensor of one value: 'float32' of a number, 'int64' of a bigint, 'bool' of a boolean. */
+export function full(size: readonly number[], fill_value: number | bigint | boolean): Tensor {
+  const count = size.reduce((all, one) => all * one, 1);
+  const type = typeof fill_value === 'bigint' ? 'int64' : typeof fill_value === 'boolean' ? 'bool' : 'float32';
+  const value = typeof fill_value === 'boolean' ? Number(fill_value) : fill_value;
+  return new Tensor(type, Array<number | bigint>(count).fill(value), size) as Tensor;
+}
+
+/** A tensor of one value with the dimensions of another. */
+export function full_like(tensor: Pick<Tensor, 'dims'>, fill_value: number | bigint | boolean): Tensor {
+  return full(tensor.dims, fill_value);
+}
+
+/** A tensor of ones, 'int64'. */
+export const ones = (size: readonly number[]): Tensor => full(size, 1n);
+/** A tensor of ones with the dimensions of another, 'int64'. */
+export const ones_like = (tensor: Pick<Tensor, 'dims'>): Tensor => full(tensor.dims, 1n);
+/** A tensor of zeros, 'int64'. */
+export const zeros = (size: readonly number[]): Tensor => full(size, 0n);
+/** A tensor of zeros with the dimensions of another, 'int64'. */
+export const zeros_like = (tensor: Pick<Tensor, 'dims'>): Tensor => full(tensor.dims, 0n);

@@ -1,10 +1,14 @@
 // Names of generation, images and sound in transformers.js: they exist so that bundles that also name them link, and throw if they are used.
 import { PeruseError } from '../face.js';
 
-function otherClass(name: string) {
-  const refuse = (): never => {
+function refusing(name: string): (..._given: readonly unknown[]) => never {
+  return () => {
     throw new PeruseError('unsupported', `${name} is not supported: Peruse reads text with encoders. Use transformers.js for it.`);
   };
+}
+
+function otherClass(name: string) {
+  const refuse = refusing(name);
   return class {
     constructor() {
       refuse();
@@ -48,3 +52,27 @@ export const StoppingCriteriaList = /* @__PURE__ */ otherClass('StoppingCriteria
 export const TextStreamer = /* @__PURE__ */ otherClass('TextStreamer');
 export const WhisperForConditionalGeneration = /* @__PURE__ */ otherClass('WhisperForConditionalGeneration');
 export const WhisperTextStreamer = /* @__PURE__ */ otherClass('WhisperTextStreamer');
+export const BaseStreamer = /* @__PURE__ */ otherClass('BaseStreamer');
+export const GenerationConfig = /* @__PURE__ */ otherClass('GenerationConfig');
+export const LogitsProcessorList = /* @__PURE__ */ otherClass('LogitsProcessorList');
+export const LogitsWarper = /* @__PURE__ */ otherClass('LogitsWarper');
+export const PretrainedConfig = /* @__PURE__ */ otherClass('PretrainedConfig');
+export const RawVideo = /* @__PURE__ */ otherClass('RawVideo');
+export const RawVideoFrame = /* @__PURE__ */ otherClass('RawVideoFrame');
+export const cat = /* @__PURE__ */ refusing('cat');
+export const interpolate = /* @__PURE__ */ refusing('interpolate');
+export const interpolate_4d = /* @__PURE__ */ refusing('interpolate_4d');
+export const load_audio = /* @__PURE__ */ refusing('load_audio');
+export const load_image = /* @__PURE__ */ refusing('load_image');
+export const load_video = /* @__PURE__ */ refusing('load_video');
+export const mean = /* @__PURE__ */ refusing('mean');
+export const permute = /* @__PURE__ */ refusing('permute');
+export const quantize_embeddings = /* @__PURE__ */ refusing('quantize_embeddings');
+export const rand = /* @__PURE__ */ refusing('rand');
+export const randn = /* @__PURE__ */ refusing('randn');
+export const read_audio = /* @__PURE__ */ refusing('read_audio');
+export const rfft = /* @__PURE__ */ refusing('rfft');
+export const slice = /* @__PURE__ */ refusing('slice');
+export const stack = /* @__PURE__ */ refusing('stack');
+export const std_mean = /* @__PURE__ */ refusing('std_mean');
+export const topk = /* @__PURE__ */ refusing('topk');
