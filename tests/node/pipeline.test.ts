@@ -64,7 +64,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 5 + 2 * 10 });
     await expect(answer('t1', 't2', { stride: 999 })).rejects.toMatchObject({ code: 'invalid_argument' });
     await answer('', '');
-    expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 25 });
+    expect(await answer.usage()).toMatchObject({ calls: 3, tokens: 25 });
   });
 
   test('the shape of results is that of transformers.js', async () => {
