@@ -14,13 +14,14 @@ interface Row {
   touched: number;
 }
 
-async function rowsOf(model: string): Promise<Row[]> {
-  const { measured } = (await import(/* @vite-ignore */ kEveryday)) as {
-    measured(redact: unknown, options: RedactOptions): Promise<Row[]>;
+async function rowsOf(model: string, ofForms = false): Promise<Row[]> {
+  const { measured, kForms } = (await import(/* @vite-ignore */ kEveryday)) as {
+    measured(redact: unknown, options: RedactOptions, onWrong?: undefined, file?: URL): Promise<Row[]>;
+    kForms: URL;
   };
   const redact = await pipeline('redact', folder(model), { patterns: true, worker: false });
   try {
-    return await measured(redact, { aggregation_strategy: 'average', recall: 0.5 });
+    return await measured(redact, { aggregation_strategy: 'average', recall: 0.5 }, undefined, ofForms ? kForms : undefined);
   } finally {
     await redact.dispose();
   }
@@ -30,8 +31,15 @@ test('in fifteen languages most messages keep no private detail, and most clean 
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([300, 150]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(227);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(246);
   expect(all.touched).toBeLessThanOrEqual(33);
   const languages = rows.slice(0, -1);
-  expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual(['hi', 'zh', 'ja']);
+  expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual([]);
+}, 60_000);
+
+test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 96 of 100', async () => {
+  const all = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', true)).at(-1)!;
+  expect([all.messages, all.clean]).toEqual([100, 40]);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(96);
+  expect(all.touched).toBeLessThanOrEqual(11);
 }, 60_000);

@@ -52,6 +52,18 @@ describe('values in prose', () => {
   ])('%s stays', (text) => expect(found(text)).toEqual([]));
 });
 
+describe('dates of birth', () => {
+  test.each<[string, string[]]>([
+    ['doğum tarihi: 12.08.1953, 12 Ağustos 1953 doğumlu', ['BIRTH_DATE 12.08.1953', 'BIRTH_DATE 12 Ağustos 1953']],
+    ['1951年6月2日出生，昨天出院。2023年5月1日生活费', ['BIRTH_DATE 1951年6月2日']],
+    ['（1949年3月8日生まれ）は昨日退院。2020年3月8日に会議。', ['BIRTH_DATE 1949年3月8日']],
+    ['जन्म 5 मई 1951, कल', ['BIRTH_DATE 5 मई 1951']],
+    ['مواليد 3 مايو 1980 والاجتماع 4 مايو 2024', ['BIRTH_DATE 3 مايو 1980']],
+    ['родилась 17 февраля 1944 года. Встреча 17 февраля 2024 года.', ['BIRTH_DATE 17 февраля 1944']],
+    ['1988년 5월 6일생, 회의는 2024년 5월 6일', ['BIRTH_DATE 1988년 5월 6일']],
+  ])('%s', (text, expected) => expect(found(text)).toEqual(expected));
+});
+
 describe('names next to a form of address', () => {
   test.each<[string, string[]]>([
     ['Dear Mr Miller and Mrs. van der Berg', ['PER Miller', 'PER van der Berg']],

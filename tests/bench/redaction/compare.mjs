@@ -100,7 +100,7 @@ const rows = [];
 rows.push(await timed('Peruse, patterns alone', '0.02', async (text) => (await redact(text)).entities));
 for (const [folder, megabytes] of [
   ['peruse-tagger-convbert-tiny', '2.9'],
-  ['peruse-multilingual-tagger-convbert-tiny', '2.0'],
+  ['peruse-multilingual-tagger-convbert-tiny', '2.2'],
 ]) {
   const tagger = await pipeline('redact', join(root, 'models', folder), { patterns: true, worker: false }).catch(() => undefined);
   if (tagger === undefined) continue;
