@@ -13,11 +13,12 @@ endif()
 set(peruse_teach_file "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")
 set(peruse_weights_file "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # in engines and the module that trains
 set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
-list(REMOVE_ITEM peruse_binding_files ${peruse_teach_file} ${peruse_tokenizer_file})
+set(peruse_names_file "${PROJECT_SOURCE_DIR}/bindings/type_names.cc")  # in every module
+list(REMOVE_ITEM peruse_binding_files ${peruse_teach_file} ${peruse_tokenizer_file} ${peruse_names_file})
 
 # Links a library and the given files into a module.
 function(peruse_module target name library)
-  add_executable(${target} ${ARGN})
+  add_executable(${target} ${ARGN} ${peruse_names_file})
   target_link_libraries(${target} PRIVATE ${library})
   target_compile_options(${target} PRIVATE ${PERUSE_WARNINGS} -Oz)
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)

@@ -83,7 +83,7 @@ inline ConstantVectors<12> exp_constants(
      0.0013835792196914554f});
 
 // e^x with an error of about 1 ulp. Clamps x to [-87.3, 88] and preserves NaN (x86 then returns the second operand of Min and Max).
-inline Floats Exp(Floats x) {
+HWY_INLINE Floats Exp(Floats x) {
   const ConstantVectors<12>& c = exp_constants;
   x = hn::Min(c[0], hn::Max(c[1], x));
   const Floats shifted = Madd(x, c[2], c[3]);  // n + 127 in the low bits

@@ -1,7 +1,7 @@
 // GTE (Zhang et al., 2024; also Snowflake's arctic-embed v2.0): BERT with rotary positions and gated feed-forward layers. Code: GteModel of
 // transformers 5, and NewModel of Alibaba-NLP/new-impl (model_type "new").
-#include <cmath>
 
+#include "core/base/logarithm.h"
 #include "core/base/utf8.h"
 #include "core/families/family.h"
 #include "core/families/rotary.h"
@@ -76,7 +76,7 @@ void Gte::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
       const double head_dim = static_cast<double>(config.hidden_size) / config.num_attention_heads;
       angles_.theta = static_cast<float>(angles_.theta * factor);
       angles_.scaling.kind = ops::RotaryScaling::Kind::kLinear;
-      angles_.scaling.factor = static_cast<float>(std::pow(factor, 2 / head_dim));
+      angles_.scaling.factor = static_cast<float>(Power(factor, 2 / head_dim));
     }
     reader.Fail(own.status());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/logarithm.h"
 #include "core/base/utf8.h"
 #include "core/families/transformer.h"
 
@@ -18,7 +19,7 @@ void ReadYarn(ConfigReader& own, const RopeSizes& sizes, double theta, ops::Rota
   // Returns the column whose frequency makes this number of turns in the original length.
   const auto column = [&](float turns) {
     const double length = static_cast<double>(scaling->original) / (static_cast<double>(turns) * 2 * M_PI);
-    return sizes.head_dim * std::log(length) / (2 * std::log(theta));
+    return sizes.head_dim * NaturalLog(length) / (2 * NaturalLog(theta));
   };
   double low = column(own.Float("beta_fast", 32, 1e-3f, 1e6f));
   double high = column(own.Float("beta_slow", 1, 1e-3f, 1e6f));
@@ -29,7 +30,7 @@ void ReadYarn(ConfigReader& own, const RopeSizes& sizes, double theta, ops::Rota
   if (!(low < high)) own.Refuse("beta_fast", "must be larger than beta_slow");
   scaling->low = static_cast<float>(low), scaling->high = static_cast<float>(high);
 
-  const auto amplitude = [&](double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; };
+  const auto amplitude = [&](double scale) { return factor <= 1 ? 1 : 0.1 * scale * NaturalLog(factor) + 1; };
   const auto some = static_cast<double>(own.Float("mscale", 0, 0, 1e3f));
   const auto all = static_cast<double>(own.Float("mscale_all_dim", 0, 0, 1e3f));
   const double inferred = some > 0 && all > 0 ? amplitude(some) / amplitude(all) : amplitude(1);

@@ -1,9 +1,9 @@
 #include "core/ops/alibi_bias.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdlib>
 
+#include "core/base/logarithm.h"
 #include "core/ops/reference.h"
 #include "core/ops/shapes.h"
 
@@ -16,7 +16,7 @@ std::vector<float> AlibiSlopes(int32_t heads) {
   for (int32_t h = 0; h < heads; ++h) {
     // The k-th of n slopes is 2^(-8 k / n).
     const double exponent = h < below ? 8.0 * (h + 1) / below : 8.0 * (2 * (h - below) + 1) / (2.0 * below);
-    slopes.push_back(static_cast<float>(std::exp2(-exponent)));
+    slopes.push_back(static_cast<float>(Power(2, -exponent)));
   }
   return slopes;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/logarithm.h"
 #include "core/ops/reference.h"
 #include "core/ops/shapes.h"
 
@@ -37,9 +38,9 @@ float RotaryFrequency(const RotaryAngles& op, int32_t j, int32_t head_dim, int32
   double theta = double{op.theta};
   if (scaling.kind == Kind::kDynamic && static_cast<double>(length) > double{scaling.original}) {
     const double stretch = factor * length / double{scaling.original} - (factor - 1);
-    theta *= std::pow(stretch, head_dim / (head_dim - 2.0));
+    theta *= Power(stretch, head_dim / (head_dim - 2.0));
   }
-  const double frequency = std::pow(theta, -exponent);
+  const double frequency = Power(theta, -exponent);
   const double share = Share(scaling, j, frequency);
   return static_cast<float>(share == 1 ? frequency / factor : frequency * (1 - share) + frequency / factor * share);
 }

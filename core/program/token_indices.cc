@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/base/logarithm.h"
+
 namespace peruse::indices {
 namespace {
 
@@ -41,7 +43,7 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
   if (magnitude < exact) return direction + magnitude;
   // Computes in float32 and in transformers' order, so that truncation sees the same number.
   const float log = std::log(static_cast<float>(magnitude) / static_cast<float>(exact));
-  const float range = static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
+  const float range = static_cast<float>(NaturalLog(static_cast<double>(max_distance) / exact));
   const auto steps = static_cast<int32_t>(log / range * static_cast<float>(half - exact));
   return direction + std::min(half - 1, exact + steps);
 }

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/logarithm.h"
+
 namespace peruse {
 
 inline void Softmax(std::span<float> values) {
@@ -42,7 +44,7 @@ inline double OrderingScore(ScoreFunction function, std::span<const float> logit
   for (size_t i = 0; i < logits.size(); ++i) {
     if (i != column) others += std::exp(logits[i] - largest);
   }
-  return logits[column] - largest - std::log(others);
+  return logits[column] - largest - NaturalLog(others);
 }
 
 // Returns the indices of `scores` (float or double) in descending order of score, then ascending index: up to `limit`, or all if it is 0.
