@@ -79,7 +79,8 @@ Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const
       const int32_t count = *std::max_element(rows.begin(), rows.end()) + 1;
       PERUSE_RETURN_IF_ERROR(table.Allocate(count, static_cast<int32_t>(row.size()), DType::kF32));
       for (int32_t r = 0; r < count; ++r) {
-        for (size_t c = 0; c < row.size(); ++c) row[c] = static_cast<float>(std::sin(static_cast<double>(r) + static_cast<double>(c)));
+        for (size_t c = 0; c < row.size(); ++c)
+          row[c] = static_cast<float>(std::sin(static_cast<double>(r) + static_cast<double>(c)));
         PERUSE_RETURN_IF_ERROR(table.WriteRows(r, row));
       }
     }
