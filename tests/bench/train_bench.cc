@@ -68,11 +68,11 @@ int main(int count, char** arguments) {
   const std::string file = RandomWeights(trainee->parameters());
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
-  for (Master& master : trainee->masters().tensors()) master.trained = true;
+  for (WeightTensor& weight_tensor : trainee->weight_tensors().tensors()) weight_tensor.trained = true;
   PERUSE_CHECK(trainee->BeginTraining(Workers::Create(threads).value()).ok());
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->held()->parameters());
-  AdamW optimiser(trainee->masters(), trainee->held()->workers(), {.steps = 1000});
+  Step step(program, trainee->packed()->parameters());
+  AdamW optimiser(trainee->weight_tensors(), trainee->packed()->workers(), {.steps = 1000});
   PERUSE_CHECK(optimiser.Allocate().ok());
 
   const auto backend = CreateCpuBackend(threads).value();
@@ -94,20 +94,20 @@ int main(int count, char** arguments) {
   const auto infer = [&] { PERUSE_CHECK(model->Begin(inputs).ok() && model->Finish().ok()); };
   double parts[4] = {};
   const auto train = [&] {
-    HeldForms& held = *trainee->held();
+    PackedCopies& packed = *trainee->packed();
     parts[0] += Seconds(threads, [&] {
-      held.ZeroGradients();
+      packed.ZeroGradients();
       PERUSE_CHECK(step.Begin({inputs, batch, {}}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
     });
     parts[1] += Seconds(threads, [&] { step.Forward(); });
     parts[2] += Seconds(threads, [&] {
       CrossEntropy(step.output(), labels, {}, CrossEntropyMass(labels, {}), step.output_gradient());
       step.Backward();
-      held.Gather();
+      packed.Gather();
     });
     parts[3] += Seconds(threads, [&] {
       optimiser.Update();
-      held.Hold();
+      packed.Pack();
     });
   };
   infer();

@@ -31,7 +31,7 @@ struct MatrixParameter {
   Block values;
   Block gradient;
 };
-struct HeldParameters {
+struct PackedParameters {
   std::vector<LinearParameter> linears;    // indexed by LinearId
   std::vector<MatrixParameter> constants;  // indexed by ValueInfo::constant
   std::vector<MatrixParameter> tables;     // indexed by TableId
@@ -49,13 +49,13 @@ class Tape {
   Block Accumulator(Value value);
   // Returns the gradient to write. If *add is false, the caller must overwrite it instead of adding.
   Block Destination(Value value, bool* add);
-  const LinearParameter& at(LinearId id) const { return held_->linears[static_cast<size_t>(id.id)]; }
-  const MatrixParameter& at(TableId id) const { return held_->tables[static_cast<size_t>(id.id)]; }
+  const LinearParameter& at(LinearId id) const { return packed_->linears[static_cast<size_t>(id.id)]; }
+  const MatrixParameter& at(TableId id) const { return packed_->tables[static_cast<size_t>(id.id)]; }
   std::span<const int32_t> at(IndexId id) const { return indices_[static_cast<size_t>(id.id)]; }
   std::span<const float> at(const ops::Input& op) const { return inputs_[static_cast<size_t>(op.number)]; }
   std::span<const std::span<const int32_t>> indices() const { return indices_; }
   const RaggedBatch& batch() const { return *batch_; }
-  Workers& workers() const { return *held_->workers; }
+  Workers& workers() const { return *packed_->workers; }
   float* scratch() const { return scratch_; }
   // Returns the number of the current operation, which identifies its dropout masks.
   uint32_t place() const { return place_; }
@@ -63,7 +63,7 @@ class Tape {
 
  protected:
   const Program* program_ = nullptr;
-  const HeldParameters* held_ = nullptr;
+  const PackedParameters* packed_ = nullptr;
   const RaggedBatch* batch_ = nullptr;
   std::span<const std::span<const int32_t>> indices_;
   std::span<const std::span<const float>> inputs_;
@@ -76,7 +76,7 @@ class Tape {
 };
 
 // Returns the floats of scratch memory that an operation needs, in either direction, for all threads together.
-int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
+int64_t Scratch(const Op& op, const Program& program, const PackedParameters& packed, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
 // Returns the part of Scratch that an attention operation needs for one head.
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,

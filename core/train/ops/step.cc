@@ -52,11 +52,11 @@ int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
   return longest * (2 * longest + reach);
 }
 
-int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
+int64_t Scratch(const Op& op, const Program& program, const PackedParameters& packed, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices) {
   const int64_t tokens = batch.rows();
   if (const auto* attention = std::get_if<ops::Attention>(&op)) {
-    return held.workers->threads() * HeadScratch(*attention, batch, indices);
+    return packed.workers->threads() * HeadScratch(*attention, batch, indices);
   }
   if (const auto* norm = std::get_if<ops::RmsNorm>(&op)) {
     return sizes(program.info(norm->x).rows) * program.info(norm->x).cols.factor /
@@ -65,7 +65,7 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
   if (std::holds_alternative<ops::LayerNorm>(op)) return 2 * sizes(program.info(std::get<ops::LayerNorm>(op).x).rows);
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return 2 * tokens * conv->heads * conv->kernel_size;
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) {
-    return tokens * held.linears[static_cast<size_t>(conv->weight.id)].spec.in;
+    return tokens * packed.linears[static_cast<size_t>(conv->weight.id)].spec.in;
   }
   if (const auto* lstm = std::get_if<ops::Lstm>(&op)) {
     // The rows of an LSTM are words. Their number is at most the number of tokens.
@@ -77,7 +77,7 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
   return 0;
 }
 
-Step::Step(const Program& program, const HeldParameters& held) : frozen_(held), all_(&held) {
+Step::Step(const Program& program, const PackedParameters& packed) : frozen_(packed), all_(&packed) {
   program_ = &program;
   for (LinearParameter& linear : frozen_.linears) linear.weight_gradient = linear.bias_gradient = nullptr;
   for (MatrixParameter& matrix : frozen_.constants) matrix.gradient = {};
@@ -91,7 +91,7 @@ void Step::FindNeeds() {
   needs_.assign(program.values.size(), 0);
   for (size_t i = 0; i < program.values.size(); ++i) {
     const int32_t constant = program.values[i].constant;
-    if (constant >= 0 && held_->constants[static_cast<size_t>(constant)].gradient) needs_[i] = 1;
+    if (constant >= 0 && packed_->constants[static_cast<size_t>(constant)].gradient) needs_[i] = 1;
   }
   if (!options_.backward) return std::fill(needs_.begin(), needs_.end(), uint8_t{0});
   for (const Op& op : program.ops) {
@@ -221,7 +221,7 @@ void Step::PlaceViews(float* memory) {
   for (size_t i = 0; i < program.values.size(); ++i) {
     const ValueInfo& info = program.values[i];
     if (info.constant >= 0) {
-      const MatrixParameter& constant = held_->constants[static_cast<size_t>(info.constant)];
+      const MatrixParameter& constant = packed_->constants[static_cast<size_t>(info.constant)];
       values_[i] = constant.values;
       if (options_.backward) gradients_[i] = constant.gradient;
     }
@@ -236,7 +236,7 @@ void Step::PlaceViews(float* memory) {
 Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
                    std::span<const std::span<const float>> matrices) {
   options_ = options;
-  held_ = options.parameters ? all_ : &frozen_;
+  packed_ = options.parameters ? all_ : &frozen_;
   batch_ = &inputs.batch;
   sizes_ = SizesOf(inputs);
   batch_indices_.Fill(*program_, inputs);
@@ -248,7 +248,7 @@ Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
   const int64_t values = PlacePieces();
   int64_t scratch = 0;
   for (const Op& op : program_->ops) {
-    scratch = std::max(scratch, Scratch(op, *program_, *held_, inputs.batch, sizes_, indices_));
+    scratch = std::max(scratch, Scratch(op, *program_, *packed_, inputs.batch, sizes_, indices_));
   }
   bytes_ = (values + scratch) * static_cast<int64_t>(sizeof(float));
   if (bytes_ > (int64_t{3} << 30)) return OutOfMemory("a step of so many tokens takes more than 3 GB");

@@ -29,7 +29,7 @@ struct StepOptions {
 class Step : private Tape {
  public:
   // The program must only have plain (not fused) operations, and one output. Both arguments must outlive the step.
-  Step(const Program& program, const HeldParameters& held);
+  Step(const Program& program, const PackedParameters& packed);
 
   // Allocates memory for a batch. Errors: kOutOfMemory. After a success, smaller batches do not allocate.
   Status Begin(const BatchInputs& inputs, const StepOptions& options,
@@ -76,8 +76,8 @@ class Step : private Tape {
   void Exchange(DroppedOperand& operand);
   void Return(DroppedOperand& operand);
 
-  HeldParameters frozen_;  // the parameters, without gradients
-  const HeldParameters* all_;
+  PackedParameters frozen_;  // the parameters, without gradients
+  const PackedParameters* all_;
   StepOptions options_;
   BatchIndices batch_indices_;
   Sizes sizes_;

@@ -63,26 +63,27 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
 }
 
 // Computes in double: 0.1f is slightly more than a tenth, so that 0.1f of 30 steps would be rounded up from 3 to 4 warm-up steps.
-AdamW::AdamW(Masters& masters, Workers& workers, const AdamWOptions& options)
-    : masters_(masters),
+AdamW::AdamW(WeightTensors& weight_tensors, Workers& workers, const AdamWOptions& options)
+    : weight_tensors_(weight_tensors),
       workers_(workers),
       options_(options),
       warmup_steps_(
           static_cast<int64_t>(std::ceil(double{options.warmup} * static_cast<double>(options.steps) - 1e-4))) {
   int32_t layers = 0;
-  for (const Master& master : masters.tensors()) layers = std::max(layers, LayerNumber(master.name).value_or(-1) + 1);
-  for (const Master& master : masters.tensors()) {
+  for (const WeightTensor& weight_tensor : weight_tensors.tensors())
+    layers = std::max(layers, LayerNumber(weight_tensor.name).value_or(-1) + 1);
+  for (const WeightTensor& weight_tensor : weight_tensors.tensors()) {
     // The depth of a tensor is 0 in the head, and grows towards the embeddings.
-    const int32_t depth = !master.head.empty() ? 0 : layers - LayerNumber(master.name).value_or(-1);
+    const int32_t depth = !weight_tensor.head.empty() ? 0 : layers - LayerNumber(weight_tensor.name).value_or(-1);
     factors_.push_back(std::pow(double{options.layer_decay}, depth));
   }
 }
 
 Status AdamW::Allocate() {
   int64_t size = 0, largest = 0;
-  for (const Master& master : masters_.tensors()) {
-    size += master.updates() ? 2 * master.size : 0;
-    largest = std::max(largest, master.size);
+  for (const WeightTensor& weight_tensor : weight_tensors_.tensors()) {
+    size += weight_tensor.updates() ? 2 * weight_tensor.size : 0;
+    largest = std::max(largest, weight_tensor.size);
   }
   squares_.resize(static_cast<size_t>(largest / kPiece + 1));
   PERUSE_RETURN_IF_ERROR(moments_.Resize(static_cast<size_t>(size)));
@@ -92,13 +93,13 @@ Status AdamW::Allocate() {
 
 double AdamW::Norm() const {
   double squares = 0;
-  for (const Master& master : masters_.tensors()) {
-    if (!master.updates()) continue;
-    const int64_t pieces = (master.size + kPiece - 1) / kPiece;
+  for (const WeightTensor& weight_tensor : weight_tensors_.tensors()) {
+    if (!weight_tensor.updates()) continue;
+    const int64_t pieces = (weight_tensor.size + kPiece - 1) / kPiece;
     workers_.ForPieces(pieces, 1, kPiece, [&](int64_t first, int64_t end) {
       for (int64_t i = first; i < end; ++i) {
         squares_[static_cast<size_t>(i)] =
-            Squares(master.gradient + i * kPiece, std::min(kPiece, master.size - i * kPiece));
+            Squares(weight_tensor.gradient + i * kPiece, std::min(kPiece, weight_tensor.size - i * kPiece));
       }
     });
     for (int64_t i = 0; i < pieces; ++i) squares += squares_[static_cast<size_t>(i)];
@@ -122,21 +123,21 @@ void AdamW::Update(double norm) {
   const double correction2 = 1 - std::pow(double{beta2}, static_cast<double>(done_));
   const auto inverse_root = static_cast<float>(1 / std::sqrt(correction2));
   float* moments = moments_.values().data();
-  for (size_t number = 0; number < masters_.tensors().size(); ++number) {
-    const Master& master = masters_.tensors()[number];
-    if (!master.updates()) continue;
+  for (size_t number = 0; number < weight_tensors_.tensors().size(); ++number) {
+    const WeightTensor& weight_tensor = weight_tensors_.tensors()[number];
+    if (!weight_tensor.updates()) continue;
     float* const first = moments;
-    float* const second = moments + master.size;
-    moments += 2 * master.size;
+    float* const second = moments + weight_tensor.size;
+    moments += 2 * weight_tensor.size;
     const double rate = last_rate_ * factors_[number];
-    const auto keep = static_cast<float>(1 - (master.decays() ? rate * double{options_.weight_decay} : 0));
+    const auto keep = static_cast<float>(1 - (weight_tensor.decays() ? rate * double{options_.weight_decay} : 0));
     const auto pace = static_cast<float>(rate / correction1);
     const Change change = {scale, beta1, beta2, keep, pace, inverse_root, options_.epsilon};
-    workers_.ForPieces(master.size, simd::kLanes, 4, [&](int64_t i, int64_t end) {
+    workers_.ForPieces(weight_tensor.size, simd::kLanes, 4, [&](int64_t i, int64_t end) {
       for (; i + simd::kLanes <= end; i += simd::kLanes) {
-        change.Apply(master.gradient + i, first + i, second + i, master.values + i);
+        change.Apply(weight_tensor.gradient + i, first + i, second + i, weight_tensor.values + i);
       }
-      for (; i < end; ++i) change.ApplyOne(master.gradient[i], first + i, second + i, master.values + i);
+      for (; i < end; ++i) change.ApplyOne(weight_tensor.gradient[i], first + i, second + i, weight_tensor.values + i);
     });
   }
 }

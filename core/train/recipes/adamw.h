@@ -5,7 +5,7 @@
 
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
-#include "core/train/memory/masters.h"
+#include "core/train/memory/weight_tensors.h"
 #include "core/train/memory/workers.h"
 
 namespace peruse::train {
@@ -29,12 +29,12 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
 
 class AdamW {
  public:
-  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer. Updates the trained tensors of `masters`, which must outlive it,
+  // AdamW (Loshchilov and Hutter, 2019) as in transformers' Trainer. Updates the trained tensors of `weight_tensors`, which must outlive it,
   // as must `workers`.
-  AdamW(Masters& masters, Workers& workers, const AdamWOptions& options);
+  AdamW(WeightTensors& weight_tensors, Workers& workers, const AdamWOptions& options);
   Status Allocate();
 
-  // Updates the masters by their gradients. Returns the norm of all gradients before clipping; if it is NaN or infinite, changes nothing.
+  // Updates the tensors by their gradients. Returns the norm of all gradients before clipping; if it is NaN or infinite, changes nothing.
   double Update();
   double Norm() const;
   // Like Update(), but clips by a given norm, for example the joint norm of several models.
@@ -43,13 +43,13 @@ class AdamW {
   int64_t bytes() const { return static_cast<int64_t>((moments_.values().size()) * sizeof(float)); }
 
  private:
-  Masters& masters_;
+  WeightTensors& weight_tensors_;
   Workers& workers_;
   const AdamWOptions options_;
   int64_t warmup_steps_;
-  std::vector<double> factors_;          // for each master: factor of the learning rate
-  FloatBuffer moments_;                  // for each trained master: its first moments, then its second moments
-  mutable std::vector<double> squares_;  // sums of squares of pieces of the masters, which Norm adds
+  std::vector<double> factors_;          // for each tensor: factor of the learning rate
+  FloatBuffer moments_;                  // for each trained tensor: its first moments, then its second moments
+  mutable std::vector<double> squares_;  // sums of squares of pieces of the tensors, which Norm adds
   int64_t done_ = 0;
   double last_rate_ = 0;
 };

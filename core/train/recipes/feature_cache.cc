@@ -83,13 +83,13 @@ LogisticFit FeatureCache::FitClassifier(const Objective& objective, uint64_t see
   const std::vector<int32_t> numbers = logit_factor ? std::vector<int32_t>() : FoldsOf(examples, folds, seed);
   LogisticData data = {features, targets, rows, cut_.width, labels, sigmoid};
   if (logit_factor) data.factor = *logit_factor * std::sqrt(static_cast<double>(labels) / 2);
-  LogisticFit fit = FitLogistic(data, numbers, folds, trainee.held()->workers());
+  LogisticFit fit = FitLogistic(data, numbers, folds, trainee.packed()->workers());
   const std::string bias = cut_.solved.substr(0, cut_.solved.size() - 6) + "bias";
-  for (Master& master : trainee.masters().tensors()) {
-    if (master.name == cut_.solved) std::copy(fit.weight.begin(), fit.weight.end(), master.values);
-    if (master.name == bias) std::copy(fit.bias.begin(), fit.bias.end(), master.values);
+  for (WeightTensor& weight_tensor : trainee.weight_tensors().tensors()) {
+    if (weight_tensor.name == cut_.solved) std::copy(fit.weight.begin(), fit.weight.end(), weight_tensor.values);
+    if (weight_tensor.name == bias) std::copy(fit.bias.begin(), fit.bias.end(), weight_tensor.values);
   }
-  trainee.held()->Hold();
+  trainee.packed()->Pack();
   return fit;
 }
 

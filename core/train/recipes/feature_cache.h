@@ -21,9 +21,9 @@ class FeatureCache {
   using Features = std::vector<std::vector<float>>;
 
   // `below`: features of all examples that cut.features starts from; empty if it starts from the ids. The other arguments must outlive the cache.
-  FeatureCache(const CutProgram& cut, const HeldParameters& held, std::span<const Example> training,
+  FeatureCache(const CutProgram& cut, const PackedParameters& packed, std::span<const Example> training,
                std::span<const Example> validation, Features below = {})
-      : cut_(cut), step_(cut.features, held), sets_{training, validation}, below_(std::move(below)) {}
+      : cut_(cut), step_(cut.features, packed), sets_{training, validation}, below_(std::move(below)) {}
 
   // Returns the bytes that the features of all examples, and a step over this batch, need. Errors: kOutOfMemory.
   Result<int64_t> Rehearse(const ExampleBatch& batch, const StepOptions& options);

@@ -33,12 +33,12 @@ Generator::Generator(Trainee& generator, Trainee& discriminator, bool disentangl
 Status Generator::Link() {
   for (const char* name : {"word_embeddings", "position_embeddings", "token_type_embeddings"}) {
     const std::string full = std::string("embeddings.") + name + ".weight";
-    const auto find = [&](Masters& masters) {
-      const auto found = std::find_if(masters.tensors().begin(), masters.tensors().end(),
-                                      [&](const Master& master) { return master.name == full; });
-      return found == masters.tensors().end() ? nullptr : &*found;
+    const auto find = [&](WeightTensors& weight_tensors) {
+      const auto found = std::find_if(weight_tensors.tensors().begin(), weight_tensors.tensors().end(),
+                                      [&](const WeightTensor& weight_tensor) { return weight_tensor.name == full; });
+      return found == weight_tensors.tensors().end() ? nullptr : &*found;
     };
-    Table table = {find(masters()), find(discriminator_.masters()), {}};
+    Table table = {find(weight_tensors()), find(discriminator_.weight_tensors()), {}};
     if (table.own == nullptr || table.theirs == nullptr) continue;
     if (table.own->shape != table.theirs->shape) {
       return Status(StatusCode::kShapeMismatch,
@@ -61,10 +61,11 @@ void Generator::Follow() {
 }
 
 Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
-  for (Master& master : masters().tensors()) master.trained = trainee_.IsTrainable(master);
+  for (WeightTensor& weight_tensor : weight_tensors().tensors())
+    weight_tensor.trained = trainee_.IsTrainable(weight_tensor);
   PERUSE_RETURN_IF_ERROR(Link());
-  PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(discriminator_.held()->shared_workers()));
-  masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
+  PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(discriminator_.packed()->shared_workers()));
+  weight_tensors().Initialise(seed ^ 1, /*deviation=*/0.02f);
   for (Table& table : tables_) {
     // A generator without a checkpoint starts with the discriminator's token embeddings.
     if (table.own->fresh) std::copy_n(table.theirs->values, table.own->size, table.own->values);
@@ -79,10 +80,10 @@ Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
     }
   }
   Follow();
-  trainee_.held()->Hold();
+  trainee_.packed()->Pack();
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
-  step_ = std::make_unique<Step>(program_, trainee_.held()->parameters());
-  optimiser_ = std::make_unique<AdamW>(masters(), trainee_.held()->workers(), adamw);
+  step_ = std::make_unique<Step>(program_, trainee_.packed()->parameters());
+  optimiser_ = std::make_unique<AdamW>(weight_tensors(), trainee_.packed()->workers(), adamw);
   return optimiser_->Allocate();
 }
 
@@ -94,7 +95,8 @@ int64_t Generator::bytes() const {
 
 int64_t Generator::trained() const {
   int64_t count = 0;
-  for (const Master& master : trainee_.masters().tensors()) count += master.updates() ? master.size : 0;
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors())
+    count += weight_tensor.updates() ? weight_tensor.size : 0;
   return count;
 }
 
@@ -123,7 +125,7 @@ Result<double> Generator::Replace(const Part& masked, const StepOptions& options
   if (sampled.empty()) {
     drawn.resize(labels_.size());
     const RandomStream random(options.seed, Purpose::kReplacedTokens);
-    trainee_.held()->workers().For(logits.rows, [&](int32_t, int64_t row) {
+    trainee_.packed()->workers().For(logits.rows, [&](int32_t, int64_t row) {
       const auto index = static_cast<size_t>(row);
       const uint32_t word = random.At(index, first, options.number)[0];
       drawn[index] = Sample(logits.row(row), logits.cols, RandomStream::Unit(word));
@@ -142,13 +144,13 @@ Result<double> Generator::Replace(const Part& masked, const StepOptions& options
   }
   if (!options.backward) return 0.0;
   const double loss =
-      CrossEntropy(logits, labels_, {.workers = &trainee_.held()->workers()}, mass, step_->output_gradient());
+      CrossEntropy(logits, labels_, {.workers = &trainee_.packed()->workers()}, mass, step_->output_gradient());
   step_->Backward();
   return loss;
 }
 
 double Generator::Update(AdamW& discriminator) {
-  trainee_.held()->Gather();
+  trainee_.packed()->Gather();
   for (const Table& table : tables_) {
     if (disentangled_ || table.theirs->gradient == nullptr) continue;
     for (int64_t i = 0; i < table.own->size; ++i) table.theirs->gradient[i] += table.own->gradient[i];
@@ -168,21 +170,22 @@ double Generator::Update(AdamW& discriminator) {
     if (disentangled_) std::copy_n(table.theirs->values, table.own->size, table.difference.begin());
   }
   Follow();
-  trainee_.held()->Hold();
+  trainee_.packed()->Pack();
   return std::max(norm, own);
 }
 
 void Generator::Keep(std::vector<float>* state) const {
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (master.trained) state->insert(state->end(), master.values, master.values + master.size);
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors()) {
+    if (weight_tensor.trained)
+      state->insert(state->end(), weight_tensor.values, weight_tensor.values + weight_tensor.size);
   }
 }
 
 void Generator::Restore(const float* state) {
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (!master.trained) continue;
-    std::copy_n(state, master.size, master.values);
-    state += master.size;
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors()) {
+    if (!weight_tensor.trained) continue;
+    std::copy_n(state, weight_tensor.size, weight_tensor.values);
+    state += weight_tensor.size;
   }
 }
 

@@ -1,8 +1,8 @@
 // The generator of replaced-token detection (Clark et al., "ELECTRA", 2020) predicts masked tokens; a discriminator detects its
 // predictions. They share token embeddings in one of two ways:
-//   one table       both losses train it. The discriminator's masters hold it and its moments, and the generator copies it
+//   one table       both losses train it. The discriminator's tensors hold it and its moments, and the generator copies it
 //   disentangled    E_D = stop_gradient(E_G) + E_delta (He et al., "DeBERTaV3", 2021, section 3.3): the generator's loss trains E_G, the
-//                   discriminator's loss E_delta. The discriminator's masters hold E_D, which checkpoints store.
+//                   discriminator's loss E_delta. The discriminator's tensors hold E_D, which checkpoints store.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Generator {
   int64_t bytes() const;
   int64_t trained() const;
 
-  void ZeroGradients() { trainee_.held()->ZeroGradients(); }
+  void ZeroGradients() { trainee_.packed()->ZeroGradients(); }
   // Replaces masked tokens by samples, with targets that mark tokens that differ from the text. With options.backward it also trains the
   // generator; its loss is the sum over tokens divided by `mass`. Samples depend on options.seed, number and the number of the first text,
   // unless `sampled` gives them, one per masked token.
@@ -46,12 +46,12 @@ class Generator {
 
  private:
   struct Table {
-    Master* own;                    // the tensor in the generator
-    Master* theirs;                 // the same tensor in the discriminator
+    WeightTensor* own;              // the tensor in the generator
+    WeightTensor* theirs;           // the same tensor in the discriminator
     std::vector<float> difference;  // E_delta of the tensor, if disentangled
   };
 
-  Masters& masters() { return trainee_.masters(); }
+  WeightTensors& weight_tensors() { return trainee_.weight_tensors(); }
   Status Link();
   Status Begin(const Part& masked, StepOptions options);
   void Follow();

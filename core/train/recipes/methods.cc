@@ -22,9 +22,10 @@ int32_t TrainedLayers(const TeachOptions& options, Trainee& trainee) {
 // Returns whether tensors belong to the last layers alone. ALBERT's layers share theirs.
 bool HasOwnLayers(int32_t count, Trainee& trainee) {
   const int32_t first = trainee.config().num_hidden_layers - count;
-  const std::vector<Master>& masters = trainee.masters().tensors();
-  return std::any_of(masters.begin(), masters.end(),
-                     [&](const Master& master) { return LayerNumber(master.name).value_or(-1) >= first; });
+  const std::vector<WeightTensor>& weight_tensors = trainee.weight_tensors().tensors();
+  return std::any_of(weight_tensors.begin(), weight_tensors.end(), [&](const WeightTensor& weight_tensor) {
+    return LayerNumber(weight_tensor.name).value_or(-1) >= first;
+  });
 }
 
 bool EndsWithModule(const std::string& name, const std::string& module) {
@@ -73,7 +74,7 @@ CutProgram CutBeforeClassifier(Program logits, Trainee& trainee) {
     cut.features.outputs[0].value = linear->x;
     const ParameterId weight = {ParameterId::Kind::kWeight, linear->weight.id};
     for (const ParameterTensor& tensor : trainee.parameters().tensors) {
-      if (tensor.parameter == weight) cut.solved = trainee.masters().names().Of(tensor);
+      if (tensor.parameter == weight) cut.solved = trainee.weight_tensors().names().Of(tensor);
     }
     const int32_t output = 0;
     cut.features = KeepOutputs(std::move(cut.features), std::span(&output, 1));
@@ -108,35 +109,36 @@ Status CheckMethod(const TeachOptions& options, Trainee& trainee, const Objectiv
 }
 
 Status ChooseTrained(const TeachOptions& options, Trainee& trainee) {
-  Masters& masters = trainee.masters();
+  WeightTensors& weight_tensors = trainee.weight_tensors();
   const int32_t first_layer = trainee.config().num_hidden_layers - TrainedLayers(options, trainee);
-  const size_t count = masters.tensors().size();
+  const size_t count = weight_tensors.tensors().size();
   for (size_t i = 0; i < count; ++i) {
-    Master& master = masters.tensors()[i];
-    const bool of_head = !master.head.empty();
+    WeightTensor& weight_tensor = weight_tensors.tensors()[i];
+    const bool of_head = !weight_tensor.head.empty();
     switch (options.method) {
       case Method::kHead:
-        master.trained = of_head;
+        weight_tensor.trained = of_head;
         break;
       case Method::kLayers:
       case Method::kContrast:
-        master.trained = of_head || LayerNumber(master.name).value_or(-1) >= first_layer;
+        weight_tensor.trained = of_head || LayerNumber(weight_tensor.name).value_or(-1) >= first_layer;
         break;
       case Method::kLora: {
-        master.trained = of_head;
-        const auto matches = [&](const std::string& target) { return EndsWithModule(master.name, target); };
+        weight_tensor.trained = of_head;
+        const auto matches = [&](const std::string& target) { return EndsWithModule(weight_tensor.name, target); };
         if (!of_head && std::any_of(options.lora_targets.begin(), options.lora_targets.end(), matches)) {
-          PERUSE_RETURN_IF_ERROR(masters.AddLora(i, options.lora_rank, options.lora_alpha));
+          PERUSE_RETURN_IF_ERROR(weight_tensors.AddLora(i, options.lora_rank, options.lora_alpha));
         }
         break;
       }
       case Method::kFull:
-        master.trained = trainee.IsTrainable(master) &&
-                         !(options.freeze_words && master.name.find("word_embeddings") != std::string::npos);
+        weight_tensor.trained =
+            trainee.IsTrainable(weight_tensor) &&
+            !(options.freeze_words && weight_tensor.name.find("word_embeddings") != std::string::npos);
         break;
     }
   }
-  if (options.method == Method::kLora && masters.lora().empty()) {
+  if (options.method == Method::kLora && weight_tensors.lora().empty()) {
     return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
   }
   return OkStatus();

@@ -12,7 +12,7 @@ Pretraining::Pretraining(const TeachOptions& options, Trainee& model, Trainee* g
 Status Pretraining::Prepare() {
   if (!generator_) return OkStatus();
   PERUSE_RETURN_IF_ERROR(generator_->Prepare(options_.adamw, options_.seed));
-  model_.held()->Hold();
+  model_.packed()->Pack();
   return OkStatus();
 }
 

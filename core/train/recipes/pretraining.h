@@ -17,7 +17,7 @@ class Pretraining {
   // All arguments must outlive the object. `generator` is null unless the goal is kReplaced.
   Pretraining(const TeachOptions& options, Trainee& model, Trainee* generator);
 
-  // Must be called once, after the model's masters are allocated and before their AdamW exists. Errors: see Generator::Prepare.
+  // Must be called once, after the model's tensors are allocated and before their AdamW exists. Errors: see Generator::Prepare.
   Status Prepare();
   // Returns the bytes that the generator needs for this batch. Errors: kOutOfMemory.
   Result<int64_t> Rehearse(const Part& masked, const StepOptions& options);

@@ -24,9 +24,9 @@ class Sift {
   // Writes the gradient of the loss with respect to the unperturbed logits, and returns the loss.
   using Loss = std::function<double(const Block& logits, const Block& gradient)>;
 
-  // `weight` multiplies the divergence. `held` must outlive the object.
-  Sift(PerturbedProgram program, const HeldParameters& held, float weight)
-      : program_(std::move(program)), weight_(weight), step_(program_.program, held) {}
+  // `weight` multiplies the divergence. `packed` must outlive the object.
+  Sift(PerturbedProgram program, const PackedParameters& packed, float weight)
+      : program_(std::move(program)), weight_(weight), step_(program_.program, packed) {}
 
   // Computes the gradients of loss + weight / rows * (sum over rows of the symmetric divergence between unperturbed and perturbed logits),
   // and returns that sum. `perturbation` [tokens, width] is the start of the gradient ascent, and receives its result.

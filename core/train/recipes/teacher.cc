@@ -31,37 +31,38 @@ Result<Teacher::Plan> Teacher::Begin() {
     PERUSE_ASSIGN_OR_RETURN(perturbed, trainee_.BuildPerturbed(kLogits));
   }
   PERUSE_RETURN_IF_ERROR(ChooseTrained(options_, trainee_));
-  Masters& masters = trainee_.masters();
+  WeightTensors& weight_tensors = trainee_.weight_tensors();
   std::shared_ptr<Workers> workers;
-  if (trainee_.held() != nullptr) {
-    workers = trainee_.held()->shared_workers();  // of an earlier training run
+  if (trainee_.packed() != nullptr) {
+    workers = trainee_.packed()->shared_workers();  // of an earlier training run
   } else {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
   }
   objective_->SetWorkers(*workers);
   PERUSE_RETURN_IF_ERROR(trainee_.BeginTraining(std::move(workers)));
-  HeldForms& held = *trainee_.held();
-  masters.Initialise(options_.seed, /*deviation=*/0.02f);
-  if (options_.method == Method::kHead) masters.PassThrough();
-  held.Hold();
+  PackedCopies& packed = *trainee_.packed();
+  weight_tensors.Initialise(options_.seed, /*deviation=*/0.02f);
+  if (options_.method == Method::kHead) weight_tensors.PassThrough();
+  packed.Pack();
   PERUSE_ASSIGN_OR_RETURN(cut_, CutFor(options_, trainee_, *objective_));
-  step_ = std::make_unique<Step>(cut_.logits, held.parameters());
-  if (options_.sift > 0) sift_ = std::make_unique<Sift>(std::move(perturbed), held.parameters(), options_.sift);
+  step_ = std::make_unique<Step>(cut_.logits, packed.parameters());
+  if (options_.sift > 0) sift_ = std::make_unique<Sift>(std::move(perturbed), packed.parameters(), options_.sift);
   if (options_.method == Method::kContrast)
     contrast_ = std::make_unique<ContrastBatches>(examples, options_.batch_size, options_.batch_tokens, options_.seed);
   if (cut_.has_features()) {
     // A validation after FitHead runs the whole model.
     const std::span<const Example> validated = solves_head() ? std::span<const Example>() : sets_[kValidation];
-    features_ = std::make_unique<FeatureCache>(cut_, held.parameters(), examples, validated);
+    features_ = std::make_unique<FeatureCache>(cut_, packed.parameters(), examples, validated);
     phase_ = Phase::kFeatures;
   }
   Plan plan;
   plan.steps = PlanSteps();
   plan.examples = static_cast<int64_t>(examples.size());
   plan.validation_examples = static_cast<int64_t>(sets_[kValidation].size());
-  for (const Master& master : masters.tensors()) plan.trained += master.trained ? master.size : 0;
+  for (const WeightTensor& weight_tensor : weight_tensors.tensors())
+    plan.trained += weight_tensor.trained ? weight_tensor.size : 0;
   if (!cut_.by_text()) {
-    optimiser_ = std::make_unique<AdamW>(masters, held.workers(), options_.adamw);
+    optimiser_ = std::make_unique<AdamW>(weight_tensors, packed.workers(), options_.adamw);
     PERUSE_RETURN_IF_ERROR(optimiser_->Allocate());
   }
   for (const Example& example : examples) order_.push_back(&example);
@@ -209,10 +210,10 @@ Status Teacher::BeginHead() {
   features_.reset();
   step_.reset();
   cut_ = std::move(head);
-  const HeldParameters& held = trainee_.held()->parameters();
-  step_ = std::make_unique<Step>(cut_.logits, held);
+  const PackedParameters& packed = trainee_.packed()->parameters();
+  step_ = std::make_unique<Step>(cut_.logits, packed);
   features_ =
-      std::make_unique<FeatureCache>(cut_, held, sets_[kTraining], std::span<const Example>(), std::move(below));
+      std::make_unique<FeatureCache>(cut_, packed, sets_[kTraining], std::span<const Example>(), std::move(below));
   phase_ = Phase::kFeatures;
   return OkStatus();
 }
@@ -236,14 +237,14 @@ Status Teacher::FitHead() {
 }
 
 Status Teacher::Contrast() {
-  trainee_.held()->ZeroGradients();
+  trainee_.packed()->ZeroGradients();
   const Part part = contrast_->Draw(static_cast<size_t>(updates_));
   PERUSE_RETURN_IF_ERROR(BeginStep(part, Options(/*training=*/true)));
   report_.tokens += batch_.rows().rows();
   step_->Forward();
   const double loss = ContrastLoss(part, step_->output(), step_->output_gradient());
   step_->Backward();
-  trainee_.held()->Gather();
+  trainee_.packed()->Gather();
   PERUSE_RETURN_IF_ERROR(Apply(loss));
   return updates_ < options_.contrast.updates ? OkStatus() : BeginHead();
 }
@@ -259,8 +260,8 @@ Status Teacher::Update() {
     mass /= pretraining_->weight();
     pretraining_->BeginUpdate(examples);
   }
-  HeldForms& held = *trainee_.held();
-  held.ZeroGradients();
+  PackedCopies& packed = *trainee_.packed();
+  packed.ZeroGradients();
   double loss = 0;
   int64_t rows = 0;
   for (const Example* example : examples) rows += objective_->RowsOf(*example);
@@ -275,7 +276,7 @@ Status Teacher::Update() {
   }
   progress_.generator_loss = pretraining_ ? pretraining_->loss() : 0;
   loss += progress_.generator_loss;
-  held.Gather();
+  packed.Gather();
   PERUSE_RETURN_IF_ERROR(Apply(loss));
   next_ += count;
   epoch_.loss += loss;
@@ -290,7 +291,7 @@ Status Teacher::Apply(double loss) {
     return Unsupported("training diverged at step " + std::to_string(updates_ + 1) +
                        "; its loss is not a number: a smaller learning_rate may help");
   }
-  trainee_.held()->Hold();
+  trainee_.packed()->Pack();
   report_.steps = progress_.step = ++updates_;
   report_.losses.push_back(loss);
   progress_.loss = loss;
@@ -380,21 +381,22 @@ void Teacher::KeepBest(double loss) {
   best_.epochs_since = 0;
   if (!options_.keep_best) return;
   best_.weights.clear();
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (master.trained) best_.weights.insert(best_.weights.end(), master.values, master.values + master.size);
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors()) {
+    if (weight_tensor.trained)
+      best_.weights.insert(best_.weights.end(), weight_tensor.values, weight_tensor.values + weight_tensor.size);
   }
   if (pretraining_) pretraining_->Keep(&best_.weights);
 }
 
 void Teacher::RestoreBest() {
   const float* from = best_.weights.data();
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (!master.trained) continue;
-    std::copy_n(from, master.size, master.values);
-    from += master.size;
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors()) {
+    if (!weight_tensor.trained) continue;
+    std::copy_n(from, weight_tensor.size, weight_tensor.values);
+    from += weight_tensor.size;
   }
   if (pretraining_) pretraining_->Restore(from);
-  trainee_.held()->Hold();
+  trainee_.packed()->Pack();
 }
 
 }  // namespace peruse::train

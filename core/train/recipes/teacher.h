@@ -74,7 +74,7 @@ class Teacher {
   struct Best {
     double loss = 0;             // loss of the best validation
     int32_t epochs_since = 0;    // validations since the best one
-    std::vector<float> weights;  // values of the trained masters
+    std::vector<float> weights;  // values of the trained tensors
   };
   struct EpochSums {
     double loss = 0;

@@ -16,20 +16,20 @@ namespace {
 constexpr const char* kSentenceClassifier = "sentence_classifier";
 constexpr const char* kDenseLayer = "linear";
 
-// Passes the tensors of a sentence head's classifier to the masters, under the names of the program.
+// Passes the tensors of a sentence head's classifier to the tensors, under the names of the program.
 class ClassifierSink : public CheckpointSink {
  public:
-  explicit ClassifierSink(Masters& masters) : masters_(masters) {}
+  explicit ClassifierSink(WeightTensors& weight_tensors) : weight_tensors_(weight_tensors) {}
 
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                              Content content) override {
     NeededTensor own = tensor;
     own.name.replace(0, std::string_view(kDenseLayer).size(), kSentenceClassifier);
-    return masters_.Open(own, stored, content);
+    return weight_tensors_.Open(own, stored, content);
   }
 
  private:
-  Masters& masters_;
+  WeightTensors& weight_tensors_;
 };
 
 // Returns the index in `own` of each label; nullopt if the two lists do not have the same labels.
@@ -101,9 +101,10 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return std::holds_alternative<ops::Experts>(op); })) {
     return Unsupported("a mixture of experts cannot be taught yet");
   }
-  trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
+  trainee->weight_tensors_ =
+      std::make_unique<WeightTensors>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->checkpoint_ =
-      std::make_unique<Checkpoint>(trainee->parameters_, trainee->family_->prefixes(), *trainee->masters_);
+      std::make_unique<Checkpoint>(trainee->parameters_, trainee->family_->prefixes(), *trainee->weight_tensors_);
   if (!labels.empty() && labels != own && !config.reads_labels()) {
     if (const std::optional<std::vector<int32_t>> order = PlacesOf(labels, own)) {
       trainee->label_order_ = *order;
@@ -116,11 +117,11 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
 }
 
 Status Trainee::BeginTraining(std::shared_ptr<Workers> workers) {
-  held_.reset();
+  packed_.reset();
   if (!workers) {
     PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(/*threads=*/1));
   }
-  PERUSE_ASSIGN_OR_RETURN(held_, HeldForms::Create(*masters_, std::move(workers)));
+  PERUSE_ASSIGN_OR_RETURN(packed_, PackedCopies::Create(*weight_tensors_, std::move(workers)));
   return OkStatus();
 }
 
@@ -146,7 +147,7 @@ Status Trainee::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());
   checkpoint_.reset();
   if (!classifier_file_.empty() && !has_new_labels_) PERUSE_RETURN_IF_ERROR(ReadClassifier());
-  if (!label_order_.empty()) masters_->PermuteRows(ClassifierLinear(), label_order_);
+  if (!label_order_.empty()) weight_tensors_->PermuteRows(ClassifierLinear(), label_order_);
   return OkStatus();
 }
 
@@ -162,7 +163,7 @@ Status Trainee::ReadClassifier() {
                                   .names = {std::string(kDenseLayer) + (weight ? ".weight" : ".bias")},
                                   .shape = tensor.shape});
   }
-  ClassifierSink sink(*masters_);
+  ClassifierSink sink(*weight_tensors_);
   Checkpoint checkpoint(parameters, {}, sink);
   PERUSE_RETURN_IF_ERROR(
       checkpoint.Feed({reinterpret_cast<const uint8_t*>(classifier_file_.data()), classifier_file_.size()}));
@@ -210,7 +211,7 @@ Result<PerturbedProgram> Trainee::BuildPerturbed(OutputId output) {
   result.width = program.info(plain.x).cols.factor;
   const auto row = [&](float value) {
     const Value constant = program.NewValue({Domain::kOne, 1}, {Domain::kOne, result.width});
-    program.info(constant).constant = masters_->AddFixedRow(result.width, value);
+    program.info(constant).constant = weight_tensors_->AddFixedRow(result.width, value);
     ++program.constants;
     return constant;
   };

@@ -1,4 +1,4 @@
-// A model in training: the program of its family, its tensors ("masters"), and steps over batches.
+// A model in training: the program of its family, its tensors, and steps over batches.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 #include "core/families/family.h"
 #include "core/heads/heads.h"
-#include "core/train/memory/held_forms.h"
-#include "core/train/memory/masters.h"
+#include "core/train/memory/packed_copies.h"
+#include "core/train/memory/weight_tensors.h"
 #include "core/train/ops/step.h"
 #include "core/train/recipes/sift.h"
 #include "core/weights/checkpoint.h"
@@ -42,13 +42,13 @@ class Trainee {
   const ModelConfig& config() const { return config_; }
   const std::optional<SentenceHead>& sentence() const { return sentence_; }
   const Family& family() const { return *family_; }
-  Masters& masters() { return *masters_; }
-  // Creates the held forms of a training run, after the tensors to train were chosen; those of an earlier run are freed. If `workers` is
+  WeightTensors& weight_tensors() { return *weight_tensors_; }
+  // Creates the packed copies of a training run, after the tensors to train were chosen; those of an earlier run are freed. If `workers` is
   // null, one thread computes. Errors: kOutOfMemory.
   Status BeginTraining(std::shared_ptr<Workers> workers = nullptr);
   // Null before BeginTraining.
-  HeldForms* held() const { return held_.get(); }
-  int64_t bytes() const { return masters_->bytes() + (held_ ? held_->bytes() : 0); }
+  PackedCopies* packed() const { return packed_.get(); }
+  int64_t bytes() const { return weight_tensors_->bytes() + (packed_ ? packed_->bytes() : 0); }
   const Parameters& parameters() const { return parameters_; }
 
   // See Checkpoint::SetShardIndex. Must precede FinishWeights.
@@ -60,7 +60,7 @@ class Trainee {
   // Sets the file with the weights of a sentence head's classifier, which FinishWeights reads unless the labels are new.
   void SetClassifierFile(std::string file) { classifier_file_ = std::move(file); }
   Status FinishWeights();
-  Status BeginFresh() { return masters_->BeginFresh(); }
+  Status BeginFresh() { return weight_tensors_->BeginFresh(); }
 
   // Returns the number of the linear layer that computes the logits, or -1 if another operation computes them.
   int32_t ClassifierLinear() const;
@@ -68,8 +68,8 @@ class Trainee {
   // other labels than the checkpoint.
   std::vector<bool> UsesOfClassifier() const;
 
-  bool IsTrainable(const Master& master) const {
-    return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
+  bool IsTrainable(const WeightTensor& weight_tensor) const {
+    return !family_->PositionsAreFixed() || weight_tensor.name.find("position_embeddings") == std::string::npos;
   }
 
   // Returns the program for an output, without operations that it does not need.
@@ -88,8 +88,8 @@ class Trainee {
   ModelConfig config_;
   Parameters parameters_;
   Program program_;
-  std::unique_ptr<Masters> masters_;
-  std::unique_ptr<HeldForms> held_;
+  std::unique_ptr<WeightTensors> weight_tensors_;
+  std::unique_ptr<PackedCopies> packed_;
   std::unique_ptr<Checkpoint> checkpoint_;  // null after FinishWeights
   std::optional<SentenceHead> sentence_;
   std::string classifier_file_;

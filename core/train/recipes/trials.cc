@@ -65,8 +65,8 @@ double Trials::CostOfRival() const {
   const bool contrasts = rival_.method == Method::kContrast;
   const int32_t first_layer = contrasts ? trainee_.config().num_hidden_layers - ContrastLayers(trainee_) : 0;
   double weights = 0, tokens = 0;
-  for (const Master& master : trainee_.masters().tensors())
-    if (LayerNumber(master.name).value_or(-1) >= first_layer) weights += static_cast<double>(master.size);
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors())
+    if (LayerNumber(weight_tensor.name).value_or(-1) >= first_layer) weights += static_cast<double>(weight_tensor.size);
   for (const Example& example : training_) tokens += static_cast<double>(example.ids.size());
   if (!contrasts) return 6 * weights * tokens * options.epochs;
   const double batches = static_cast<double>(training_.size()) / options.batch_size;
@@ -117,7 +117,7 @@ Result<Teacher::Plan> Trials::Begin() {
     const bool quick = CostOfRival() * kTrainedFolds <= rival_.comparable;
     if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(rival_.method);
   }
-  if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.masters().KeepStart());
+  if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.weight_tensors().KeepStart());
   PERUSE_RETURN_IF_ERROR(Start(planned_[0]));
   return plan_;
 }
@@ -125,7 +125,7 @@ Result<Teacher::Plan> Trials::Begin() {
 Status Trials::Start(const Training& training) {
   if (teacher_) {
     teacher_.reset();
-    trainee_.masters().RestoreStart();
+    trainee_.weight_tensors().RestoreStart();
   }
   TeachOptions options = options_(training.method);
   if (training.method == Method::kContrast) {

@@ -40,17 +40,17 @@ std::vector<std::pair<double, double>> GaussLegendre(int32_t count) {
 Result<std::unique_ptr<Attributor>> Attributor::Create(Trainee& trainee, int32_t threads) {
   PERUSE_ASSIGN_OR_RETURN(EmbeddingInputProgram model, trainee.WithEmbeddingInput(kLogits));
   PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(threads));
-  for (Master& master : trainee.masters().tensors()) master.trained = false;
+  for (WeightTensor& weight_tensor : trainee.weight_tensors().tensors()) weight_tensor.trained = false;
   PERUSE_RETURN_IF_ERROR(trainee.BeginTraining(std::move(workers)));
-  trainee.held()->Hold();
+  trainee.packed()->Pack();
   std::unique_ptr<Attributor> attributor(new Attributor(std::move(model)));
-  attributor->held_ = &trainee.held()->parameters();
-  attributor->step_ = std::make_unique<Step>(attributor->model_.program, *attributor->held_);
+  attributor->packed_ = &trainee.packed()->parameters();
+  attributor->step_ = std::make_unique<Step>(attributor->model_.program, *attributor->packed_);
   return attributor;
 }
 
 const float* Attributor::EmbeddingOf(int32_t id) const {
-  return held_->tables[static_cast<size_t>(model_.table.id)].values.row(id);
+  return packed_->tables[static_cast<size_t>(model_.table.id)].values.row(id);
 }
 
 Result<Attribution> Attributor::Attribute(const AttributionRequest& request) {

@@ -50,7 +50,7 @@ class Attributor {
   const float* EmbeddingOf(int32_t id) const;
 
   EmbeddingInputProgram model_;
-  const HeldParameters* held_ = nullptr;
+  const PackedParameters* packed_ = nullptr;
   std::unique_ptr<Step> step_;
 };
 

@@ -123,7 +123,8 @@ Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(tr
     ListAdapter(*request.options);
   } else {
     std::vector<Tensor> tensors;
-    for (const Master& master : trainee.masters().tensors()) tensors.push_back({FullName(master), &master});
+    for (const WeightTensor& weight_tensor : trainee.weight_tensors().tensors())
+      tensors.push_back({FullName(weight_tensor), &weight_tensor});
     AddWeights(kModelWeights, std::move(tensors));
   }
 }
@@ -131,12 +132,12 @@ Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(tr
 // Lists the encoder's tensors with AutoModel's names, and the classifier's tensors in a file of their own.
 void Exporter::ListModules(const SentenceModules& modules) {
   std::vector<Tensor> encoder, classifier;
-  for (const Master& master : trainee_.masters().tensors()) {
-    const bool weight = master.name.ends_with(".weight");
-    if (master.head.empty()) {
-      encoder.push_back({master.name, &master});
+  for (const WeightTensor& weight_tensor : trainee_.weight_tensors().tensors()) {
+    const bool weight = weight_tensor.name.ends_with(".weight");
+    if (weight_tensor.head.empty()) {
+      encoder.push_back({weight_tensor.name, &weight_tensor});
     } else {
-      classifier.push_back({weight ? "linear.weight" : "linear.bias", &master});
+      classifier.push_back({weight ? "linear.weight" : "linear.bias", &weight_tensor});
     }
   }
   const ModelConfig& config = trainee_.config();
@@ -147,32 +148,33 @@ void Exporter::ListModules(const SentenceModules& modules) {
 }
 
 // Returns the tensor's name in a class with a head. There, encoder tensors have a prefix, which a checkpoint of the encoder alone omits.
-std::string Exporter::FullName(const Master& master) const {
-  const TensorNames& names = trainee_.masters().names();
+std::string Exporter::FullName(const WeightTensor& weight_tensor) const {
+  const TensorNames& names = trainee_.weight_tensors().names();
   const std::string& prefix = names.prefix().empty() ? names.prefixes().front() : names.prefix();
-  const bool pooler = trainee_.family().PoolerIsOfEncoder() && master.name.starts_with("pooler.");
-  const bool bare_file = names.prefix().empty() && !master.file_name.empty();
-  const bool of_encoder = bare_file || (!names.prefix().empty() && master.file_name.starts_with(names.prefix())) ||
-                          (master.file_name.empty() && (master.head.empty() || pooler));
-  return (of_encoder ? prefix : "") + master.name;
+  const bool pooler = trainee_.family().PoolerIsOfEncoder() && weight_tensor.name.starts_with("pooler.");
+  const bool bare_file = names.prefix().empty() && !weight_tensor.file_name.empty();
+  const bool of_encoder = bare_file ||
+                          (!names.prefix().empty() && weight_tensor.file_name.starts_with(names.prefix())) ||
+                          (weight_tensor.file_name.empty() && (weight_tensor.head.empty() || pooler));
+  return (of_encoder ? prefix : "") + weight_tensor.name;
 }
 
 void Exporter::ListAdapter(const TeachOptions& options) {
-  const std::vector<Master>& masters = trainee_.masters().tensors();
+  const std::vector<WeightTensor>& weight_tensors = trainee_.weight_tensors().tensors();
   std::set<std::string> modules, targets;
   std::vector<Tensor> tensors;
-  for (const LoraPair& pair : trainee_.masters().lora()) {
-    std::string module = FullName(masters[pair.of]);
+  for (const LoraPair& pair : trainee_.weight_tensors().lora()) {
+    std::string module = FullName(weight_tensors[pair.of]);
     module.resize(module.size() - std::string_view(".weight").size());
     targets.insert(module.substr(module.rfind('.') + 1));
-    tensors.push_back({"base_model.model." + module + ".lora_A.weight", &masters[pair.a]});
-    tensors.push_back({"base_model.model." + module + ".lora_B.weight", &masters[pair.b]});
+    tensors.push_back({"base_model.model." + module + ".lora_A.weight", &weight_tensors[pair.a]});
+    tensors.push_back({"base_model.model." + module + ".lora_B.weight", &weight_tensors[pair.b]});
   }
-  for (const Master& master : masters) {
-    if (master.head.empty() || !master.trained) continue;
-    std::string name = FullName(master);
-    tensors.push_back({"base_model.model." + name, &master});
-    if (master.name.starts_with("pooler.")) name = master.name;
+  for (const WeightTensor& weight_tensor : weight_tensors) {
+    if (weight_tensor.head.empty() || !weight_tensor.trained) continue;
+    std::string name = FullName(weight_tensor);
+    tensors.push_back({"base_model.model." + name, &weight_tensor});
+    if (weight_tensor.name.starts_with("pooler.")) name = weight_tensor.name;
     modules.insert(name.substr(0, name.find('.')));
   }
   const auto list = [](const std::set<std::string>& items) {
@@ -197,9 +199,9 @@ void Exporter::AddWeights(std::string name, std::vector<Tensor> tensors) {
   uint64_t end = 0;
   for (const Tensor& tensor : tensors) {
     const uint64_t begin = end;
-    end += static_cast<uint64_t>(tensor.master->size) * sizeof(float);
+    end += static_cast<uint64_t>(tensor.weight_tensor->size) * sizeof(float);
     std::string shape;
-    for (const int64_t size : tensor.master->shape) shape += (shape.empty() ? "" : ",") + std::to_string(size);
+    for (const int64_t size : tensor.weight_tensor->shape) shape += (shape.empty() ? "" : ",") + std::to_string(size);
     json += "," + Quoted(tensor.name) + ":{\"dtype\":\"F32\",\"shape\":[" + shape + "],\"data_offsets\":[" +
             std::to_string(begin) + "," + std::to_string(end) + "]}";
   }
@@ -244,7 +246,7 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
   } else {
     copy(weights->header.data(), weights->header.size());
     for (const Tensor& tensor : weights->tensors)
-      copy(tensor.master->values, static_cast<uint64_t>(tensor.master->size) * sizeof(float));
+      copy(tensor.weight_tensor->values, static_cast<uint64_t>(tensor.weight_tensor->size) * sizeof(float));
   }
   return std::span<const uint8_t>(bytes_);
 }

@@ -40,7 +40,7 @@ class Exporter {
  private:
   struct Tensor {
     std::string name;
-    const Master* master;
+    const WeightTensor* weight_tensor;
   };
   struct Weights {
     std::string name;
@@ -51,7 +51,7 @@ class Exporter {
 
   void ListAdapter(const TeachOptions& options);
   void ListModules(const SentenceModules& modules);
-  std::string FullName(const Master& master) const;
+  std::string FullName(const WeightTensor& weight_tensor) const;
   void AddWeights(std::string name, std::vector<Tensor> tensors);
 
   Trainee& trainee_;

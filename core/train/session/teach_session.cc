@@ -51,15 +51,15 @@ Result<std::string> TeachSession::FinishWeights() {
   std::string json;
   JsonWriter writer(&json);
   int64_t parameters = 0;
-  const std::vector<Master>& tensors = fed.masters().tensors();
-  for (const Master& master : tensors) parameters += master.size;
+  const std::vector<WeightTensor>& tensors = fed.weight_tensors().tensors();
+  for (const WeightTensor& weight_tensor : tensors) parameters += weight_tensor.size;
   writer.BeginObject();
   WriteCount(writer, "tensors", static_cast<int64_t>(tensors.size()));
   WriteCount(writer, "parameters", parameters);
   writer.Key("fresh");
   writer.BeginArray();
-  for (const Master& master : tensors) {
-    if (master.fresh) writer.String(master.name);
+  for (const WeightTensor& weight_tensor : tensors) {
+    if (weight_tensor.fresh) writer.String(weight_tensor.name);
   }
   writer.EndArray();
   writer.EndObject();

@@ -33,8 +33,9 @@ Status TeachSession::PrepareExplanations() {
   if (stage_ == Stage::kExplaining) return HoldReserve();
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kExamples, "explain"));
   if (!request_.explains) return InvalidArgument("the session was not opened to explain");
-  const std::vector<Master>& tensors = trainee_->masters().tensors();
-  const auto fresh = std::find_if(tensors.begin(), tensors.end(), [](const Master& master) { return master.fresh; });
+  const std::vector<WeightTensor>& tensors = trainee_->weight_tensors().tensors();
+  const auto fresh = std::find_if(tensors.begin(), tensors.end(),
+                                  [](const WeightTensor& weight_tensor) { return weight_tensor.fresh; });
   if (fresh != tensors.end()) {
     return Status(StatusCode::kMissingHead, "the checkpoint has no weights for " + fresh->name);
   }

@@ -135,7 +135,7 @@ std::unique_ptr<Trainee> Embedder(const char* config = kEmbedder, bool sentence 
   auto trainee = Trainee::Create(config, Head::kSequenceClassification, std::move(labels), head);
   EXPECT_TRUE(trainee.ok()) << trainee.status().message();
   EXPECT_TRUE((*trainee)->BeginFresh().ok());
-  (*trainee)->masters().Initialise(TeachOptions().seed, /*deviation=*/0.02f);
+  (*trainee)->weight_tensors().Initialise(TeachOptions().seed, /*deviation=*/0.02f);
   return std::move(*trainee);
 }
 
@@ -180,13 +180,14 @@ TEST(Contrast, TrainsTheLastLayersAndThenTheHead) {
   EXPECT_TRUE(report.guesses.empty());  // a cross-validation on trained vectors would be too optimistic
   ASSERT_EQ(report.epochs.size(), 1u);
   EXPECT_GE(report.epochs[0].validation->accuracy, 0.95);
-  const std::vector<Master>& masters = trainee->masters().tensors();
-  for (size_t i = 0; i < masters.size(); ++i) {
-    const Master& old = before->masters().tensors()[i];
-    const bool changed = !std::equal(old.values, old.values + old.size, masters[i].values);
-    const bool is_below = masters[i].head.empty() && LayerNumber(masters[i].name).value_or(0) == 0;
-    if (is_below) EXPECT_FALSE(changed) << masters[i].name;
-    if (masters[i].name.ends_with("output.dense.weight")) EXPECT_EQ(changed, !is_below) << masters[i].name;
+  const std::vector<WeightTensor>& weight_tensors = trainee->weight_tensors().tensors();
+  for (size_t i = 0; i < weight_tensors.size(); ++i) {
+    const WeightTensor& old = before->weight_tensors().tensors()[i];
+    const bool changed = !std::equal(old.values, old.values + old.size, weight_tensors[i].values);
+    const bool is_below = weight_tensors[i].head.empty() && LayerNumber(weight_tensors[i].name).value_or(0) == 0;
+    if (is_below) EXPECT_FALSE(changed) << weight_tensors[i].name;
+    if (weight_tensors[i].name.ends_with("output.dense.weight"))
+      EXPECT_EQ(changed, !is_below) << weight_tensors[i].name;
   }
 }
 
@@ -199,7 +200,7 @@ TEST(Contrast, FitsTheHeadToTheVectorsOfTheWholeModel) {
   batch.Fill(AllOf(texts));
   const auto program = trainee->ProgramFor(kLogits);
   ASSERT_TRUE(program.ok());
-  Step step(*program, trainee->held()->parameters());
+  Step step(*program, trainee->packed()->parameters());
   StepOptions options;
   options.backward = false;
   ASSERT_TRUE(step.Begin(batch.inputs(), options).ok());
@@ -217,8 +218,8 @@ TEST(Contrast, FitsTheHeadToTheVectorsOfTheWholeModel) {
 TEST(Contrast, GivesTheSameBitsWithThreads) {
   const auto one = Embedder(), three = Embedder();
   EXPECT_EQ(Teach(*one, Options()).losses, Teach(*three, Options(3)).losses);
-  for (size_t i = 0; i < one->masters().tensors().size(); ++i) {
-    const Master &a = one->masters().tensors()[i], &b = three->masters().tensors()[i];
+  for (size_t i = 0; i < one->weight_tensors().tensors().size(); ++i) {
+    const WeightTensor &a = one->weight_tensors().tensors()[i], &b = three->weight_tensors().tensors()[i];
     EXPECT_TRUE(std::equal(a.values, a.values + a.size, b.values)) << a.name;
   }
 }

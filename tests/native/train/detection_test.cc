@@ -48,19 +48,19 @@ class Lesson {
         generator_trainee_(LoadTrainee(CaseOf(pair.generator), Head::kMaskedLm)),
         trainee_(LoadTrainee(CaseOf(pair.discriminator), Head::kReplacedTokenDetection)),
         generator_(*generator_trainee_, *trainee_, pair.disentangled) {
-    for (Master& master : trainee_->masters().tensors()) {
-      master.trained = trainee_->IsTrainable(master);
+    for (WeightTensor& weight_tensor : trainee_->weight_tensors().tensors()) {
+      weight_tensor.trained = trainee_->IsTrainable(weight_tensor);
       // A formula gives values to heads that the checkpoint lacks.
-      for (int64_t i = 0; master.fresh && i < master.size; ++i)
-        master.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
+      for (int64_t i = 0; weight_tensor.fresh && i < weight_tensor.size; ++i)
+        weight_tensor.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
     }
     PERUSE_CHECK(trainee_->BeginTraining().ok());
     const Status prepared = generator_.Prepare(adamw, /*seed=*/42);
     EXPECT_TRUE(prepared.ok()) << prepared.message();
-    optimiser_ = std::make_unique<AdamW>(trainee_->masters(), trainee_->held()->workers(), adamw);
+    optimiser_ = std::make_unique<AdamW>(trainee_->weight_tensors(), trainee_->packed()->workers(), adamw);
     PERUSE_CHECK(optimiser_->Allocate().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, trainee_->held()->parameters());
+    step_ = std::make_unique<Step>(program_, trainee_->packed()->parameters());
     const GoldenCase& golden = CaseOf(pair.discriminator);
     int32_t row = 0;
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) Mask(text, &row);
@@ -68,14 +68,14 @@ class Lesson {
     tokens_ = row;
   }
 
-  Masters& generator() { return generator_trainee_->masters(); }
-  Masters& discriminator() { return trainee_->masters(); }
+  WeightTensors& generator() { return generator_trainee_->weight_tensors(); }
+  WeightTensors& discriminator() { return trainee_->weight_tensors(); }
 
   // Returns both losses. Gradients are those of L_words + weight L_replaced, before the generator's gradients of shared tables are added.
   std::pair<double, double> Run() {
     generator_.ZeroGradients();
-    trainee_->held()->ZeroGradients();
-    trainee_->held()->Hold();
+    trainee_->packed()->ZeroGradients();
+    trainee_->packed()->Pack();
     const double words =
         generator_.Replace(part_, {}, static_cast<double>(sampled_.size()), 0, sampled_, &replaced_).value();
     RaggedBatch batch;
@@ -93,7 +93,7 @@ class Lesson {
     const double replaced =
         objective->Loss(part, batch, step_->output(), tokens_ / weight_, step_->output_gradient()) / weight_;
     step_->Backward();
-    trainee_->held()->Gather();
+    trainee_->packed()->Gather();
     return {words, replaced};
   }
   void Update() { EXPECT_TRUE(std::isfinite(generator_.Update(*optimiser_))); }
@@ -128,7 +128,9 @@ class Lesson {
   double tokens_ = 0;
 };
 
-const std::string& NameOf(const Master& master) { return master.file_name.empty() ? master.name : master.file_name; }
+const std::string& NameOf(const WeightTensor& weight_tensor) {
+  return weight_tensor.file_name.empty() ? weight_tensor.name : weight_tensor.file_name;
+}
 
 class Detection : public ::testing::TestWithParam<Pair> {
  protected:
@@ -136,19 +138,19 @@ class Detection : public ::testing::TestWithParam<Pair> {
 
   // Compares the tensors of one model with `what` in the goldens, which must not contain others.
   template <typename Values>
-  void ExpectSide(const char* side, const char* what, Masters& masters, double floor, Values values) {
+  void ExpectSide(const char* side, const char* what, WeightTensors& weight_tensors, double floor, Values values) {
     const std::string prefix = key_ + "/" + side + "/" + what + "/";
     const double largest = LargestGradient(PretrainingGoldens(), key_ + "/");
     std::set<std::string> found;
-    for (const Master& master : masters.tensors()) {
-      if (!master.updates()) continue;
-      const std::string key = prefix + NameOf(master);
+    for (const WeightTensor& weight_tensor : weight_tensors.tensors()) {
+      if (!weight_tensor.updates()) continue;
+      const std::string key = prefix + NameOf(weight_tensor);
       ASSERT_TRUE(PretrainingGoldens().Has(key + "/samples")) << key;
       found.insert(key);
-      const std::string gradient = key_ + "/" + side + "/gradient/" + NameOf(master) + "/sums";
+      const std::string gradient = key_ + "/" + side + "/gradient/" + NameOf(weight_tensor) + "/sums";
       // Adam takes full steps even if a gradient is only rounding; such tensors differ.
       if (std::string_view(what) == "weight" && PretrainingGoldens().Floats(gradient)[0] < 1e-6 * largest) continue;
-      ExpectSummary(PretrainingGoldens(), key, values(master), master.size,
+      ExpectSummary(PretrainingGoldens(), key, values(weight_tensor), weight_tensor.size,
                     std::string_view(what) == "weight" ? 1e-4 : 1e-5, floor);
     }
     for (const auto& [key, entry] : PretrainingGoldens().entries) {
@@ -166,7 +168,7 @@ TEST_P(Detection, GradientsOfEveryParameterAgreeWithPyTorch) {
   EXPECT_NEAR(replaced, losses[1], 1e-5 * replaced);
   lesson.Update();  // adds the generator's gradients of shared tables
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(PretrainingGoldens(), key_ + "/");
-  const auto gradient = [](const Master& master) { return master.gradient; };
+  const auto gradient = [](const WeightTensor& weight_tensor) { return weight_tensor.gradient; };
   ExpectSide("generator", "gradient", lesson.generator(), floor, gradient);
   ExpectSide("discriminator", "gradient", lesson.discriminator(), floor, gradient);
 }
@@ -180,7 +182,7 @@ TEST_P(Detection, FiveStepsOfAdamWAgreeWithPyTorch) {
     EXPECT_NEAR(replaced, steps[i + 1], 1e-4 * replaced);
     lesson.Update();
   }
-  const auto values = [](const Master& master) { return master.values; };
+  const auto values = [](const WeightTensor& weight_tensor) { return weight_tensor.values; };
   ExpectSide("generator", "weight", lesson.generator(), 0, values);
   ExpectSide("discriminator", "weight", lesson.discriminator(), 0, values);
 }
@@ -194,10 +196,10 @@ TEST(SharedTables, StayOne) {
   lesson.Run();
   lesson.Update();
   int32_t shared = 0;
-  for (const Master& own : lesson.generator().tensors()) {
+  for (const WeightTensor& own : lesson.generator().tensors()) {
     if (!own.follows) continue;
     ++shared;
-    for (const Master& theirs : lesson.discriminator().tensors()) {
+    for (const WeightTensor& theirs : lesson.discriminator().tensors()) {
       if (theirs.name == own.name)
         EXPECT_TRUE(std::equal(own.values, own.values + own.size, theirs.values)) << own.name;
     }
@@ -215,7 +217,7 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
   const Part part = {&text};
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->held()->parameters());
+  Step step(program, trainee->packed()->parameters());
   RaggedBatch batch;
   batch.Append(5);
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};

@@ -43,13 +43,13 @@ class Lesson {
   explicit Lesson(const GoldenCase& golden) : texts_(GoldenTexts(golden, golden.Expected())) {
     head_ = golden.Options().head;
     trainee_ = testing::LoadTrainee(golden, head_);
-    for (Master& master : masters().tensors()) {
-      PERUSE_CHECK(!master.fresh);
-      master.trained = trainee_->IsTrainable(master);
+    for (WeightTensor& weight_tensor : weight_tensors().tensors()) {
+      PERUSE_CHECK(!weight_tensor.fresh);
+      weight_tensor.trained = trainee_->IsTrainable(weight_tensor);
     }
     PERUSE_CHECK(trainee_->BeginTraining().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, held().parameters());
+    step_ = std::make_unique<Step>(program_, packed().parameters());
     for (const GoldenText& text : texts_) {
       inputs_.push_back(text.input());
       batch_.Append(static_cast<int32_t>(text.ids.size()));
@@ -58,8 +58,8 @@ class Lesson {
     for (int32_t row = 1; head_ == Head::kMaskedLm && row < batch_.rows(); row += 3) chosen_.push_back(row);
   }
 
-  Masters& masters() { return trainee_->masters(); }
-  HeldForms& held() { return *trainee_->held(); }
+  WeightTensors& weight_tensors() { return trainee_->weight_tensors(); }
+  PackedCopies& packed() { return *trainee_->packed(); }
 
   // Returns the loss of scale-invariant fine-tuning and computes all gradients. `perturbation` is the start, and receives the result.
   double RunSift(float weight, std::vector<float>* perturbation) {
@@ -68,12 +68,12 @@ class Lesson {
       perturbation->push_back(static_cast<float>(0.01 * std::sin(1.0 + i)));
     }
     PERUSE_CHECK(trainee_->BeginTraining().ok());  // with the constants of the perturbed program
-    held().ZeroGradients();
-    held().Hold();
-    Sift sift(perturbed, held().parameters(), weight);
+    packed().ZeroGradients();
+    packed().Pack();
+    Sift sift(perturbed, packed().parameters(), weight);
     const auto loss = [&](const Block& logits, const Block& gradient) { return Loss(logits, gradient); };
     const double sum = sift.Learn({inputs_, batch_, chosen_}, {}, loss, batch_.sequences(), perturbation).value();
-    held().Gather();
+    packed().Gather();
     return sum;
   }
 
@@ -87,7 +87,7 @@ class Lesson {
     const ModelInput input = text.input();
     std::vector<int32_t> chosen;
     if (head_ == Head::kMaskedLm) chosen = {1};
-    held().Hold();
+    packed().Pack();
     PERUSE_CHECK(
         step_->Begin({std::span(&input, 1), batch, chosen}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
     std::vector<Shape> shapes;
@@ -101,13 +101,13 @@ class Lesson {
   }
 
   double Run(const StepOptions& options = {}) {
-    held().ZeroGradients();
-    held().Hold();
+    packed().ZeroGradients();
+    packed().Pack();
     PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, options).ok());
     step_->Forward();
     const double loss = Loss(step_->output(), step_->output_gradient());
     step_->Backward();
-    held().Gather();
+    packed().Gather();
     return loss;
   }
 
@@ -165,12 +165,12 @@ TEST_P(ParameterGradients, OfEveryParameterAgreeWithPyTorch) {
   // A gradient that is zero because its parts cancel (that of a key's bias) is as exact as these parts.
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(golden.name);
   std::set<std::string> found;
-  for (const Master& master : lesson.masters().tensors()) {
-    const std::string key = golden.name + "/gradient/" + master.file_name;
-    if (!master.trained) continue;
+  for (const WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
+    const std::string key = golden.name + "/gradient/" + weight_tensor.file_name;
+    if (!weight_tensor.trained) continue;
     ASSERT_TRUE(Goldens().Has(key + "/samples")) << key;
     found.insert(key);
-    ExpectSummary(key, master.gradient, master.size, 1e-5, floor);
+    ExpectSummary(key, weight_tensor.gradient, weight_tensor.size, 1e-5, floor);
   }
   for (const auto& [key, entry] : Goldens().entries) {
     if (!key.starts_with(golden.name + "/gradient/") || !key.ends_with("/samples")) continue;
@@ -215,21 +215,21 @@ TEST(DropoutGradients, AgreeWithCentralDifferences) {
     Lesson lesson(golden);
     EXPECT_NE(lesson.Run(options), lesson.Run());
     lesson.Run(options);
-    for (Master& master : lesson.masters().tensors()) {
-      SCOPED_TRACE(master.file_name);
-      const std::vector<float> values(master.values, master.values + master.size);
-      const std::vector<float> slope(master.gradient, master.gradient + master.size);
+    for (WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
+      SCOPED_TRACE(weight_tensor.file_name);
+      const std::vector<float> values(weight_tensor.values, weight_tensor.values + weight_tensor.size);
+      const std::vector<float> slope(weight_tensor.gradient, weight_tensor.gradient + weight_tensor.size);
       const double square = std::inner_product(slope.begin(), slope.end(), slope.begin(), 0.0);
       if (square < 1e-4) continue;        // below the rounding error of the loss
       const double pace = 1e-3 / square;  // a step along the gradient that changes the loss by a thousandth
       double losses[2];
       for (const int side : {0, 1}) {
         for (size_t i = 0; i < values.size(); ++i) {
-          master.values[i] = static_cast<float>(values[i] + (side == 0 ? -pace : pace) * slope[i]);
+          weight_tensor.values[i] = static_cast<float>(values[i] + (side == 0 ? -pace : pace) * slope[i]);
         }
         losses[side] = lesson.Run(options);
       }
-      std::copy(values.begin(), values.end(), master.values);
+      std::copy(values.begin(), values.end(), weight_tensor.values);
       // A loss near 1 is exact to some 1e-6 in float32, so a difference of 2e-3 is exact to one or two thousandths; the remaining tolerance
       // is for curvature.
       EXPECT_NEAR((losses[1] - losses[0]) / (2 * pace), square, 0.02 * square);
@@ -242,7 +242,7 @@ class ThirtySteps : public ::testing::TestWithParam<GoldenCase> {};
 TEST_P(ThirtySteps, OfAdamWAgreeWithPyTorch) {
   const GoldenCase& golden = GetParam();
   Lesson lesson(golden);
-  AdamW optimiser(lesson.masters(), lesson.held().workers(),
+  AdamW optimiser(lesson.weight_tensors(), lesson.packed().workers(),
                   {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.1f, .steps = 30});
   ASSERT_TRUE(optimiser.Allocate().ok());
   for (const float want : Goldens().Floats(golden.name + "/adamw/losses")) {
@@ -251,10 +251,11 @@ TEST_P(ThirtySteps, OfAdamWAgreeWithPyTorch) {
     optimiser.Update();
   }
   const double largest = LargestGradient(golden.name);
-  for (const Master& master : lesson.masters().tensors()) {
+  for (const WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
     // Adam takes full steps even if a gradient is only rounding; such tensors differ.
-    if (Goldens().Floats(golden.name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest) continue;
-    ExpectSummary(golden.name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
+    if (Goldens().Floats(golden.name + "/gradient/" + weight_tensor.file_name + "/sums")[0] < 1e-6 * largest) continue;
+    ExpectSummary(golden.name + "/weight/" + weight_tensor.file_name, weight_tensor.values, weight_tensor.size, 1e-4,
+                  0);
   }
 }
 
@@ -271,8 +272,8 @@ TEST_P(SiftGoldens, AgreeWithPyTorch) {
   EXPECT_NEAR(loss, Goldens().Floats(key + "loss")[0], 1e-5 * loss);
   ExpectSummary(key + "perturbation", perturbation.data(), static_cast<int64_t>(perturbation.size()), 1e-5, 0);
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(golden.name);
-  for (const Master& master : lesson.masters().tensors()) {
-    ExpectSummary(key + "gradient/" + master.file_name, master.gradient, master.size, 1e-5, floor);
+  for (const WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
+    ExpectSummary(key + "gradient/" + weight_tensor.file_name, weight_tensor.gradient, weight_tensor.size, 1e-5, floor);
   }
 }
 

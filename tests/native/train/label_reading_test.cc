@@ -45,12 +45,12 @@ class OneText {
     head_ = LabelRows(format, ids_);
     PairTextWithLabels(kLabels.size(), &head_);
     batch_.Append(static_cast<int32_t>(ids_.size()));
-    step_ = std::make_unique<Step>(program_, trainee.held()->parameters());
+    step_ = std::make_unique<Step>(program_, trainee.packed()->parameters());
   }
 
   double Loss(bool backward) {
     const ModelInput input = {ids_, types_};
-    trainee_.held()->Hold();
+    trainee_.packed()->Pack();
     StepOptions options;
     options.backward = backward;
     const Status begun =
@@ -62,12 +62,12 @@ class OneText {
     const double a = double{logits.data[0]}, b = double{logits.data[1]}, largest = std::max(a, b);
     const double sum = std::exp(a - largest) + std::exp(b - largest);
     if (backward) {
-      trainee_.held()->ZeroGradients();
+      trainee_.packed()->ZeroGradients();
       float* const gradient = step_->output_gradient().data;
       gradient[0] = static_cast<float>(std::exp(a - largest) / sum);
       gradient[1] = static_cast<float>(std::exp(b - largest) / sum - 1);
       step_->Backward();
-      trainee_.held()->Gather();
+      trainee_.packed()->Gather();
     }
     return largest + std::log(sum) - b;
   }
@@ -87,23 +87,23 @@ class LabelReading : public ::testing::TestWithParam<const char*> {};
 TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
   const auto trainee = Load(GetParam());
   ASSERT_NE(trainee, nullptr);
-  for (Master& master : trainee->masters().tensors()) master.trained = true;
+  for (WeightTensor& weight_tensor : trainee->weight_tensors().tensors()) weight_tensor.trained = true;
   ASSERT_TRUE(trainee->BeginTraining().ok());
   auto program = trainee->ProgramFor(kLogits);
   ASSERT_TRUE(program.ok());
   OneText text(*trainee, std::move(*program));
   text.Loss(/*backward=*/true);
-  std::vector<Master>& masters = trainee->masters().tensors();
-  for (Master& master : masters) {
-    const std::vector<float> gradient(master.gradient, master.gradient + master.size);
+  std::vector<WeightTensor>& weight_tensors = trainee->weight_tensors().tensors();
+  for (WeightTensor& weight_tensor : weight_tensors) {
+    const std::vector<float> gradient(weight_tensor.gradient, weight_tensor.gradient + weight_tensor.size);
     double squares = 0;
     for (const float g : gradient) squares += double{g} * double{g};
     const double length = std::sqrt(squares);
     if (length < 1e-4) continue;
-    const std::vector<float> values(master.values, master.values + master.size);
+    const std::vector<float> values(weight_tensor.values, weight_tensor.values + weight_tensor.size);
     const auto loss = [&](double by) {
       for (size_t i = 0; i < values.size(); ++i)
-        master.values[i] = static_cast<float>(double{values[i]} + by * double{gradient[i]} / length);
+        weight_tensor.values[i] = static_cast<float>(double{values[i]} + by * double{gradient[i]} / length);
       return text.Loss(/*backward=*/false);
     };
     // Steps that change the loss by at most 0.004, because larger steps show curvature and kinks. The mean of several hides float32
@@ -114,8 +114,8 @@ TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
       const double step = share * longest;
       slope += (loss(step) - loss(-step)) / (2 * step) / 5;
     }
-    std::copy(values.begin(), values.end(), master.values);
-    EXPECT_NEAR(slope, length, 2e-3 * length + 2e-4) << master.name;
+    std::copy(values.begin(), values.end(), weight_tensor.values);
+    EXPECT_NEAR(slope, length, 2e-3 * length + 2e-4) << weight_tensor.name;
   }
 }
 

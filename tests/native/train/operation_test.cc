@@ -31,7 +31,7 @@ class CaseTape : public Tape {
 
   Block gradient_of(Value value) { return gradients_[static_cast<size_t>(value.id)]; }
   bool started(Value value) { return started_[static_cast<size_t>(program_->Root(value).id)] != 0; }
-  const HeldParameters& parameters() const { return parameters_; }
+  const PackedParameters& parameters() const { return parameters_; }
   void SetGradient(Value value, const ops::Matrix& from) {
     const Block to = Accumulator(value);
     for (int64_t r = 0; r < to.rows; ++r) std::copy_n(&from(r, 0), to.cols, to.row(r));
@@ -86,11 +86,11 @@ class CaseTape : public Tape {
       parameters_.tables.push_back({Copy(m.data, m.rows, m.cols, m.stride), New(m.rows, m.cols)});
       Fill(parameters_.tables.back().gradient, 0);
     }
-    held_ = &parameters_;
+    packed_ = &parameters_;
   }
 
   std::shared_ptr<Workers> all_workers_;
-  HeldParameters parameters_;
+  PackedParameters parameters_;
   std::deque<std::vector<float>> memory_;
 };
 

@@ -41,13 +41,13 @@ class MaskedWords : public ::testing::TestWithParam<GoldenCase> {};
 class Lesson {
  public:
   explicit Lesson(const GoldenCase& golden) : trainee_(LoadTrainee(golden, Head::kMaskedLm)) {
-    for (Master& master : masters().tensors()) {
-      PERUSE_CHECK(!master.fresh);
-      master.trained = trainee_->IsTrainable(master);
+    for (WeightTensor& weight_tensor : weight_tensors().tensors()) {
+      PERUSE_CHECK(!weight_tensor.fresh);
+      weight_tensor.trained = trainee_->IsTrainable(weight_tensor);
     }
     PERUSE_CHECK(trainee_->BeginTraining().ok());
     program_ = trainee_->ProgramFor(kLogits).value();
-    step_ = std::make_unique<Step>(program_, held().parameters());
+    step_ = std::make_unique<Step>(program_, packed().parameters());
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) {
       examples_.push_back(MaskedByFormula(text, batch_.rows(), trainee_->config().vocab_size));
       for (const int32_t place : examples_.back().chosen) chosen_.push_back(batch_.rows() + place);
@@ -59,20 +59,20 @@ class Lesson {
     }
   }
 
-  Masters& masters() { return trainee_->masters(); }
-  HeldForms& held() { return *trainee_->held(); }
+  WeightTensors& weight_tensors() { return trainee_->weight_tensors(); }
+  PackedCopies& packed() { return *trainee_->packed(); }
 
   double Run() {
     const std::unique_ptr<Objective> objective = Objective::Create(Goal::kMaskedWords, {});
-    held().ZeroGradients();
-    held().Hold();
+    packed().ZeroGradients();
+    packed().Pack();
     PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, {}).ok());
     step_->Forward();
     const Block logits = step_->output();
     const double loss =
         objective->Loss(part_, batch_, logits, objective->Mass(part_, logits.cols), step_->output_gradient());
     step_->Backward();
-    held().Gather();
+    packed().Gather();
     return loss;
   }
 
@@ -94,12 +94,12 @@ TEST_P(MaskedWords, GradientsOfEveryParameterAgreeWithPyTorch) {
   EXPECT_NEAR(loss, PretrainingGoldens().Floats(name + "/loss")[0], 1e-5 * loss);
   const double floor = ops::kEpsilon * ops::kDot * LargestGradient(PretrainingGoldens(), name + "/gradient/");
   std::set<std::string> found;
-  for (const Master& master : lesson.masters().tensors()) {
-    const std::string key = name + "/gradient/" + master.file_name;
-    if (!master.trained) continue;
+  for (const WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
+    const std::string key = name + "/gradient/" + weight_tensor.file_name;
+    if (!weight_tensor.trained) continue;
     ASSERT_TRUE(PretrainingGoldens().Has(key + "/samples")) << key;
     found.insert(key);
-    ExpectSummary(PretrainingGoldens(), key, master.gradient, master.size, 1e-5, floor);
+    ExpectSummary(PretrainingGoldens(), key, weight_tensor.gradient, weight_tensor.size, 1e-5, floor);
   }
   for (const auto& [key, entry] : PretrainingGoldens().entries) {
     if (!key.starts_with(name + "/gradient/") || !key.ends_with("/samples")) continue;
@@ -110,7 +110,7 @@ TEST_P(MaskedWords, GradientsOfEveryParameterAgreeWithPyTorch) {
 TEST_P(MaskedWords, FiveStepsOfAdamWAgreeWithPyTorch) {
   const std::string name = GetParam().name;
   Lesson lesson(GetParam());
-  AdamW optimiser(lesson.masters(), lesson.held().workers(),
+  AdamW optimiser(lesson.weight_tensors(), lesson.packed().workers(),
                   {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
   ASSERT_TRUE(optimiser.Allocate().ok());
   for (const float want : PretrainingGoldens().Floats(name + "/losses")) {
@@ -119,12 +119,13 @@ TEST_P(MaskedWords, FiveStepsOfAdamWAgreeWithPyTorch) {
     optimiser.Update();
   }
   const double largest = LargestGradient(PretrainingGoldens(), name + "/gradient/");
-  for (const Master& master : lesson.masters().tensors()) {
+  for (const WeightTensor& weight_tensor : lesson.weight_tensors().tensors()) {
     // Adam takes full steps even if a gradient is only rounding; such tensors differ.
-    if (!master.trained ||
-        PretrainingGoldens().Floats(name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest)
+    if (!weight_tensor.trained ||
+        PretrainingGoldens().Floats(name + "/gradient/" + weight_tensor.file_name + "/sums")[0] < 1e-6 * largest)
       continue;
-    ExpectSummary(PretrainingGoldens(), name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
+    ExpectSummary(PretrainingGoldens(), name + "/weight/" + weight_tensor.file_name, weight_tensor.values,
+                  weight_tensor.size, 1e-4, 0);
   }
 }
 

@@ -132,8 +132,8 @@ std::vector<double> LearntBy(int32_t threads, const char* config, TeachOptions o
   for (bool more = plan.ok(); more;) more = teacher.Advance().value().more;
   std::vector<double> learnt = teacher.report().losses;
   learnt.push_back(teacher.report().epochs.at(0).validation->loss);
-  for (const Master& master : (*trainee)->masters().tensors())
-    learnt.insert(learnt.end(), master.values, master.values + master.size);
+  for (const WeightTensor& weight_tensor : (*trainee)->weight_tensors().tensors())
+    learnt.insert(learnt.end(), weight_tensor.values, weight_tensor.values + weight_tensor.size);
   return learnt;
 }
 
@@ -173,9 +173,9 @@ TEST_P(LastLayer, ChangesAndNothingElse) {
   options.method = Method::kLayers;
   options.layers = 1;
   Teach(*after, Goal::kSingleLabel, options, 8, 0);
-  for (size_t i = 0; i < before->masters().tensors().size(); ++i) {
-    const Master& old = before->masters().tensors()[i];
-    const Master& now = after->masters().tensors()[i];
+  for (size_t i = 0; i < before->weight_tensors().tensors().size(); ++i) {
+    const WeightTensor& old = before->weight_tensors().tensors()[i];
+    const WeightTensor& now = after->weight_tensors().tensors()[i];
     const bool changes = !old.head.empty() || old.name.starts_with(layer);
     const bool same = std::equal(old.values, old.values + old.size, now.values);
     if (!changes) EXPECT_TRUE(same) << old.name;
@@ -278,7 +278,7 @@ void ExpectReadBack(const GoldenCase& golden, Method method) {
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};
   ASSERT_TRUE(model->Begin(inputs).ok() && model->Finish().ok());
   const Program program = trainee->ProgramFor(kLogits).value();
-  Step step(program, trainee->held()->parameters());
+  Step step(program, trainee->packed()->parameters());
   RaggedBatch batch;
   batch.Append(static_cast<int32_t>(text.ids.size()));
   ASSERT_TRUE(step.Begin({inputs, batch, {}}, {.backward = false}).ok());

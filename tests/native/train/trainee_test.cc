@@ -52,7 +52,8 @@ TEST(Trainee, ShardsAreTheWholeFile) {
     ASSERT_TRUE(sharded->EndShard().ok());
   }
   ASSERT_TRUE(sharded->FinishWeights().ok());
-  const std::vector<Master>&expected = whole->masters().tensors(), &found = sharded->masters().tensors();
+  const std::vector<WeightTensor>&expected = whole->weight_tensors().tensors(),
+        &found = sharded->weight_tensors().tensors();
   ASSERT_EQ(found.size(), expected.size());
   ASSERT_GT(found.size(), 30u);
   for (size_t i = 0; i < found.size(); ++i) {
@@ -103,16 +104,16 @@ TEST(Trainee, WhatDoesNotFitIsNamed) {
   ASSERT_TRUE(Load(*trainee, Changed([&](TensorInfo& info, std::string&) {
                 return !info.name.starts_with("classifier.");
               })).ok());
-  for (const Master& master : trainee->masters().tensors()) {
-    EXPECT_EQ(master.fresh, master.name.starts_with("classifier.")) << master.name;
+  for (const WeightTensor& weight_tensor : trainee->weight_tensors().tensors()) {
+    EXPECT_EQ(weight_tensor.fresh, weight_tensor.name.starts_with("classifier.")) << weight_tensor.name;
   }
 }
 
-const Master& MasterOf(Trainee& trainee, const std::string& name) {
-  for (const Master& master : trainee.masters().tensors())
-    if (master.name == name) return master;
+const WeightTensor& TensorOf(Trainee& trainee, const std::string& name) {
+  for (const WeightTensor& weight_tensor : trainee.weight_tensors().tensors())
+    if (weight_tensor.name == name) return weight_tensor;
   ADD_FAILURE() << name;
-  return trainee.masters().tensors()[0];
+  return trainee.weight_tensors().tensors()[0];
 }
 
 std::unique_ptr<Trainee> WithLabels(const std::vector<std::string>& labels) {
@@ -127,12 +128,12 @@ std::unique_ptr<Trainee> WithLabels(const std::vector<std::string>& labels) {
 TEST(Trainee, OtherLabelsMakeANewClassifier) {
   const auto own = NewTrainee();
   std::vector<std::string> labels = own->config().id2label;
-  EXPECT_FALSE(MasterOf(*WithLabels(labels), "classifier.weight").fresh);
+  EXPECT_FALSE(TensorOf(*WithLabels(labels), "classifier.weight").fresh);
   labels[0] = "repair";
   const auto other = WithLabels(labels);
-  EXPECT_TRUE(MasterOf(*other, "classifier.weight").fresh);
-  EXPECT_TRUE(MasterOf(*other, "classifier.bias").fresh);
-  EXPECT_FALSE(MasterOf(*other, "pooler.dense.weight").fresh);
+  EXPECT_TRUE(TensorOf(*other, "classifier.weight").fresh);
+  EXPECT_TRUE(TensorOf(*other, "classifier.bias").fresh);
+  EXPECT_FALSE(TensorOf(*other, "pooler.dense.weight").fresh);
 }
 
 TEST(Trainee, LabelsInAnotherOrderTakeTheirRowsAlong) {
@@ -140,7 +141,7 @@ TEST(Trainee, LabelsInAnotherOrderTakeTheirRowsAlong) {
   std::vector<std::string> labels = own->config().id2label;
   std::rotate(labels.begin(), labels.begin() + 1, labels.end());
   const auto moved = WithLabels(labels);
-  const Master &before = MasterOf(*own, "classifier.weight"), &after = MasterOf(*moved, "classifier.weight");
+  const WeightTensor &before = TensorOf(*own, "classifier.weight"), &after = TensorOf(*moved, "classifier.weight");
   EXPECT_FALSE(after.fresh);
   const auto count = static_cast<int64_t>(labels.size()), width = before.size / count;
   for (int64_t row = 0; row < count; ++row) {

@@ -1,4 +1,4 @@
-// The tensors of a checkpoint in training ("masters"): float32 values under their own names. Held forms (held_forms.h) give them to the
+// The tensors of a checkpoint in training: float32 values under their own names. Packed copies (packed_copies.h) give them to the
 // program, and add their gradients.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace peruse::train {
 
-struct Master {
+struct WeightTensor {
   std::string name;       // name in the program
   std::string file_name;  // name in the checkpoint, or empty
   std::string head;       // the head that owns it; empty for the encoder
@@ -29,7 +29,7 @@ struct Master {
   bool norm = false;   // belongs to a layer norm
   bool fresh = false;  // not in the checkpoint, or with another shape there, so initialised at random
   bool trained = false;
-  bool follows = false;  // a copy of another master (generator.h): has a gradient, but no optimiser changes it
+  bool follows = false;  // a copy of another tensor (generator.h): has a gradient, but no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // null unless a training run changes it
 
@@ -48,21 +48,21 @@ std::optional<int32_t> LayerNumber(const std::string& name);
 
 // A low-rank update of a linear layer's weight [out, in]: W + scale * B A (Hu et al., 2021).
 struct LoraPair {
-  size_t of;    // number of the master that it changes
-  size_t a, b;  // numbers of the masters A [rank, in] and B [out, rank]
+  size_t of;    // number of the tensor that it changes
+  size_t a, b;  // numbers of the tensors A [rank, in] and B [out, rank]
   float scale;
 };
 
-class Masters : public CheckpointSink {
+class WeightTensors : public CheckpointSink {
  public:
-  // A tensor in a parameter. A tensor can have several places.
-  struct Place {
+  // A tensor as part of a parameter. A tensor can be part of several.
+  struct Alias {
     const ParameterTensor* tensor;
-    size_t master;
+    size_t weight_tensor;
   };
 
   // `parameters` must outlive the object. `prefixes` are Family::prefixes().
-  Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
+  WeightTensors(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
   Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) override;
   // A checkpoint may lack a head, or have one for another number of labels: it is then initialised at random.
@@ -73,19 +73,19 @@ class Masters : public CheckpointSink {
   // After the checkpoint: moves row order[i] of this linear layer's tensors to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
 
-  // Callers choose the tensors to train before they create held forms.
-  std::vector<Master>& tensors() { return masters_; }
-  const std::vector<Master>& tensors() const { return masters_; }
+  // Callers choose the tensors to train before they create packed copies.
+  std::vector<WeightTensor>& tensors() { return weight_tensors_; }
+  const std::vector<WeightTensor>& tensors() const { return weight_tensors_; }
   const Parameters& parameters() const { return parameters_; }
   // In the order of parameters and of rows within a parameter.
-  std::span<const Place> places() const { return places_; }
+  std::span<const Alias> aliases() const { return aliases_; }
   const TensorNames& names() const { return names_; }
 
   // Errors: kOutOfMemory.
   Status AddLora(size_t of, int32_t rank, float alpha);
   const std::vector<LoraPair>& lora() const { return lora_; }
-  // Returns nullptr if LoRA does not change the master.
-  const LoraPair* PairOf(size_t master) const;
+  // Returns nullptr if LoRA does not change the tensor.
+  const LoraPair* PairOf(size_t weight_tensor) const;
 
   // Adds a constant row that no file contains, and returns its number among the program's constants.
   int32_t AddFixedRow(int32_t cols, float value);
@@ -103,19 +103,19 @@ class Masters : public CheckpointSink {
   void PassThrough();
 
  private:
-  void CollectMasters();
+  void CollectTensors();
   Status AllocateValues();
 
   const Parameters& parameters_;
   TensorNames names_;
-  std::vector<Master> masters_;
-  std::vector<Place> places_;
+  std::vector<WeightTensor> weight_tensors_;
+  std::vector<Alias> aliases_;
   std::vector<LoraPair> lora_;
   std::vector<bool> norms_;  // for each constant: whether it belongs to a layer norm
   FloatBuffer start_, values_;
   std::vector<FloatBuffer> lora_values_;  // of each pair
   std::vector<std::vector<float>> fixed_;
-  std::map<std::string, size_t> by_name_;  // name -> number of the master
+  std::map<std::string, size_t> by_name_;  // name -> number of the tensor
 };
 
 }  // namespace peruse::train
