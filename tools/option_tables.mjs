@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes the tables of options in docs/tasks from their schemas (web/src/options.ts): the default, and the comment without its sentence about the
+// Writes the tables of options in docs/tasks and docs/teach.md from their schemas (web/src/options.ts): the default, and the comment without its sentence about the
 // default. Run it after `npm run build:ts`. tests/node/docs_options.test.ts compares the tables.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,6 @@ import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 
 const folder = join(root, 'docs/tasks');
-/** redact's options are declared by kinds only; its table is written by hand. */
-const kByHand = ['redact'];
 
 function cell({ kind, default: value }) {
   if (value === undefined) return '';
@@ -23,7 +21,10 @@ function textOf(checker, symbol, { kind, default: value }) {
   const short = value === undefined ? text : text.replace(/ ?\bDefault:? [^.;,]*(?:\.\d[^.;,]*)*\.(?= |$)/, '');
   const words = (Array.isArray(kind) ? kind : []).map((word) => `'${word}'`);
   const missing = words.every((word) => short.includes(word)) ? '' : ` One of ${words.join(', ')}.`;
-  return words.reduce((line, word) => line.replaceAll(word, `\`${word}\``), (short || text) + missing).replaceAll('|', '\\|');
+  return words
+    .reduce((line, word) => line.replaceAll(word, `\`${word}\``), (short || text) + missing)
+    .replace(/(?<![\w`])'[^' ]+'(?![\w`])/g, '`$&`')
+    .replaceAll('|', '\\|');
 }
 
 /** The pages with their tables: `{ page, table }`. `start` is the first line of the table. */
@@ -32,7 +33,11 @@ export async function optionTables() {
   const { kTasks } = await dist('tasks/tasks.js');
   const { kLoadOptions } = await dist('pipeline_options.js');
   const { kSourceOptions } = await dist('options.js');
-  const files = ['tasks/tasks.ts', 'pipeline_options.ts', 'options.ts'].map((path) => join(root, 'web/src', path));
+  const { kTeachOptions } = await dist('teach/options.js');
+  const { kPretrainOnly } = await dist('teach/pretrain_options.js');
+  const files = ['tasks/tasks.ts', 'pipeline_options.ts', 'options.ts', 'teach/options.ts', 'teach/pretrain_options.ts'].map((path) =>
+    join(root, 'web/src', path),
+  );
   const program = ts.createProgram(files, {
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2022,
@@ -50,13 +55,16 @@ export async function optionTables() {
   const table = (start, lines) => ({ start, table: [start, '|---|---|---|', ...lines, ''].join('\n') });
   const tasks = constant(files[0], 'kTasks');
   const ofTasks = Object.entries(kTasks)
-    .filter(([task, { options }]) => options !== undefined && !kByHand.includes(task))
+    .filter(([, { options }]) => options !== undefined)
     .map(([task, { options }]) => ({
       page: join(folder, `${task}.md`),
       ...table('| option | default | |', rows(options, member(member(tasks, task), 'options'))),
     }));
   const load = [...rows(kLoadOptions, constant(files[1], 'kLoadOptions')), ...rows(kSourceOptions, constant(files[2], 'kSourceOptions'))];
-  return [...ofTasks, { page: join(folder, 'README.md'), ...table('| option of `pipeline()` | default | |', load) }];
+  const teach = table('| option of `teach()` | default | |', rows(kTeachOptions, constant(files[3], 'kTeachOptions')));
+  const pretrain = table('| option of `pretrain()` | default | |', rows(kPretrainOnly, constant(files[4], 'kPretrainOnly')));
+  const teaching = [teach, pretrain].map((one) => ({ page: join(root, 'docs/teach.md'), ...one }));
+  return [...ofTasks, ...teaching, { page: join(folder, 'README.md'), ...table('| option of `pipeline()` | default | |', load) }];
 }
 
 /** The text of the page with the table in place of the one that it has. */

@@ -14,7 +14,7 @@ import {
   unlessAborted,
 } from './errors.js';
 import { Listener } from './listener.js';
-import { checkOptions, option } from './options.js';
+import { checkOptions, kSourceOptions, option } from './options.js';
 import { pipeline } from './pipeline.js';
 import { provideTraining } from './pipeline_members.js';
 import { platform, setPlatform } from './platform/current.js';
@@ -44,6 +44,7 @@ export const _internals = {
   filesFolder,
   kClassification,
   kEmbedding,
+  kSourceOptions,
   kTaskNames,
   Listener,
   mostThreads,

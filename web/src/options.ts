@@ -71,6 +71,22 @@ export const kSourceOptions = {
   cache_dir: option({ kind: 'string' }),
 };
 
+const kCallOptions = {
+  /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
+  signal: option({ kind: 'signal' }),
+  /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
+  priority: option({ kind: ['high'] }),
+  /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
+  head_mask: option<readonly (readonly number[])[]>({ kind: 'other' }),
+  /** transformers.js's: ignored with a notice in `info.notices`, because texts are not padded. */
+  padding: option<unknown>({ kind: 'other' }),
+  /** transformers': ignored with a notice, because batches have the size that fits. */
+  batch_size: option({ kind: 'number' }),
+};
+
+/** Options of every call. */
+export interface CallOptions extends Given<typeof kCallOptions> {}
+
 /** Option names of other libraries, and Peruse's counterpart of each. */
 const kElsewhere: Record<string, string> = {
   local_files: 'offline',

@@ -7,7 +7,7 @@ import { checkOptions, type Given, kSourceOptions, type Option, option } from '.
 import { kOnlyElsewhere, type OnnxDevice, type PerFile, withoutForeign } from './options_transformers_js.js';
 import { dtypeIfQuantized, engineDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
-import type { RedactPipelineOptions } from './redact/types.js';
+import { kFinderOptions, kLabelsOption, type RedactPipelineOptions } from './redact/types.js';
 import type { Source, SourceOptions } from './sources/source.js';
 import type { OwnLoadOption } from './tasks/definition.js';
 import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
@@ -134,7 +134,7 @@ export const kLoadOptions = {
   wasm_module: option<WasmModule>({ kind: 'other' }),
 };
 
-/** Options that only some tasks have. The tasks' definitions name them (`loadOptions`); those of redact are documented there. */
+/** Options that only some tasks have. The tasks' definitions name them (`loadOptions`). */
 const kOwnOptions = {
   ...kLabels,
   ...kLabelReaders,
@@ -142,10 +142,8 @@ const kOwnOptions = {
   ...kMasks,
   ...kPooling,
   ...kRoutes,
-  fail_closed: option({ kind: 'boolean' }),
-  finders: option({ kind: 'other' }),
-  labels: option({ kind: 'other' }),
-  patterns: option({ kind: 'other' }),
+  ...kFinderOptions,
+  ...kLabelsOption,
 } satisfies Record<OwnLoadOption, Option<unknown>>;
 
 /** How to load a model, and where to run it. */

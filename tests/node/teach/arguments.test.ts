@@ -54,12 +54,7 @@ test.each([
     /^Validation example 0: its text/,
   ],
   ['a share', ['text-classification', kModel, kTwo, { validation: 1.5 }], 'invalid_argument', /a share between 0 and 1, not 1.5/],
-  [
-    'an option',
-    ['text-classification', kModel, kTwo, { lr: 1 }],
-    'invalid_argument',
-    /^Teaching has no option 'lr'. It has attention_dropout, /,
-  ],
+  ['an option', ['text-classification', kModel, kTwo, { lr: 1 }], 'invalid_argument', /^Teaching has no option 'lr'. It has method, /],
   ['a type', ['text-classification', kModel, kTwo, { epochs: '3' }], 'invalid_argument', /^epochs must be a number, not '3'/],
   ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs must be a finite number, not NaN/],
   [

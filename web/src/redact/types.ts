@@ -1,4 +1,5 @@
-// The public types of redaction.
+// The public types of redaction, and its options.
+import { type CallOptions, type Given, option } from '../options.js';
 import type { PatternFinder, PatternName } from './pattern_names.js';
 import type { Restoration } from './placeholders.js';
 import type { RedactionRule } from './private_details.js';
@@ -28,58 +29,64 @@ export type DetailFinder = (
   options: { signal?: AbortSignal },
 ) => readonly (readonly FoundDetail[])[] | Promise<readonly (readonly FoundDetail[])[]>;
 
-/** How to find details. Options of a call replace those of `pipeline('redact', ...)` and `createRedactor()`. */
-export interface RedactFinders {
+export const kFinderOptions = {
   /** Find details by these patterns, without the model: names, or your own; true means all names. Default false. */
-  patterns?: boolean | readonly (PatternName | PatternFinder)[];
+  patterns: option<boolean | readonly (PatternName | PatternFinder)[]>({ kind: 'other', default: false }),
   /** Further finders, for example a second model. */
-  finders?: readonly DetailFinder[];
+  finders: option<readonly DetailFinder[]>({ kind: 'other', default: 'none' }),
   /** Throw 'unsupported' if a part of a text is unread. Also replaces every other occurrence of a found detail. Default false. */
-  fail_closed?: boolean;
-}
+  fail_closed: option({ kind: 'boolean', default: false }),
+};
 
-/** Options of `pipeline('redact', ...)`. */
-export interface RedactPipelineOptions extends RedactFinders {
+export const kLabelsOption = {
   /** For a GLiNER model: the labels of the details to find, for example 'person' and 'street address'. */
-  labels?: string | readonly string[];
-}
+  labels: option<string | readonly string[]>({ kind: 'other' }),
+};
 
-/** Options of redaction. */
-export interface RedactOptions extends RedactFinders {
-  /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
-  signal?: AbortSignal;
-  /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
-  priority?: 'high';
-  /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
-  head_mask?: readonly (readonly number[])[];
-  /**
-   * The types to replace, as the model names them, for example 'EMAIL'. Default: all except dates, times, amounts, measures, events and the
-   * names of products and works.
-   */
-  types?: readonly string[];
-  /** Minimum score of a detail. Default 0; with a GLiNER model 0.5. */
-  threshold?: number;
+/** The options of token classifiers only. */
+export const kTaggerOptions = {
   /**
    * Replace a token if the probability of its label 'O' (not private) is below this value, 0 to 1. Higher values find more details and cause
    * more false alarms. With 0 (default), the label with the highest probability decides.
    */
-  recall?: number;
+  recall: option({ kind: 'number', default: 0 }),
+  /** How to join tokens to entities (as for token-classification). Default 'average', which replaces whole words. */
+  aggregation_strategy: option({ kind: ['simple', 'first', 'max', 'average'], default: 'average' }),
+  /** Number of tokens that neighbouring windows of a long text share. Default: 64, but at most a quarter of the window. */
+  stride: option({ kind: 'number', default: 64 }),
+  /** Number of tokens in a window. Default: the model's limit, at most 512. */
+  max_length: option({ kind: 'number', default: "the model's, at most 512" }),
+};
+
+export const kRedactOptions = {
+  /**
+   * The types to replace, as the model names them, for example 'EMAIL'. Default: all except dates, times, amounts, measures, events and the
+   * names of products and works.
+   */
+  types: option<readonly string[]>({ kind: 'other', default: 'all private ones' }),
+  /** Minimum score of a detail. Default 0; with a GLiNER model 0.5. */
+  threshold: option<number>({ kind: 'other', default: 0 }),
   /** Returns the replacement of an entity. Default: its placeholder, for example '[EMAIL_1]'. */
-  replacer?: (entity: FoundEntity) => string;
+  replacer: option<(entity: FoundEntity) => string>({ kind: 'other', default: 'the placeholder' }),
   /**
    * A check for each type; entities that fail it are not replaced. 'luhn' (cards) and 'iban' verify check digits; a function returns whether
    * the text has the type.
    */
-  rules?: Readonly<Record<string, RedactionRule>>;
+  rules: option<Readonly<Record<string, RedactionRule>>>({ kind: 'other', default: 'none' }),
   /** The `mapping` of earlier calls: equal texts get the same placeholder. Such a placeholder that occurs in a text is itself replaced. */
-  mapping?: Readonly<Record<string, string>>;
-  /** How to join tokens to entities (as for token-classification). Default 'average', which replaces whole words. */
-  aggregation_strategy?: 'simple' | 'first' | 'max' | 'average';
-  /** Number of tokens that neighbouring windows of a long text share. Default: 64, but at most a quarter of the window. */
-  stride?: number;
-  /** Number of tokens in a window. Default: the model's limit, at most 512. */
-  max_length?: number;
-}
+  mapping: option<Readonly<Record<string, string>>>({ kind: 'other', default: 'none' }),
+  ...kFinderOptions,
+  ...kTaggerOptions,
+};
+
+/** How to find details. Options of a call replace those of `pipeline('redact', ...)` and `createRedactor()`. */
+export interface RedactFinders extends Given<typeof kFinderOptions> {}
+
+/** Options of `pipeline('redact', ...)`. */
+export interface RedactPipelineOptions extends RedactFinders, Given<typeof kLabelsOption> {}
+
+/** Options of redaction. */
+export interface RedactOptions extends CallOptions, Given<typeof kRedactOptions> {}
 
 /** An entity before its replacement. */
 export interface FoundEntity {

@@ -1,25 +1,10 @@
 // Requests to the engine and checks of arguments, shared by all tasks.
 import { asList, checkString, checkStrings, nameOf } from '../checks.js';
 import { PeruseError, show } from '../errors.js';
-import { type Given, type Option, type OptionKind, option, type Schema } from '../options.js';
+import type { CallOptions, Schema } from '../options.js';
 
+export type { CallOptions };
 export { asList, checkString, checkStrings, nameOf };
-
-const kCallOptions = {
-  /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
-  signal: option({ kind: 'signal' }),
-  /** 'high' lets the call pass all calls without a priority that use the same engine: it waits for the batch that is running only. */
-  priority: option({ kind: ['high'] }),
-  /** Factors for the results of attention heads, `[layer][head]`: 0 disables a head. ConvBERT's convolution heads are not affected. */
-  head_mask: option<readonly (readonly number[])[]>({ kind: 'other' }),
-  /** transformers.js's: ignored with a notice in `info.notices`, because texts are not padded. */
-  padding: option<unknown>({ kind: 'other' }),
-  /** transformers': ignored with a notice, because batches have the size that fits. */
-  batch_size: option({ kind: 'number' }),
-};
-
-/** Options of every call. */
-export interface CallOptions extends Given<typeof kCallOptions> {}
 
 /** The type of options if the caller passes none. */
 export type NoOptions = Record<never, never>;
@@ -41,15 +26,6 @@ export const kOptionsByTask = new Map<string, Schema>();
 export function callOptions<S extends Schema>(task: string, schema: S): S {
   kOptionsByTask.set(task, schema);
   return schema;
-}
-
-/** The same for options whose types stand elsewhere. */
-export function taskOptions<O extends CallOptions>(
-  task: string,
-  kinds: Readonly<Record<Exclude<keyof O, keyof CallOptions>, OptionKind>>,
-): { readonly [N in Exclude<keyof O, keyof CallOptions>]: Option<NonNullable<O[N]>> } {
-  const schema = Object.fromEntries(Object.entries<OptionKind>(kinds).map(([name, kind]) => [name, { kind }]));
-  return callOptions(task, schema) as ReturnType<typeof taskOptions<O>>;
 }
 
 /** Options of transformers.js's and transformers' calls that a task without them ignores, as in transformers.js, but with a notice. */

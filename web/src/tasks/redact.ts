@@ -3,31 +3,14 @@ import { PeruseError } from '../errors.js';
 import type { Detail } from '../redact/details.js';
 import { isPersonType, recased } from '../redact/letter_case.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
-import type { RedactCall, RedactOptions, RedactPipelineOptions } from '../redact/types.js';
-import { type CallOptions, engineOptions, labelList, type Run, taskOptions } from './call.js';
+import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
+import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
 import type { CallContext } from './definition.js';
 import type { EntityGroup } from './token_classification.js';
 import { unreadIn } from './unread.js';
 import type { LabelledSpan } from './zero_shot_token_classification.js';
 
-const kModelOptions = {
-  recall: 'number',
-  aggregation_strategy: ['simple', 'first', 'max', 'average'],
-  stride: 'number',
-  max_length: 'number',
-} as const;
-/** The options with the kinds of their values. */
-export const kRedactOptions = taskOptions<RedactOptions>('redact', {
-  types: 'other',
-  threshold: 'number',
-  replacer: 'other',
-  rules: 'other',
-  mapping: 'other',
-  patterns: 'other',
-  finders: 'other',
-  fail_closed: 'boolean',
-  ...kModelOptions,
-});
+callOptions('redact', kRedactOptions);
 
 /** Parts of a pipeline that a call uses in addition to the engine. */
 export interface RedactContext extends CallContext {
@@ -39,7 +22,7 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
   const reader: ModelReader = {
     settings: (options) => {
       const settings = engineOptions('redact', kRedactOptions, options);
-      const [name] = Object.keys(settings).filter((one) => one in kModelOptions);
+      const [name] = Object.keys(settings).filter((one) => one in kTaggerOptions);
       if (labels === undefined || name === undefined) return settings;
       throw new PeruseError('invalid_argument', `${name} is an option of token classifiers; this model reads labels.`);
     },

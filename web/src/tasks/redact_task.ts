@@ -1,5 +1,6 @@
+import { kRedactOptions } from '../redact/types.js';
 import type { TaskDefinition } from './definition.js';
-import { kRedactOptions, redact } from './redact.js';
+import { redact } from './redact.js';
 import { tokenClassification } from './token_classification.js';
 import { zeroShotTokenClassification } from './zero_shot_token_classification.js';
 

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { checkOptions, type OptionKind } from '../options.js';
+import { checkOptions, type Given, kSourceOptions, type Option, option, type Schema } from '../options.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { TeachTask } from '../tasks/training.js';
@@ -44,132 +44,109 @@ export interface TeachProgress {
   load?: ProgressInfo;
 }
 
-/** Training options. Defaults are those of Hugging Face's Trainer unless stated otherwise. */
-export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions {
+interface TeachOption<T> extends Option<T> {
+  /** The engine gets the value unchanged, and checks it. */
+  readonly passedOn?: true;
+  /** Has an effect only on training in steps, only on such training in epochs, or only on LoRA. */
+  readonly of?: 'steps' | 'epochs' | 'lora';
+}
+
+const taught = <T>(spec: TeachOption<T>): TeachOption<T> => spec;
+
+/** The options of teach() and pretrain(), except `validation`, whose type depends on the task. */
+const kTrainingOptions = {
+  /** Passes over the examples. Default: enough for 150 updates, at least 3. Unused by 'contrast', and for heads of texts, which are solved directly. */
+  epochs: taught<number>({ kind: 'number', default: 'at least 3', passedOn: true, of: 'epochs' }),
+  /** The highest learning rate, after the warm-up. By default it depends on method and width; for 'full' it is 5e-5 at width 768. */
+  learning_rate: taught<number>({ kind: 'number', default: 'by the method', passedOn: true, of: 'steps' }),
+  /** Stop after this number of validations without improvement. Default 0, which means never. */
+  patience: taught<number>({ kind: 'number', default: 0, passedOn: true, of: 'epochs' }),
+  /** Number of examples in an update. Default 16, for 'contrast' 32. */
+  batch_size: taught<number>({ kind: 'number', default: "16, for `'contrast'` 32", passedOn: true, of: 'steps' }),
+  /** Maximum number of tokens in one computation; larger batches are split. Default 2048. */
+  batch_tokens: taught<number>({ kind: 'number', default: 2048, passedOn: true }),
+  /** Weight decay, except for biases and norms. Default 0.01. */
+  weight_decay: taught<number>({ kind: 'number', default: 0.01, passedOn: true, of: 'steps' }),
+  /** Share of the steps in which the learning rate rises. Default 0.1. */
+  warmup: taught<number>({ kind: 'number', default: 0.1, passedOn: true, of: 'steps' }),
+  /** Maximum norm of the gradient. Default 1. */
+  clip: taught<number>({ kind: 'number', default: 1, passedOn: true, of: 'steps' }),
+  /** Factor between the learning rates of a layer and the layer above it. Default 1. */
+  layer_decay: taught<number>({ kind: 'number', default: 1, passedOn: true, of: 'steps' }),
+  /** Dropout of hidden states. Default 0.1. */
+  dropout: taught<number>({ kind: 'number', default: 0.1, passedOn: true, of: 'steps' }),
+  /** Dropout of attention probabilities. Default 0.1. */
+  attention_dropout: taught<number>({ kind: 'number', default: 0.1, passedOn: true, of: 'steps' }),
+  /** Do not train token embeddings, which saves memory. Default false. */
+  freeze_words: taught<boolean>({ kind: 'boolean', default: false, passedOn: true, of: 'steps' }),
+  /** Maximum number of tokens: longer texts are cut, contexts are read in windows. Default: the model's limit, at most 512. */
+  max_length: taught<number>({ kind: 'number', default: "the model's, at most 512", passedOn: true }),
+  /** Seed of all random numbers; the same seed gives the same result. Default 42. */
+  seed: taught<number>({ kind: 'number', default: 42, passedOn: true }),
+  /**
+   * Number of threads, 1 to 16. Default 'auto': several on an isolated page and in Node, at most `env.threads`. The result is the same to the bit;
+   * `report.threads` and `report.reason` say how many there were, and why.
+   */
+  threads: taught<number | 'auto'>({ kind: 'other', default: "`'auto'`" }),
+  /** Receives progress of loading and of every step. */
+  progress_callback: taught<(progress: TeachProgress) => void>({ kind: 'function' }),
+  /** Cancels the run and frees all memory immediately. The call throws an AbortError. */
+  signal: taught<AbortSignal>({ kind: 'signal' }),
+};
+
+/** The options of teach() alone. */
+const kTeachOnly = {
   /**
    * The trained part. Default for texts with one label each: 'head', or 'full' ('contrast' for sentence embedders), whichever is better in
    * cross-validation (`report.compared`). If that would take more than seconds, 'full' or 'contrast', or 'head' for slow models. For other tasks:
    * 'full'. 'lora' creates an adapter.
    */
-  method?: TeachMethod;
-  /** Passes over the examples. Default: enough for 150 updates, at least 3. Unused by 'contrast', and for heads of texts, which are solved directly. */
-  epochs?: number;
-  /** The highest learning rate, after the warm-up. Default: depends on method and width (docs/teach.md); for 'full' 5e-5 at width 768. */
-  learning_rate?: number;
+  method: taught<TeachMethod>({ kind: 'other' }),
+  /** Scale-invariant fine-tuning (He et al., 2020): more stable, about three times the work. `true` means a weight of 4. Default false. */
+  sift: taught<boolean | { weight: number }>({ kind: 'other', default: false, of: 'steps' }),
+  /**
+   * The model's labels in order; for token classification, kinds of entities. Default: the model's own if they include all labels of the
+   * examples, otherwise those of the examples, sorted. Labels other than the model's create a new classifier (`report.fresh`).
+   */
+  labels: taught<readonly string[]>({ kind: 'other' }),
+  /** The meaning of labels. Default: by type (string, list of strings, number). Whole numbers require this option or `labels`. */
+  problem_type: taught<ProblemType>({ kind: 'other' }),
+  /** Weight of each label's examples in the loss, for texts with one label each. Default 1. */
+  class_weights: taught<Readonly<Record<string, number>>>({ kind: 'other', default: 1 }),
+  /** Label smoothing, for texts with one label each and for entities. Default 0. */
+  label_smoothing: taught<number>({ kind: 'number', default: 0, passedOn: true }),
+  /** Rank of LoRA's pairs. Default 8. */
+  lora_rank: taught<number>({ kind: 'number', default: 8, passedOn: true, of: 'lora' }),
+  /** Numerator of LoRA's scale, `lora_alpha / lora_rank`. Default 16. */
+  lora_alpha: taught<number>({ kind: 'number', default: 16, passedOn: true, of: 'lora' }),
+  /** Suffixes of the names of the linear layers that LoRA changes. Default: the layers of query and value. */
+  lora_targets: taught<readonly string[]>({ kind: 'other', of: 'lora' }),
+};
+
+export const kTeachOptions = { ...kTeachOnly, ...kTrainingOptions };
+
+/** Training options. Defaults are those of Hugging Face's Trainer unless stated otherwise. */
+export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions, Given<typeof kTeachOptions> {
   /**
    * Examples for validation: a list, or a share to hold out, drawn from each label by the seed. The weights of the best epoch are kept. With
    * fewer than 30 texts, a share holds out nothing, and `report.accuracy` comes from cross-validation.
    */
   validation?: readonly TeachExample<T>[] | number;
-  /** Scale-invariant fine-tuning (He et al., 2020): more stable, about three times the work. `true` means a weight of 4. */
-  sift?: boolean | { weight: number };
-  /** Seed of all random numbers; the same seed gives the same result. Default 42. */
-  seed?: number;
-  /** Receives progress of loading and of every step. */
-  progress_callback?: (progress: TeachProgress) => void;
-  /** Cancels the run and frees all memory immediately. */
-  signal?: AbortSignal;
-  /**
-   * The model's labels in order; for token classification, kinds of entities. Default: the model's own if they include all labels of the
-   * examples, otherwise those of the examples, sorted. Labels other than the model's create a new classifier (`report.fresh`).
-   */
-  labels?: readonly string[];
-  /** The meaning of labels. Default: by type (string, list of strings, number). Whole numbers require this option or `labels`. */
-  problem_type?: ProblemType;
-  /** Stop after this number of validations without improvement. Default 0, which means never. */
-  patience?: number;
-  /** Number of examples in an update. Default 16, for 'contrast' 32. */
-  batch_size?: number;
-  /** Maximum number of tokens in one computation; larger batches are split. Default 2048. */
-  batch_tokens?: number;
-  /** Weight decay, except for biases and norms. Default 0.01. */
-  weight_decay?: number;
-  /** Share of the steps in which the learning rate rises. Default 0.1. */
-  warmup?: number;
-  /** Maximum norm of the gradient. Default 1. */
-  clip?: number;
-  /** Factor between the learning rates of a layer and the layer above it. Default 1. */
-  layer_decay?: number;
-  /** Dropout of hidden states. Default 0.1. */
-  dropout?: number;
-  /** Dropout of attention probabilities. Default 0.1. */
-  attention_dropout?: number;
-  /** Label smoothing. Default 0. */
-  label_smoothing?: number;
-  /** Weight of each label's examples in the loss. Default 1. */
-  class_weights?: Readonly<Record<string, number>>;
-  /** Rank of LoRA's pairs. Default 8. */
-  lora_rank?: number;
-  /** Numerator of LoRA's scale, `lora_alpha / lora_rank`. Default 16. */
-  lora_alpha?: number;
-  /** Suffixes of the names of the linear layers that LoRA changes. Default: query and value. */
-  lora_targets?: readonly string[];
-  /** Do not train token embeddings, which saves memory. Default false. */
-  freeze_words?: boolean;
-  /** Maximum number of tokens: longer texts are cut, contexts are read in windows. Default: the model's limit, at most 512. */
-  max_length?: number;
-  /** Number of threads, 1 to 16. Default 'auto', at most `env.threads`. It does not change the result. */
-  threads?: number | 'auto';
 }
 
-interface TeachOption {
-  readonly kind: OptionKind;
-  /** The engine gets the value unchanged, and checks it. */
-  readonly passedOn?: true;
-  /** Has an effect only on training in steps, only on such training in epochs, or only on LoRA. */
-  readonly of?: 'steps' | 'epochs' | 'lora';
-  /** pretrain() does not have the option. */
-  readonly onlyTeach?: true;
-}
-
-const kTeachOptions = {
-  attention_dropout: { kind: 'number', passedOn: true, of: 'steps' },
-  batch_size: { kind: 'number', passedOn: true, of: 'steps' },
-  batch_tokens: { kind: 'number', passedOn: true },
-  class_weights: { kind: 'other', onlyTeach: true },
-  clip: { kind: 'number', passedOn: true, of: 'steps' },
-  dropout: { kind: 'number', passedOn: true, of: 'steps' },
-  epochs: { kind: 'number', passedOn: true, of: 'epochs' },
-  freeze_words: { kind: 'boolean', passedOn: true, of: 'steps' },
-  label_smoothing: { kind: 'number', passedOn: true, onlyTeach: true },
-  labels: { kind: 'other', onlyTeach: true },
-  layer_decay: { kind: 'number', passedOn: true, of: 'steps' },
-  learning_rate: { kind: 'number', passedOn: true, of: 'steps' },
-  lora_alpha: { kind: 'number', passedOn: true, of: 'lora', onlyTeach: true },
-  lora_rank: { kind: 'number', passedOn: true, of: 'lora', onlyTeach: true },
-  lora_targets: { kind: 'other', of: 'lora', onlyTeach: true },
-  max_length: { kind: 'number', passedOn: true },
-  method: { kind: 'other', onlyTeach: true },
-  cache_dir: { kind: 'string' },
-  local_files_only: { kind: 'boolean' },
-  offline: { kind: 'boolean' },
-  patience: { kind: 'number', passedOn: true, of: 'epochs' },
-  problem_type: { kind: 'other', onlyTeach: true },
-  progress_callback: { kind: 'function' },
-  revision: { kind: 'string' },
-  seed: { kind: 'number', passedOn: true },
-  sift: { kind: 'other', of: 'steps', onlyTeach: true },
-  signal: { kind: 'signal' },
-  threads: { kind: 'other' },
-  token: { kind: 'string' },
-  validation: { kind: 'other' },
-  warmup: { kind: 'number', passedOn: true, of: 'steps' },
-  weight_decay: { kind: 'number', passedOn: true, of: 'steps' },
-} as const satisfies Record<keyof TeachOptions, TeachOption>;
-
-type Table = typeof kTeachOptions;
-const kEntries = Object.entries(kTeachOptions) as [keyof Table, TeachOption][];
+const kEntries = Object.entries(kTeachOptions) as [keyof typeof kTeachOptions, TeachOption<unknown>][];
+const kValidation = { validation: option<unknown>({ kind: 'other' }) };
 
 /** The options that pretrain() does not have. */
-export type OnlyTeachOption = { [O in keyof Table]: Table[O] extends { onlyTeach: true } ? O : never }[keyof Table];
+export type OnlyTeachOption = keyof typeof kTeachOnly;
 
 /** The options of teach(), or of those that pretrain() has, too. */
-export function teachSchema(isPretraining = false): Readonly<Record<string, { kind: OptionKind }>> {
-  return Object.fromEntries(kEntries.filter(([, { onlyTeach }]) => !(isPretraining && onlyTeach)));
+export function teachSchema(isPretraining = false): Schema {
+  return { ...(isPretraining ? {} : kTeachOnly), ...kTrainingOptions, ...kValidation, ...kSourceOptions };
 }
 
 /** The options that only have an effect on training in steps, in epochs, or on LoRA. */
-export function optionsOf(...what: NonNullable<TeachOption['of']>[]): (keyof Table)[] {
+export function optionsOf(...what: NonNullable<TeachOption<unknown>['of']>[]): (keyof typeof kTeachOptions)[] {
   return kEntries.flatMap(([name, { of }]) => (of && what.includes(of) ? [name] : []));
 }
 
