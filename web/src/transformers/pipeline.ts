@@ -56,12 +56,32 @@ function tokenizerOptions(options: object): TokenizerOptions {
 }
 
 function withTokenizer(pipe: AnyPipeline, tokenizer: PreTrainedTokenizer): Pipeline {
-  const { dispose: disposeModel, model } = pipe;
-  Object.freeze(model.config); // a change would have no effect, unlike in transformers.js
+  const { dispose: disposeModel } = pipe;
   const dispose = () => {
     tokenizer.dispose();
     return disposeModel();
   };
   const asyncDispose = Symbol.asyncDispose && { [Symbol.asyncDispose]: dispose };
-  return Object.assign(pipe as object, { tokenizer, dispose, ...asyncDispose }) as Pipeline;
+  return Object.assign(followProblemType(pipe) as object, { tokenizer, dispose, ...asyncDispose }) as Pipeline;
+}
+
+/** transformers' classifiers choose the function of their scores by this member of the configuration at each call. */
+const kFunctions: Readonly<Record<string, string>> = {
+  multi_label_classification: 'sigmoid',
+  single_label_classification: 'softmax',
+  regression: 'none',
+};
+
+/** A program can change `problem_type` of the configuration, as in transformers.js. Other members are frozen: a change would have no effect. */
+function followProblemType(pipe: AnyPipeline): AnyPipeline {
+  const config: Record<string, unknown> = pipe.model.config;
+  const loaded = config.problem_type;
+  for (const name of Object.keys(config)) if (name !== 'problem_type') Object.defineProperty(config, name, { writable: false });
+  if (pipe.task !== 'text-classification') return pipe;
+  return new Proxy(pipe, {
+    apply(target, _, [texts, options, ...rest]) {
+      const changed = config.problem_type === loaded ? undefined : kFunctions[String(config.problem_type)];
+      return Reflect.apply(target as never, undefined, [texts, changed ? { function_to_apply: changed, ...options } : options, ...rest]);
+    },
+  });
 }
