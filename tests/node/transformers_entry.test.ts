@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { load } from '../../web/dist/index_node.js';
+import { load, SemanticIndex } from '../../web/dist/index_node.js';
 import * as peruse from '../../web/dist/transformers/index_node.js';
 import { pipelineModel } from './support/pipeline_models.js';
 
@@ -166,4 +166,14 @@ test('a program that imports @huggingface/transformers runs on the alias package
   } finally {
     rmSync(app, { recursive: true });
   }
+});
+
+test('SemanticIndex says that a tokenizer without offsets cannot split texts', async () => {
+  const embed = await peruse.pipeline('feature-extraction', kSentiment, kHere);
+  const index = new SemanticIndex(embed as never, { chunk_tokens: 8 });
+  await expect(index.add(kTexts)).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining('peruse/transformers'),
+  });
+  await embed.dispose();
 });

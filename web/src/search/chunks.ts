@@ -1,4 +1,5 @@
 // Splits texts into chunks of a limited number of tokens, at sentence boundaries.
+import { PeruseError } from '../errors.js';
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
 
 export interface TextRange {
@@ -21,6 +22,12 @@ interface Piece extends TextRange {
  */
 export async function chunksOf(text: string, tokenizer: PipelineTokenizer, limits: ChunkLimits): Promise<TextRange[]> {
   const { offsets, word_ids } = await tokenizer.encode(text, { add_special_tokens: false });
+  if (offsets === undefined) {
+    throw new PeruseError(
+      'invalid_argument',
+      "A pipeline of peruse/transformers can't split texts, because its tokenizer has no offsets: give one of peruse.",
+    );
+  }
   if (offsets.length <= limits.tokens) return [{ start: 0, end: text.length }];
   const pieces = sentencesOf(text).flatMap((sentence) => piecesOf(sentence, offsets, word_ids, limits.tokens));
   return packed(pieces, limits);
