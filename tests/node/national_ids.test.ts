@@ -76,3 +76,8 @@ test.each([
   ['x163-97-3870', undefined],
   ['163-97-3870-1', undefined],
 ])('%s', (text, number) => expect(found(text)[0]).toBe(number));
+
+test('a day of birth is 1 to 31', () => {
+  expect(checks.polish('85013112342')).toBe(true); // 31 January
+  expect(checks.polish('85013212349')).toBe(false); // its check digit is right
+});

@@ -216,6 +216,8 @@ describe('rankings', () => {
     expect(pairs[0]).toMatchObject({ first: { id: 'bill' }, second: { id: 'same', index: 4, start: 0 }, score: expect.closeTo(1, 5) });
     expect(pairs.map(({ first, second }) => `${first.id} ${second.id}`)).toContain('tap again');
     expect(pairs.every(({ score }) => score >= threshold)).toBe(true);
+    for (const wrong of [Number.NaN, '0.9' as never])
+      await expect(index.nearDuplicates({ threshold: wrong })).rejects.toMatchObject({ code: 'invalid_argument' });
     await expect(index.nearDuplicates({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
   });
 });

@@ -189,6 +189,7 @@ describe('other commands and formats', () => {
     ['tag', kTagger, [], ['entities']],
     ['embed', kTagger, ['--pooling', 'mean'], ['embedding']],
     ['classify', kSentiment, ['-k', '0'], ['labels']],
+    ['classify', kSentiment, [], ['label', 'score']],
     ['answer', kReader, [], ['answer', 'score', 'start', 'end']],
     ['answer', kReader, ['Who is it?'], ['answer', 'score', 'start', 'end']],
   ] as const)('%s from CSV', async (command, model, args, columns) => {
