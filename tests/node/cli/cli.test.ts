@@ -156,7 +156,7 @@ describe('models', () => {
       input: ['Mary lives in London.', '\u6211\u53eb\u738b\u4f1f', 'a \u738b b'],
     });
     expect(out).toContain('[LOC_1]');
-    expect(out).toContain('\u6211\u53eb['); // 'my name is' tells the patterns a name
+    expect(out).toContain('\u6211\u53eb['); // the pattern finds the name after 'my name is'
     expect(err).toMatch(/^3 letters in 2 texts are in a script that this model does not read\.$/m);
     expect((await peruse(['redact', tagger], { input: ['Mary lives in London.'] })).err).not.toMatch(/script/);
   });
