@@ -230,7 +230,7 @@ async function write({ name, entry, part, others = {}, format = part ? 'iife' : 
     globals,
     postBanner: kStrict,
     sourcemap,
-    minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
     comments: { jsdoc: false }, // a sixth of the scripts' size; bundlers read the annotations, which stay
     entryFileNames: '[name].js',
   });

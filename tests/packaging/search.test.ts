@@ -12,10 +12,10 @@ const kBundle = join(folder, 'node_modules/peruse/web/bundle');
 const kGuide = fileURLToPath(new URL('../../docs/guides/search-a-static-site.md', import.meta.url));
 const kModel = 'models/peruse-zero-shot-deberta-tiny';
 
-test('the kit is one script of less than 11.5 KiB (brotli)', () => {
+test('the kit is one script of less than 10.6 KiB (brotli)', () => {
   const size = brotliKilobytes(join(kBundle, 'peruse-search.js'));
   console.log(`the search kit: ${size.toFixed(1)} KB`);
-  expect(size).toBeLessThan(11.5);
+  expect(size).toBeLessThan(10.6);
 });
 
 async function siteWithIndex(): Promise<{ site: Site; texts: number }> {
