@@ -34,8 +34,8 @@ describe('the redaction tab', () => {
     });
     const redact = page.locator('#redact');
     await redact.locator('.redacted mark').first().waitFor();
-    expect(await redact.locator('.redacted mark').allTextContents()).toEqual(['[EMAIL_1]', '[PHONE_1]', '[CARD_1]']);
-    expect(await redact.locator('.headline').textContent()).toContain('3 by rules');
+    expect(await redact.locator('.redacted mark').allTextContents()).toEqual(['[PER_1]', '[EMAIL_1]', '[PHONE_1]', '[CARD_1]']);
+    expect(await redact.locator('.headline').textContent()).toContain('4 by rules');
     for (const later of ['.copy-text', '.back']) expect(await redact.locator(later).isVisible(), later).toBe(false);
     expect(await redact.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
     release();

@@ -10,20 +10,11 @@ import {
   type TaskOrAlias,
 } from '../face.js';
 import type { TokenizerOptions } from '../tokenizer/face.js';
+import { kDefaults } from './known_names.js';
 import { AutoTokenizer, type PreTrainedTokenizer } from './tokenizers.js';
 
 /** A pipeline of peruse, with the tokenizer of `AutoTokenizer`, which runs in the caller's thread. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & Omit<AnyPipeline<T>, 'tokenizer'> & { readonly tokenizer: PreTrainedTokenizer };
-
-/** transformers.js's default models. */
-const kDefaults: Readonly<Record<string, string>> = {
-  'text-classification': 'Xenova/distilbert-base-uncased-finetuned-sst-2-english',
-  'token-classification': 'Xenova/bert-base-multilingual-cased-ner-hrl',
-  'question-answering': 'Xenova/distilbert-base-cased-distilled-squad',
-  'fill-mask': 'onnx-community/ettin-encoder-32m-ONNX',
-  'zero-shot-classification': 'Xenova/distilbert-base-uncased-mnli',
-  'feature-extraction': 'onnx-community/all-MiniLM-L6-v2-ONNX',
-};
 
 const kAliases: Readonly<Record<string, string>> = {
   'sentiment-analysis': 'text-classification',

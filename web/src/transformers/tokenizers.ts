@@ -1,6 +1,7 @@
 // AutoTokenizer: a callable tokenizer with the calls of transformers.js's.
 import { PeruseError, Tensor } from '../face.js';
 import { type EncodeOptions, type Encoding, type Source, Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
+import { kTyped } from './known_names.js';
 
 /** Options of a call. */
 export interface BatchEncodeOptions {
@@ -96,9 +97,6 @@ function encodeBatch(tokenizer: Tokenizer, text: string | readonly string[], opt
     ...((options.return_token_type_ids ?? hasTypes(tokenizer)) && { token_type_ids: convert(filled(({ type_ids }) => type_ids, 0)) }),
   };
 }
-
-/** Tokenizers and models with token_type_ids in transformers, unless the folder says which inputs the model reads. */
-const kTyped = /^(albert|bert|convbert|debertav?2?|electra|herbert|layoutlm|mobilebert|roformer|squeezebert|xlm)$/;
 
 function hasTypes({ settings_: { model_input_names, tokenizer_class }, config }: Tokenizer): boolean {
   if (Array.isArray(model_input_names)) return model_input_names.includes('token_type_ids');
