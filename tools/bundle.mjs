@@ -221,6 +221,7 @@ async function write({ name, entry, part, others = {}, format = part ? 'iife' : 
     plugins: [setsGlobal({ name, entry }), keptApart(others), kWithoutWords, ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
+    transform: { define: { 'typeof process': '"undefined"' } }, // the loaders ask for Node, and Parcel would want a package for it
     experimental: { attachDebugInfo: 'none' }, // no comments with the names of source files
     onLog: refuse,
   });
