@@ -43,13 +43,10 @@ void PrintTo(const Parameter& parameter, std::ostream* out) { *out << parameter.
 // Peruse rejects only this case: no released checkpoint has talking heads.
 constexpr std::string_view kRefused = "deberta-v1-talking-heads";
 
-// Cases with experts, which the GPU does not run.
-constexpr std::string_view kMixtures = "nomic-bert-expert";
-
 TEST(MixtureTest, ABackendThatDoesNotMixExpertsRefusesThemByName) {
   for (const BackendUnderTest& backend : BackendsUnderTest()) {
     for (const GoldenCase& golden : GoldenCases()) {
-      if (!golden.name.starts_with(kMixtures)) continue;
+      if (!BackendUnderTest::IsMixture(golden.name)) continue;
       const auto own = backend.create();
       const auto loader = ModelLoader::Create(golden.Config(), golden.Options(), *own);
       EXPECT_EQ(loader.ok(), backend.mixes_experts);
@@ -64,8 +61,7 @@ std::vector<Parameter> Parameters() {
   std::vector<Parameter> parameters;
   for (const BackendUnderTest& backend : BackendsUnderTest()) {
     for (const GoldenCase& golden : GoldenCases()) {
-      const bool runs = backend.mixes_experts || !golden.name.starts_with(kMixtures);
-      if (golden.name != kRefused && runs) parameters.push_back({backend, golden});
+      if (golden.name != kRefused && backend.Runs(golden.name)) parameters.push_back({backend, golden});
     }
   }
   return parameters;
