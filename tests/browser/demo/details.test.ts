@@ -23,10 +23,10 @@ describe('the redaction tab', () => {
 
   it('marks what the model cannot read, and does not call it clean', async () => {
     const panel = await tabs.openTab('redact');
-    await panel.locator('#redact-text').fill('\u6211\u53eb\u738b\u4f1f\u3002');
+    await panel.locator('#redact-text').fill('\u738b\u4f1f\u5f88\u597d\u3002');
     await panel.locator('.redacted mark.unread').waitFor();
     await answered(panel);
-    expect(await panel.locator('.redacted mark.unread').allTextContents()).toEqual(['\u6211\u53eb\u738b\u4f1f']);
+    expect(await panel.locator('.redacted mark.unread').allTextContents()).toEqual(['\u738b\u4f1f\u5f88\u597d']);
     expect(await panel.locator('.headline').textContent()).toBe('4 letters are in a script that this model does not read.');
     await panel.locator('#redact-text').fill('All is well. Mail a@example.com.');
     await panel.locator('.redacted', { hasText: '[EMAIL_1]' }).waitFor();
