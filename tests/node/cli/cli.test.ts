@@ -166,6 +166,7 @@ describe('models', () => {
     const input = ['Mary lives in London.', 'Mary works in London.'];
     const { code, out } = await peruse(['redact', tagger], { input });
     expect({ code, out }).toEqual({ code: 0, out: '[PER_1] lives in [LOC_1].\n[PER_1] works in [LOC_1].\n' });
+    expect((await peruse(['redact', tagger, '--threshold', '2'], { input })).out).toBe(`${input.join('\n')}\n`);
     const { lines } = await peruse(['redact', tagger, '--json', '--types', 'LOC'], { input });
     expect(lines.map(({ text, mapping }) => ({ text, mapping }))).toEqual([
       { text: 'Mary lives in [LOC_1].', mapping: { '[LOC_1]': 'London' } },

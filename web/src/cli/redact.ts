@@ -11,11 +11,7 @@ import { kModelOptions, modelAndTexts, textBatches, withModel } from './model_op
 import { jsonLine } from './printable.js';
 import { given, taskFlags } from './task_flags.js';
 
-const kFlags = taskFlags('redact', {
-  threshold: { help: 'do not replace entities with a lower score (0; with --labels 0.5)' },
-  recall: { help: 'replace tokens whose probability of being not private is below n: finds more (0)' },
-  aggregation_strategy: { name: 'aggregation', help: 'how tokens become entities (simple)' },
-});
+const kFlags = taskFlags('redact');
 
 function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
   if (list === undefined) return undefined;

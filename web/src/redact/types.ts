@@ -49,9 +49,17 @@ export const kTaggerOptions = {
    * Replace a token if the probability of its label 'O' (not private) is below this value, 0 to 1. Higher values find more details and cause
    * more false alarms. With 0 (default), the label with the highest probability decides.
    */
-  recall: option({ kind: 'number', default: 0 }),
+  recall: option({
+    kind: 'number',
+    default: 0,
+    flag: { help: 'replace tokens whose probability of being not private is below n: finds more (0)' },
+  }),
   /** How to join tokens to entities (as for token-classification). Default 'average', which replaces whole words. */
-  aggregation_strategy: option({ kind: ['simple', 'first', 'max', 'average'], default: 'average' }),
+  aggregation_strategy: option({
+    kind: ['simple', 'first', 'max', 'average'],
+    default: 'average',
+    flag: { name: 'aggregation', help: 'how tokens become entities (average)' },
+  }),
   /** Number of tokens that neighbouring windows of a long text share. Default: 64, but at most a quarter of the window. */
   stride: option({ kind: 'number', default: 64 }),
   /** Number of tokens in a window. Default: the model's limit, at most 512. */
@@ -65,7 +73,7 @@ export const kRedactOptions = {
    */
   types: option<readonly string[]>({ kind: 'other', default: 'all private ones' }),
   /** Minimum score of a detail. Default 0; with a GLiNER model 0.5. */
-  threshold: option<number>({ kind: 'other', default: 0 }),
+  threshold: option({ kind: 'number', default: 0, flag: { help: 'do not replace entities with a lower score (0; with --labels 0.5)' } }),
   /** Returns the replacement of an entity. Default: its placeholder, for example '[EMAIL_1]'. */
   replacer: option<(entity: FoundEntity) => string>({ kind: 'other', default: 'the placeholder' }),
   /**
