@@ -20,7 +20,7 @@ from shared.name_lists import japanese_firsts, japanese_lasts, towns
 from shared.training import save_model
 
 TABLES = (("gb2312", 0xb0, 0xd8), ("euc_jp", 0xb0, 0xd0), ("euc_kr", 0xb0, 0xc9))  # encodings, and the first bytes of their usual characters
-MESSAGES, LEAST = 3000, 3  # texts of a language, and how often a character must stand in them
+MESSAGES, LEAST = 3000, 3  # number of texts of a language, and the least number of times that a character occurs in them
 
 
 def script(char):
@@ -33,7 +33,7 @@ def usual_characters():
 
 
 def characters():
-    """Characters that stand in texts of the languages, those of names among them."""
+    """Returns the characters of texts in the languages, with names."""
     counts = {}
     for code in languages():
         maker = Maker(code, "train", random.Random(f"widen {code}"))

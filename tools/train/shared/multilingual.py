@@ -118,7 +118,7 @@ class Drawer:
         return self.rng.choice(drawn(locale)[slot])
 
     def own_name(self, slot):
-        """A name of the language's own lists, or of syllables; None if it has none."""
+        """Draws a name from the language's own lists, or makes one of syllables. Returns None for a language without lists."""
         if self.code == "ja":
             name, kana = self.rng.choice(japanese_firsts() if slot == "FIRST" else japanese_lasts())
             return in_kana(kana, self.rng) if self.rng.random() < 0.15 else name
