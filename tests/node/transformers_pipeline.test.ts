@@ -48,6 +48,25 @@ test.each([false, true])('a pipeline has a synchronous tokenizer, worker: %s', a
   expect(() => classify.tokenizer('A gem.')).toThrow(expect.objectContaining({ code: 'disposed' }));
 });
 
+test.each([false, true])('problem_type belongs to one pipeline, although two share an engine, worker: %s', async (worker) => {
+  const load = () => pipeline('text-classification', kSentiment, { worker });
+  const changed = await load();
+  const [before] = await changed('A gem.');
+  const config = changed.model.config as Record<string, unknown>;
+  config.problem_type = 'multi_label_classification';
+  const [after] = await changed('A gem.');
+  expect(after!.score).not.toBeCloseTo(before!.score, 2);
+  expect(() => {
+    config.model_type = 'bert';
+  }).toThrow(TypeError);
+  const other = await load();
+  expect(other.model.config.problem_type).toBeUndefined();
+  expect(await other('A gem.')).toEqual([before]);
+  (other.model.config as Record<string, unknown>).problem_type = 'multi_label_classification';
+  expect(await other('A gem.')).toEqual([after]);
+  await Promise.all([changed.dispose(), other.dispose()]);
+});
+
 test.each([
   ['sentiment-analysis', 'Xenova/distilbert-base-uncased-finetuned-sst-2-english', ['A gem.']],
   ['ner', 'Xenova/bert-base-multilingual-cased-ner-hrl', ['Ada lives in Rome.']],

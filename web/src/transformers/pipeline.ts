@@ -20,7 +20,7 @@ const kAliases: Readonly<Record<string, string>> = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',
   embeddings: 'feature-extraction',
-};
+} satisfies Record<Exclude<TaskOrAlias, Task>, Task>;
 
 /** Options of loads that a tokenizer has, too. */
 const kShared = ['revision', 'token', 'offline', 'local_files_only', 'cache_dir', 'signal'] as const;
@@ -56,18 +56,22 @@ function withTokenizer(pipe: AnyPipeline, tokenizer: PreTrainedTokenizer): Pipel
   return Object.assign(followProblemType(pipe) as object, { tokenizer, dispose, ...asyncDispose }) as Pipeline;
 }
 
-/** transformers' classifiers choose the function of their scores by this member of the configuration at each call. */
+/** The functions of scores by `problem_type` of the configuration. transformers' classifiers look at it at each call. */
 const kFunctions: Readonly<Record<string, string>> = {
   multi_label_classification: 'sigmoid',
   single_label_classification: 'softmax',
   regression: 'none',
 };
 
-/** A program can change `problem_type` of the configuration, as in transformers.js. Other members are frozen: a change would have no effect. */
+/**
+ * Gives the pipeline a configuration of its own, because pipelines of one engine share theirs. A program can change its `problem_type`, as in
+ * transformers.js. Setting another member throws, because it would have no effect.
+ */
 function followProblemType(pipe: AnyPipeline): AnyPipeline {
-  const config: Record<string, unknown> = pipe.model.config;
+  const config: Record<string, unknown> = { ...pipe.model.config };
   const loaded = config.problem_type;
   for (const name of Object.keys(config)) if (name !== 'problem_type') Object.defineProperty(config, name, { writable: false });
+  Object.assign(pipe, { model: { config } });
   if (pipe.task !== 'text-classification') return pipe;
   return new Proxy(pipe, {
     apply(target, _, [texts, options, ...rest]) {
