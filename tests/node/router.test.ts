@@ -114,6 +114,21 @@ describe('what does not go together is named', () => {
     await expect(load('../sentence/mean', 'query')).rejects.toThrow("Option route is 'query', and the model has no Router.");
   });
 
+  test.each([
+    ['', 'malformed_file', 'ends within its JSON'],
+    ['{"types": {}}', 'malformed_file', 'must list the modules of each route'],
+    ['{"types": {}, "structure": {"query": [], "document": []}}', 'malformed_file', 'must list the modules of each route'],
+    ['{"types": {"../a": "X"}, "structure": {"query": ["../a"]}}', 'malformed_file', 'must list the modules of each route'],
+    [undefined, 'not_found', 'A Router needs router_config.json'],
+  ])('router_config.json with the content %j', async (content, code, words) => {
+    const modules = await readFile(join(kFixtures, 'two-encoders', 'modules.json'));
+    const files = { 'modules.json': modules, ...(content !== undefined && { 'router_config.json': new TextEncoder().encode(content) }) };
+    for (const how of [{}, { route: 'query' }]) {
+      const loading = pipeline('feature-extraction', files, { ...kSettings, ...how });
+      await expect(loading).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    }
+  });
+
   test('a text of another route, and one without a task', async () => {
     const queries = await load('two-encoders', 'query');
     await expect(queries('a', { task: 'document' })).rejects.toThrow("task is 'document', and the pipeline was loaded with route 'query'.");

@@ -26,7 +26,8 @@ export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'camembert', '
 /** Names of files and folders in a model's folder that are used as they are. */
 const kPlainName = /^[^./\\:?#%][^/\\:?#%]*$/;
 
-function isPlain(folder: string): boolean {
+/** Whether a path stays within the model's folder. */
+export function isPlain(folder: string): boolean {
   return folder.split('/').every((name) => kPlainName.test(name));
 }
 

@@ -3,7 +3,7 @@ import { PeruseError, show } from '../errors.js';
 import { once } from './file_bytes.js';
 import { isObject, parseObject, textOf } from './json.js';
 import { lookAt } from './look.js';
-import { kModules, kRouterConfig, pathWithin } from './model_files.js';
+import { isPlain, kModules, kRouterConfig, modulesOf, pathWithin } from './model_files.js';
 import { readSmall } from './read_files.js';
 import type { ModelFolder } from './source.js';
 
@@ -59,32 +59,30 @@ function withModules(folder: ModelFolder, modules: readonly Module[]): ModelFold
   };
 }
 
-/** Returns the modules of each route; undefined without a Router, or if the engine will reject the files. */
+/** Returns the modules of each route, or undefined without a Router. Throws 'not_found' or 'malformed_file' if its configuration is bad. */
 async function readRoutes(folder: ModelFolder, signal: AbortSignal): Promise<Map<string, Module[]> | undefined> {
-  const listed: unknown = await readJson(folder, kModules, signal);
-  if (!Array.isArray(listed)) return undefined;
-  const modules = listed.map((module) => ({ ...module, type: textOf(module?.type), path: textOf(module?.path) }) as Module);
-  const at = modules.findIndex(({ type }) => type.endsWith('.Router'));
+  const listed = await folder.open(kModules, signal);
+  if (!listed.found) return undefined;
+  const content = await readSmall(listed);
+  const at = modulesOf([{ content }]).findIndex(({ type }) => type === 'Router');
   if (at < 0) return undefined;
+  const list = [JSON.parse(new TextDecoder().decode(content))].flat() as Module[];
+  const modules = list.map((module) => ({ ...module, path: textOf(module.path) }));
   const { path } = modules[at]!;
-  const config = await readJson(folder, pathWithin(path, kRouterConfig), signal);
-  const { types, structure } = isObject(config) ? config : {};
-  if (!isObject(types) || !isObject(structure)) return undefined;
+  const opened = await folder.open(pathWithin(path, kRouterConfig), signal);
+  if (!opened.found) throw new PeruseError('not_found', `A Router needs ${kRouterConfig}: ${opened.where} (${opened.why}).`);
+  const { types, structure } = parseObject(opened.where, await readSmall(opened));
   const routes = new Map<string, Module[]>();
-  for (const [name, ids] of Object.entries(structure)) {
-    const own = [ids].flat().map((id) => ({ type: textOf(types[textOf(id)]), path: pathWithin(path, textOf(id)) }));
+  for (const [name, ids] of Object.entries(isObject(structure) ? structure : {})) {
+    const own = [ids].flat().map((id) => ({ type: isObject(types) ? textOf(types[textOf(id)]) : '', path: pathWithin(path, textOf(id)) }));
+    if (own.length === 0 || !own.every(({ type, path }) => type !== '' && isPlain(path))) break;
     routes.set(name, [...modules.slice(0, at), ...own, ...modules.slice(at + 1)]);
   }
-  return [...routes.values()].every((list) => list.length > 0) ? routes : undefined;
-}
-
-async function readJson(folder: ModelFolder, name: string, signal: AbortSignal): Promise<unknown> {
-  const file = await folder.open(name, signal);
-  if (!file.found) return undefined;
-  const content = await readSmall(file);
-  try {
-    return name === kModules ? JSON.parse(new TextDecoder().decode(content)) : parseObject(file.where, content);
-  } catch {
-    return undefined; // the engine reports the invalid file
+  if (!isObject(structure) || routes.size === 0 || routes.size < Object.keys(structure).length) {
+    throw new PeruseError(
+      'malformed_file',
+      `${opened.where} must list the modules of each route in "structure", and their classes in "types".`,
+    );
   }
+  return routes;
 }
