@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { onAbort } from '../../web/dist/errors.js';
 import { env, type FeatureExtractionOptions, type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
+import { hasNoModules, hasOnlyOnnx } from '../../web/src/sources/repository_names.js';
 import { startHub } from './support/model_hub.js';
 import { startModelServer } from './support/model_server.js';
 import { onnxRepository } from './support/onnx_files.js';
@@ -153,6 +154,11 @@ describe('a server is asked for no file that the model does not need', () => {
 
     test("another name with weights: 'onnx': only modules.json in vain", async () => {
       expect(await hubRequests('someone/tiny', { weights: 'onnx' })).toEqual([...needed, 'GET modules.json'].sort());
+    });
+
+    test('a folder of that name in a path is read whole', () => {
+      const names = ['./Xenova/tiny', '/models/Xenova/tiny', 'https://host/Xenova/tiny/'];
+      expect(names.map((name) => [hasOnlyOnnx(name), hasNoModules(name)])).toEqual(names.map(() => [false, false]));
     });
 
     test('safetensors of such a name are loaded if it has no ONNX file', async () => {

@@ -56,7 +56,7 @@ export interface OnnxChoice {
 
 type Folder = Pick<ModelFolder, 'open' | 'look'>;
 
-/** Returns the .onnx file of a repository that has no other weights by its name, so that no server is asked for those. */
+/** If the repository has no other weights according to its name, returns its .onnx file, before a server is asked for others in vain. */
 export async function firstOnnx(
   { name, folder, signal }: { name: string; folder: Folder; signal: AbortSignal },
   wish: WeightsWish,

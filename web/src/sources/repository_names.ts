@@ -1,11 +1,11 @@
-// What the name of a repository tells about its files, so that no server is asked for files which are not there.
+// Files that a repository lacks according to its name, for which no server is asked.
 
-/** Whether the repository was made for transformers.js: it has ONNX files and no other weights. */
+/** Whether a repository was made for transformers.js: such repositories have ONNX files and no other weights. */
 export function hasOnlyOnnx(name: string): boolean {
-  return /(^|\/)(Xenova|onnx-community)\/|-ONNX(\/|$)/.test(name);
+  return /^(Xenova|onnx-community)\/|-ONNX\/?$/.test(name);
 }
 
-/** Whether the repository lacks sentence-transformers' modules.json: the tool that made Xenova's wrote a configuration, a tokenizer and ONNX files. */
+/** Whether a repository lacks sentence-transformers' modules.json: Xenova's were made by a tool that did not copy it. */
 export function hasNoModules(name: string): boolean {
-  return /(^|\/)Xenova\//.test(name);
+  return name.startsWith('Xenova/');
 }
