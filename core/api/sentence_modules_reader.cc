@@ -283,7 +283,8 @@ Status ReadQueryModules(const ReadModelFile& read, const ModuleList& list, Sente
   }
   SentenceModules own;
   if (query[0] == list.modules[0]) PERUSE_RETURN_IF_ERROR(ReadAll(read, {.modules = query}, &own));
-  if (query[0] != list.modules[0] || modules->sparse || modules->multi_vector || own.sparse) {
+  const auto is_dense = [](const SentenceModules& one) { return !one.sparse && !one.multi_vector; };
+  if (query[0] != list.modules[0] || !is_dense(*modules) || !is_dense(own)) {
     return Unsupported("router_config.json: the routes differ in more than dense modules: pass the load option route");
   }
   modules->query = std::make_shared<SentenceModules>(std::move(own));

@@ -123,10 +123,12 @@ Status FeatureExtraction::Start() {
                            std::to_string(layers));
   }
   output_ = {OutputKind::kHidden, layer};
-  const bool needs_role = sentence_ != nullptr && sentence_->modules().needs_role && !request.role;
+  const bool lacks_role = sentence_ != nullptr && sentence_->modules().needs_role && !request.role;
   if (sentence_ != nullptr) sentence_ = &sentence_->For(request.role);
   PERUSE_RETURN_IF_ERROR(CheckPooling());
-  if (needs_role && (pooling_ == Pooling::kSentence || pooling_ == Pooling::kSplade)) {
+  const bool uses_modules =
+      pooling_ == Pooling::kSentence || pooling_ == Pooling::kSplade || pooling_ == Pooling::kMultiVector;
+  if (lacks_role && uses_modules) {
     return InvalidArgument("the model's Router has no default route: pass task, \"query\" or \"document\"");
   }
   if (pooling_ == Pooling::kSplade && sentence_->query_weights() != nullptr) {
@@ -136,7 +138,7 @@ Status FeatureExtraction::Start() {
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   for (size_t i = 0; i < request.inputs.size(); ++i) {
-    if (pooling_ == Pooling::kSentence || pooling_ == Pooling::kSplade || pooling_ == Pooling::kMultiVector) {
+    if (uses_modules) {
       PERUSE_RETURN_IF_ERROR(EnqueueSentence(i));
       continue;
     }

@@ -156,7 +156,6 @@ Files WithTransformerSettings(const std::string& settings) {
   return {{"modules.json", kTwoModules}, {"1_Pooling/config.json", "{}"}, {"sentence_bert_config.json", settings}};
 }
 
-// Seen with sentence-transformers 6.2.0: the length of a long text's input_ids.
 // A folder with an encoder, two poolings and a Router.
 Files RoutedFiles(const std::string& query, const std::string& parameters) {
   return {{"modules.json", R"([{"path": "", "type": "sentence_transformers.base.modules.router.Router"},
@@ -164,11 +163,13 @@ Files RoutedFiles(const std::string& query, const std::string& parameters) {
           {"router_config.json", R"({"types": {"t": "sentence_transformers.models.Transformer",
              "u": "sentence_transformers.models.Transformer", "s": "sentence_transformers.models.SpladePooling",
              "p": "sentence_transformers.models.Pooling", "q": "sentence_transformers.models.Pooling",
+             "m": "sentence_transformers.multi_vector_encoder.modules.MultiVectorMask",
              "r": "sentence_transformers.models.Router"}, "structure": {"document": ["t", "p"], "query": )" +
                                      query + R"(}, "parameters": )" + parameters + "}"},
           {"p/config.json", R"({"pooling_mode": "mean"})"},
           {"q/config.json", R"({"pooling_mode": "cls"})"},
-          {"s/config.json", "{}"}};
+          {"s/config.json", "{}"},
+          {"m/config.json", "{}"}};
 }
 
 TEST(SentenceModulesTest, RoutesAfterASharedEncoder) {
@@ -194,6 +195,7 @@ TEST(SentenceModulesTest, RoutesThatDifferInMoreAreRefused) {
     ExpectError(RoutedFiles(query, "{}"), StatusCode::kUnsupported, part);
   };
   expect(R"(["u", "q"])", "pass the load option route");
+  expect(R"(["t", "m"])", "pass the load option route");
   expect(R"(["t", "s"])", "no module may follow a SpladePooling");
   expect(R"(["t", "q", "r"])", "Router is not supported");
   Files twice = RoutedFiles(R"(["t", "q"])", "{}");
@@ -202,6 +204,7 @@ TEST(SentenceModulesTest, RoutesThatDifferInMoreAreRefused) {
   ExpectError(twice, StatusCode::kUnsupported, "a second Router is not supported");
 }
 
+// Seen with sentence-transformers 6.2.0: the length of a long text's input_ids.
 TEST(SentenceModulesTest, TheLengthLimitOfTheReference) {
   const std::pair<const char*, int> cases[] = {
       {R"({"max_seq_length": 10, "processor_kwargs": {"model_max_length": 20}})", 20},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "core/backend/reference/reference_backend.h"
 #include "tests/native/fixtures_dir.h"
@@ -16,15 +17,18 @@ namespace {
 using testing::Bytes;
 using testing::ReadFixture;
 
+// `others` are files that the folder has not, or has with another text.
 std::unique_ptr<Session> OpenSentenceFolder(const std::string& folder,
-                                            const std::string& task = R"({"task":"feature-extraction"})") {
+                                            const std::string& task = R"({"task":"feature-extraction"})",
+                                            const std::map<std::string, std::string>& others = {}) {
   const std::filesystem::path root = FixturesDir() + "/" + folder;
   auto session = std::make_unique<Session>(CreateReferenceBackend());
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     const std::string path = std::filesystem::relative(entry.path(), root).generic_string();
-    if (!entry.is_regular_file() || path == "model.safetensors") continue;
+    if (!entry.is_regular_file() || path == "model.safetensors" || others.contains(path)) continue;
     EXPECT_TRUE(session->AddFile(path, ReadFixture(folder + path)).ok());
   }
+  for (const auto& [path, text] : others) EXPECT_TRUE(session->AddFile(path, text).ok());
   const Status opened = session->Open(task);
   EXPECT_TRUE(opened.ok()) << opened.message();
   EXPECT_TRUE(session->FeedWeights(Bytes(ReadFixture(folder + "model.safetensors"))).ok());
@@ -122,6 +126,20 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
             "option dimensions is 9 and a vector has 8 numbers: use at most that many");
   EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers: name one from -2 to 1");
   EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers: name one from -2 to 1");
+}
+
+TEST(SentenceSessionErrors, ARouterWithoutADefaultRouteNeedsARoleForMatricesToo) {
+  const std::map<std::string, std::string> router = {
+      {"modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                           {"path": "router", "type": "sentence_transformers.models.Router"}])"},
+      {"router/router_config.json",
+       R"({"types": {"mask": "sentence_transformers.multi_vector_encoder.modules.MultiVectorMask"},
+           "structure": {"query": ["mask"], "document": ["mask"]}, "parameters": {"allow_empty_key": false}})"},
+      {"router/mask/config.json", "{}"}};
+  auto session = OpenSentenceFolder("sentence/mean/", R"({"task":"feature-extraction"})", router);
+  EXPECT_TRUE(Embed(*session, R"("a b")", R"({"pooling":"multi_vector","task":"query"})").ok());
+  EXPECT_EQ(Embed(*session, R"("a b")", R"({"pooling":"multi_vector"})").status().message(),
+            "the model's Router has no default route: pass task, \"query\" or \"document\"");
 }
 
 // Compares the other poolings with the hidden states of the same call without pooling.
