@@ -1,5 +1,5 @@
 # Files whose loops take a reader's time: they are compiled for speed, and every other file of core/ in WebAssembly for size.
-#   "file | bench that measures it | part of the names of its functions, or of those that its loops call, that must compute with vectors"
+#   "file | bench that measures it | parts of names of its functions, with commas between; for each, a function must compute with vectors"
 # tests/node/engine_code.test.ts reads the last column. A new file belongs here if its bench becomes slower without.
 set(peruse_hot_list
   # products, attention and rows: every token, in every layer
@@ -22,14 +22,14 @@ set(peruse_hot_list
   "core/backend/cpu/span_conv.cc | kernels_bench | RunSpanConv"
   "core/cpu/activations.cc | kernels_bench | cpu::ActivateRow"
   "core/cpu/dot.cc | train_bench | cpu::Dot"
-  "core/cpu/f16_linear.cc | kernels_bench | cpu::ExpandHalfPanels"
+  "core/cpu/f16_linear.cc | kernels_bench"
   "core/cpu/f32_linear.cc | kernels_bench"
   "core/cpu/float_linear.cc | kernels_bench"
-  "core/cpu/gemm.cc | kernels_bench | xnn_f32_gemm_ukernel_6x8"
-  "core/cpu/int8_gemm.cc | kernels_bench | QuantizeTile"
+  "core/cpu/gemm.cc | kernels_bench | xnn_f32_gemm_ukernel_6x8, cpu::ExpandHalfPanels"
+  "core/cpu/int8_gemm.cc | kernels_bench | QuantizeTile, Int8TileOf"
   "core/cpu/packed_linear.cc | kernels_bench"
   "core/cpu/product.cc | train_bench"
-  "core/cpu/q8_linear.cc | kernels_bench | MultiplyInt8Tile|Int8TileOf"
+  "core/cpu/q8_linear.cc | kernels_bench"
   "core/cpu/thread_pool.cc | dispatch_bench"
   # tokenizing: every byte of a text
   "core/base/utf8.cc | tokenizer bench"
