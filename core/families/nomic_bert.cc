@@ -1,5 +1,6 @@
-// NomicBERT (Nussbaum et al., 2024) 1 and 1.5: BERT with rotary positions and gated feed-forward layers; and 2 (2025), whose layers have no
-// gates, and every second one experts. Code: NomicBertModel of transformers 5 and, for configurations with GPT-2's field names, contrastors.
+// NomicBERT: BERT with rotary positions. The feed-forward layers of versions 1 and 1.5 (Nussbaum et al., 2024) have gates. Those of version 2
+// (2025) do not, and every second one is a mixture of experts. Code: NomicBertModel of transformers 5 and, for configurations with GPT-2's
+// field names, contrastors.
 #include <algorithm>
 
 #include "core/families/family.h"
@@ -40,7 +41,7 @@ class NomicBert : public Family {
   bool down_bias_ = false;
   bool head_bias_ = true;
   bool gated_ = true;
-  int32_t mixture_period_ = 0;  // every layer number with this remainder 1 has experts; 0 means none
+  int32_t mixture_period_ = 0;  // layer i has experts if i % mixture_period_ is 1; 0 means that none has
   int32_t experts_ = 0;
   int32_t chosen_ = 0;
   Activation head_activation_ = Activation::kSilu;
@@ -77,11 +78,8 @@ void NomicBert::ReadContrastors(ConfigReader& reader, ModelConfig& config) {
 
   const std::string activation = reader.String("activation_function", "gelu_new");
   gated_ = activation != "gelu";
-  // NomicBertGatedMLP rounds its width up.
-  config.intermediate_size =
-      gated_ ? RoundedUp(reader.Int("n_inner", 8 * hidden / 3, 1, kMaxIntermediate), 256)
-             : reader.Int("n_inner", static_cast<int32_t>(std::min<int64_t>(4 * int64_t{hidden}, kMaxIntermediate)), 1,
-                          kMaxIntermediate);
+  const int32_t inner = reader.Int("n_inner", gated_ ? 8 * hidden / 3 : 4 * hidden, 1, kMaxIntermediate);
+  config.intermediate_size = gated_ ? RoundedUp(inner, 256) : inner;  // as NomicBertGatedMLP
   const auto unsupported = [&](const std::string& what) {
     reader.Fail(Unsupported("config.json: " + what + " is not supported in a NomicBERT"));
   };

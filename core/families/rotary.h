@@ -48,8 +48,8 @@ struct PostNormLayer {
   std::string mixture;
 };
 
-// Builds an encoder whose layers are x = norm(x + attention_output(attention(x))); x = norm(x + down(activation(gate(x)) * up(x))), or of other
-// feed-forward layers (PostNormLayer). Names all outputs. transformers: NomicBertModel, GteModel.
+// Builds an encoder whose layers are x = norm(x + attention_output(attention(x))); x = norm(x + down(activation(gate(x)) * up(x))).
+// PostNormLayer says which layers have no gate, or experts. Names all outputs. transformers: NomicBertModel, GteModel.
 Value PostNormEncoder(Build& b, const ModelConfig& config, const ops::RotaryAngles& angles, Value embeddings,
                       const std::vector<PostNormLayer>& layers);
 

@@ -12,44 +12,28 @@ int32_t WidthOf(const OpCase& c) {
   return (c.out + kMultiple - 1) / kMultiple * kMultiple;
 }
 
-// c.kernel experts, of which c.heads are chosen.
+// Each row passes through c.heads of these.
 int32_t ExpertsOf(const OpCase& c) { return c.heads + c.kernel - 1; }
 
-void Up(CaseProgram& p, const OpCase& c) {
-  const Value x = p.Tokens(c.cols);
-  const Value router = p.Tokens(ExpertsOf(c), 3);
-  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
+void Add(CaseProgram& p, const OpCase& c, bool sums, float largest_logit) {
+  const int32_t width = WidthOf(c);
+  const Value x = p.Tokens(sums ? c.heads * c.cols : c.cols);
+  const Value router = p.Tokens(ExpertsOf(c), largest_logit);
+  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * width);
   p.Add(ops::Experts{.x = x,
                      .router = router,
                      .weight = weight,
                      .chosen = c.heads,
-                     .out = p.Output(kTokenRows, c.heads * WidthOf(c))});
+                     .sums = sums,
+                     .out = p.Output(kTokenRows, sums ? width : c.heads * width)});
 }
 
-void Down(CaseProgram& p, const OpCase& c) {
-  const Value x = p.Tokens(c.heads * c.cols);
-  const Value router = p.Tokens(ExpertsOf(c), 3);
-  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
-  p.Add(ops::Experts{.x = x,
-                     .router = router,
-                     .weight = weight,
-                     .chosen = c.heads,
-                     .sums = true,
-                     .out = p.Output(kTokenRows, WidthOf(c))});
-}
+void Up(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/false, 3); }
+
+void Down(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/true, 3); }
 
 // Logits that are all equal: the first experts are chosen.
-void Tied(CaseProgram& p, const OpCase& c) {
-  const Value x = p.Tokens(c.heads * c.cols);
-  const Value router = p.Tokens(ExpertsOf(c), 0);
-  const LinearId weight = p.Linear(c.cols, ExpertsOf(c) * WidthOf(c));
-  p.Add(ops::Experts{.x = x,
-                     .router = router,
-                     .weight = weight,
-                     .chosen = c.heads,
-                     .sums = true,
-                     .out = p.Output(kTokenRows, WidthOf(c))});
-}
+void Tied(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/true, 0); }
 
 }  // namespace
 
