@@ -1,5 +1,5 @@
-// Embind prints a type's address for messages about types that were never registered, which a program of ours does not have: with C's
-// formatting, a module would be 3 KB larger.
+// Replaces C's siprintf, which makes a module 3 KB larger. Only embind calls it, to name a type in the error that the type was never
+// registered; all types of our modules are.
 #include <cstring>
 
 extern "C" int siprintf(char* out, const char*, ...) {

@@ -84,7 +84,7 @@ Status TokenClassification::Start() {
       Give(i, {});
       continue;
     }
-    PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
+    PERUSE_RETURN_IF_ERROR(CheckLength(windows[0], i, kLongTextAdvice));
     // A tokenizer that truncates on the left returns the last window of the text first.
     if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());
     EnqueueAll(i, std::move(windows));

@@ -66,8 +66,7 @@ def write(name, kind, tokenize, config, outputs):
     axes = {each: {0: "batch", 1: "tokens"} for each in inputs + outputs}
     torch.onnx.export(model, tuple([ids] + [ids, ids * 0][: len(inputs) - 1]), folder / "onnx/model.onnx", input_names=inputs,
                       output_names=outputs, dynamic_axes=axes, opset_version=14, dynamo=False)
-    for extra in ("special_tokens_map.json",):
-        (folder / extra).unlink(missing_ok=True)
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
 
 
 def main():

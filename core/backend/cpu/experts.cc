@@ -21,7 +21,7 @@ void Softmax(float* row, int64_t count) {
 // The experts of all rows, in scratch memory.
 struct Choices {
   int32_t* experts;  // [rows, chosen]
-  float* shares;     // [rows, experts]; the softmax of the logits
+  float* shares;     // [rows, experts], the softmax of the logits; only with `sums`
 
   Choices(const ops::Experts& op, const Block& router, float* memory)
       : experts(reinterpret_cast<int32_t*>(memory + router.rows * router.cols)), shares(memory) {
@@ -29,8 +29,9 @@ struct Choices {
     for (int64_t r = 0; r < router.rows; ++r) {
       const std::span<const float> logits(router.row(r), static_cast<size_t>(router.cols));
       ops::ChooseExperts(logits, {experts + r * op.chosen, chosen});
+      if (!op.sums) continue;
       std::copy(logits.begin(), logits.end(), shares + r * router.cols);
-      if (op.sums) Softmax(shares + r * router.cols, router.cols);
+      Softmax(shares + r * router.cols, router.cols);
     }
   }
 };
