@@ -1,6 +1,6 @@
 // A page's search by meaning: asks before it loads the library, a model of the demo and the index of the guides, and then searches in the page.
 const docs = new URL(document.documentElement.dataset.base, location.href);
-const kLoadedBefore = 'peruse-search-by-meaning'; // in sessionStorage: the visitor has agreed
+const kAgreed = 'peruse-search-by-meaning'; // in sessionStorage
 const kShown = 8;
 
 function make(name, properties, ...children) {
@@ -28,6 +28,15 @@ opener.setAttribute('aria-label', 'Search by meaning');
 let facts; // { model, sections, bytes }
 let index;
 
+/** A browser may refuse storage; then each page asks again. */
+function withStorage(use) {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
+}
+
 async function describe() {
   if (facts) return;
   const response = await fetch(new URL('assets/meaning.json', docs));
@@ -49,7 +58,7 @@ async function open() {
   ]);
   if (!response.ok) throw new Error(`The index can’t be loaded (status ${response.status}).`);
   const opened = await SemanticIndex.load(embed, await response.blob());
-  sessionStorage.setItem(kLoadedBefore, 'yes');
+  withStorage((storage) => storage.setItem(kAgreed, 'yes'));
   return opened;
 }
 
@@ -70,7 +79,7 @@ async function start() {
 
 /** One hit for each section, the best first. */
 function bySection(hits) {
-  return [...new Map(hits.map((hit) => [hit.id, hits.find(({ id }) => id === hit.id)])).values()];
+  return hits.filter(({ id }, at) => hits.findIndex((hit) => hit.id === id) === at);
 }
 
 const excerpt = (text) => /^[\s\S]{0,200}(?!\S)/.exec(text.trim())?.[0] ?? text.slice(0, 200);
@@ -103,7 +112,7 @@ opener.addEventListener(
   showing(async () => {
     dialog.showModal();
     await describe();
-    if (sessionStorage.getItem(kLoadedBefore)) await start();
+    if (withStorage((storage) => storage.getItem(kAgreed))) await start();
   }),
 );
 load.addEventListener('click', showing(start));

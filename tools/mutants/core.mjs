@@ -48,7 +48,7 @@ const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
 /** Files that other tests than the native ones run: npm run test:gpu. */
 const kTestedElsewhere = /^core\/backend\/webgpu\//;
 
-/** The test folders of a file. Training also saves models, which only some members of families serve. */
+/** The test folders of a file. Some members of families are only used when a trained model is saved. */
 const testsOf = (file) => [...foldersFor(file), ...(file.startsWith('core/families/') ? ['train'] : [])];
 
 function placesIn(file, text) {
