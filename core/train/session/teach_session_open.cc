@@ -108,7 +108,7 @@ Status TeachSession::ReadSentence(std::string* classifier) {
     return Unsupported("modules.json: " + what +
                        ", on which a classifier cannot be taught yet; without modules.json the model's own head is");
   };
-  if (sentence_->query) return cannot("a Router");
+  if (sentence_->query) return cannot("it names a Router");
   if (sentence_->sparse) return cannot("it gives sparse vectors");
   if (sentence_->multi_vector) return cannot("it gives a matrix for each text");
   const bool known = sentence_->pooling.size() == 1 &&

@@ -109,6 +109,12 @@ TEST(Trainee, WhatDoesNotFitIsNamed) {
   }
 }
 
+TEST(Trainee, MixturesOfExpertsAreRefused) {
+  const auto trainee =
+      Trainee::Create(ReadFixture("tiny/nomic-bert-experts/config.json"), Head::kSequenceClassification, {});
+  ExpectError(trainee.status(), StatusCode::kUnsupported, "moe_every_n_layers");
+}
+
 const WeightTensor& TensorOf(Trainee& trainee, const std::string& name) {
   for (const WeightTensor& weight_tensor : trainee.weight_tensors().tensors())
     if (weight_tensor.name == name) return weight_tensor;
