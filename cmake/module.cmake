@@ -40,7 +40,7 @@ function(peruse_module target name library)
     -sABORTING_MALLOC=0         # malloc returns null instead of aborting
     -sWASM_BIGINT=1
     -sEXPORTED_RUNTIME_METHODS=HEAPU8
-    -sBINARYEN_EXTRA_PASSES=--one-caller-inline-max-function-size=25  # a larger body compresses better where its neighbours are
+    -sBINARYEN_EXTRA_PASSES=--one-caller-inline-max-function-size=25  # a larger function compresses better beside similar ones than within its caller
     --profiling-funcs           # functions' names, which tools/build.mjs moves into a file next to the module
   )
   if(PERUSE_THREADS)
