@@ -50,7 +50,7 @@ const kCue = wordsOf(
   'doğum(?:lu| tarih\\p{L}*)?',
 );
 /** Cues of scripts without spaces between words. */
-const kWordlessCue = /生年月日|出生|生日|生于|誕生日|生まれ|생년월일|태어|출생|जन्म|जन्म तिथि|ميلاد|مواليد|ولدت?(?!\p{L})/u;
+const kWordlessCue = /生年月日|出生|生日|生于|誕生日|生まれ|생년월일|태어|출생|जन्म|ميلاد|مواليد|ولدت?(?!\p{L})/u;
 
 /** Cues directly after a date. */
 const kEnding = /^ ?(?:생(?!활|일)|生(?!活))/u;

@@ -66,11 +66,8 @@ const kPostcodeLeads = [
   'kod pocztowy(?: to)?',
   'posta kodu(?:m|muz)?',
   'почтовый индекс',
-  '(?:邮编|邮政编码|郵便番号)[是为はが]?',
-  '우편번호[는가]?',
-  'पिन ?कोड(?: है)?',
-  'الرمز البريدي(?: هو)?',
 ];
+const kPostcodeLeadsInside = ['(?:邮编|邮政编码|郵便番号)[是为はが]?', '우편번호[는가]?', 'पिन ?कोड(?: है)?', 'الرمز البريدي(?: هو)?'];
 const kPostcode = '(?=[A-Za-z]{0,2}[A-Za-z -]?\\d)[A-Za-z\\d]{2,6}(?:[ -]?\\d[A-Za-z\\d]{1,4})?(?![\\p{Script=Latin}\\d%])';
 
 const kNumberLeads = [
@@ -83,6 +80,8 @@ const kNumberLeads = [
   '(?:numer|nr) (?:mojego )?(?:paszportu|dowodu(?: osobistego)?|konta|pesel|prawa jazdy|legitymacji)(?: to)?',
   '(?:pasaport|kimlik|hesap|ehliyet) (?:no|numaram|numarası)',
   '(?:номер )?(?:паспорт\\p{L}*|сч[её]т\\p{L}*|(?:водительск\\p{L}* )?удостоверени\\p{L}*|снилс|инн|полис\\p{L}*)(?: номер| №)?',
+];
+const kNumberLeadsInside = [
   'رقم (?:الجواز|جواز السفر|جوازي|الهوية|هويتي|الحساب|حسابي)(?: هو)?',
   '(?:आधार|पासपोर्ट|पैन|खाता|लाइसेंस|मतदाता)(?: कार्ड)?(?: नंबर| संख्या)?(?: है)?',
   '(?:身份证|护照|驾照|驾驶证|社保|学|工|账|帐|卡|会员卡?)号码?[是为]?',
@@ -148,10 +147,10 @@ function inside(type: string, lead: string, value: string): Saying {
 const kSayings: readonly Saying[] = [
   sayings('PER', kNameLeads, kName),
   sayings('LOC', kAddressLeads, kAddress),
-  sayings('LOC', kPostcodeLeads.slice(0, 10), kPostcode),
-  inside('LOC', kPostcodeLeads.slice(10).join('|'), kPostcode),
-  sayings('ID', kNumberLeads.slice(0, 9), kNumber),
-  inside('ID', kNumberLeads.slice(9).join('|'), kNumber),
+  sayings('LOC', kPostcodeLeads, kPostcode),
+  inside('LOC', kPostcodeLeadsInside.join('|'), kPostcode),
+  sayings('ID', kNumberLeads, kNumber),
+  inside('ID', kNumberLeadsInside.join('|'), kNumber),
   sayings('KEY', kSecretLeads, kOneWord),
   sayings('ID', kUserLeads, kOneWord),
   inside('KEY', kCodeLeads.join('|'), kCode),
