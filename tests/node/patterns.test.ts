@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { cardDigits } from '../../web/src/redact/checksums.js';
-import { findPatterns } from '../../web/src/redact/patterns.js';
+import { found } from './support/found_details.js';
 import { redact } from './support/redact_stubs.js';
-
-function found(text: string): string[] {
-  return findPatterns(text).map(({ type, start, end }) => `${type} ${text.slice(start, end)}`);
-}
 
 test.each<[string, string[]]>([
   ['Write to thomas.miller+x@mail.example.org.', ['EMAIL thomas.miller+x@mail.example.org']],

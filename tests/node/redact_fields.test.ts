@@ -1,12 +1,8 @@
 // Values that are private because of their name, handles and number plates; and the words next to them that are not private.
 import { describe, expect, test } from 'vitest';
 import { redact } from '../../web/src/index_redact.js';
-import { findPatterns } from '../../web/src/redact/patterns.js';
+import { found } from './support/found_details.js';
 import { giving, redact as withModel } from './support/redact_stubs.js';
-
-function found(text: string): string[] {
-  return findPatterns(text).map(({ type, start, end }) => `${type} ${text.slice(start, end)}`);
-}
 
 describe('fields', () => {
   test.each<[string, string[]]>([
