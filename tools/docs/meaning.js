@@ -27,6 +27,7 @@ opener.setAttribute('aria-label', 'Search by meaning');
 
 let facts; // { model, sections, bytes }
 let index;
+let searches = 0;
 
 /** A browser may refuse storage; then each page asks again. */
 function withStorage(use) {
@@ -85,9 +86,9 @@ function bySection(hits) {
 const excerpt = (text) => /^[\s\S]{0,200}(?!\S)/.exec(text.trim())?.[0] ?? text.slice(0, 200);
 
 async function search() {
-  const query = input.value;
-  const hits = bySection(await (await index).search(query, { top_k: 3 * kShown, keywords: true })).slice(0, kShown);
-  if (query !== input.value) return; // a newer search shows its own hits
+  const number = ++searches;
+  const hits = bySection(await (await index).search(input.value, { top_k: 3 * kShown, keywords: true })).slice(0, kShown);
+  if (number !== searches) return; // a newer search shows its own hits
   state.textContent = `${hits.length} sections`;
   list.replaceChildren(
     ...hits.map(({ id, text, start, metadata: { page, title } }) => {
