@@ -25,7 +25,7 @@ export async function chunksOf(text: string, tokenizer: PipelineTokenizer, limit
   if (offsets === undefined) {
     throw new PeruseError(
       'invalid_argument',
-      "A pipeline of peruse/transformers can't split texts, because its tokenizer has no offsets: give one of peruse.",
+      'The tokenizer of peruse/transformers returns no offsets, by which texts are split: load the model with the pipeline() of peruse.',
     );
   }
   if (offsets.length <= limits.tokens) return [{ start: 0, end: text.length }];
