@@ -1,8 +1,8 @@
 // Describes the vectors of an embedder by the files of sentence-transformers, of PyLate and of Stanford's ColBERT.
 import { type LocatedModel, modulesIn, readStanford } from '../sources/checkpoint.js';
-import { isObject, numberOf, parseObject, textOf } from '../sources/json.js';
+import { firstObject, isObject, numberOf, parseObject, textOf } from '../sources/json.js';
 import { kPrompts, type ModelModule, pathWithin } from '../sources/model_files.js';
-import { type ReadFile, type Reading, readThoseThere } from '../sources/read_files.js';
+import { type Reading, readThoseThere } from '../sources/read_files.js';
 
 /** The vectors of feature extraction with `pooling: 'sentence'`. */
 export interface VectorReport {
@@ -32,8 +32,6 @@ const kMultiVector = ['MultiVectorEncoder', 'ColBERT'];
 /** The rows of Stanford's ColBERT without settings. */
 const kStanfordDimensions = 128;
 
-type Json = Record<string, unknown>;
-
 /** Returns undefined for models that are no embedders: those with another head and without modules. */
 export async function describeVectors(
   root: Reading,
@@ -51,7 +49,7 @@ export async function describeVectors(
   const hidden = numberOf(own.hidden_size ?? own.n_embd ?? own.dim);
   const has = (...types: string[]) => modules.some(({ type }) => types.includes(type));
   if (stanford) {
-    const { dim } = objectOf(stanford);
+    const { dim } = firstObject(stanford);
     return { kind: 'multi_vector', dimensions: numberOf(dim, kStanfordDimensions), pooling: [], similarity: 'maxsim', ...common };
   }
   if (has('SpladePooling', 'SparseStaticEmbedding')) {
@@ -82,10 +80,6 @@ async function poolingOf(root: Reading, modules: readonly ModelModule[]): Promis
   return found.length > 0 ? found : ['mean'];
 }
 
-async function readObject(reading: Reading, name: string): Promise<Json> {
-  return objectOf(await readThoseThere(reading, [name]));
-}
-
-function objectOf([file]: readonly ReadFile[]): Json {
-  return file ? parseObject(file.where, file.content) : {};
+async function readObject(reading: Reading, name: string): Promise<Record<string, unknown>> {
+  return firstObject(await readThoseThere(reading, [name]));
 }

@@ -1,7 +1,7 @@
 // What a folder of sentence-transformers, PyLate or Stanford's ColBERT needs of its vocabulary in addition to the pieces of texts.
 import { PeruseError } from '../errors.js';
 import { modulesIn, readStanford } from '../sources/checkpoint.js';
-import { isObject, parseObject, textOf } from '../sources/json.js';
+import { firstObject, isObject, parseObject, textOf } from '../sources/json.js';
 import { kPrompts, kSentenceConfigs } from '../sources/model_files.js';
 import { type NamedFile, type Reading, readFirstThere, readThoseThere } from '../sources/read_files.js';
 
@@ -30,20 +30,16 @@ export async function trimNeeds(root: Reading, encoder: Reading, config: NamedFi
   if (modules.length === 0 && textOf([architectures].flat()[0]).endsWith('ForCausalLM')) {
     throw new PeruseError('unsupported', 'config.json: a language model ranks by pieces of its answer. Its vocabulary is not trimmed.');
   }
-  const settings = objectIn(await readThoseThere(root, [kPrompts]));
+  const settings = firstObject(await readThoseThere(root, [kPrompts]));
   const stanford = modules.length === 0 ? await readStanford(encoder, config) : undefined;
-  const { query_token_id: query, doc_token_id: document } = stanford ? objectIn(stanford) : {};
+  const { query_token_id: query, doc_token_id: document } = stanford ? firstObject(stanford) : {};
   const own = stanford ? [query ?? '[unused0]', document ?? '[unused1]'].map((piece) => `${textOf(piece)} `) : [];
   const markers = [...own, textOf(settings.query_prefix), textOf(settings.document_prefix)];
   const prompts = Object.values(isObject(settings.prompts) ? settings.prompts : {}).map(textOf);
-  const transformer = modules.length > 0 ? objectIn(await readFirstThere(encoder, kSentenceConfigs)) : {};
+  const transformer = modules.length > 0 ? firstObject(await readFirstThere(encoder, kSentenceConfigs)) : {};
   const completing = [settings, transformer].map(({ query_expansion: expansion }) => (isObject(expansion) ? textOf(expansion.token) : ''));
   return {
     prompts: [...new Set([...prompts, ...markers])].filter((text) => text !== ''),
     pieces: [...markers.map((marker) => marker.trim()), ...completing],
   };
-}
-
-function objectIn([file]: readonly NamedFile[]): Record<string, unknown> {
-  return file ? parseObject(file.name, file.content) : {};
 }

@@ -1,4 +1,4 @@
-// Parses JSON files of models, because a file may hold anything. Only modules.json, which is a list, is parsed elsewhere (model_files.ts).
+// Parses JSON files of models, because a file may hold anything. Only modules.json, which is a list, is parsed elsewhere (model_files.ts, routes.ts).
 import { describeError, PeruseError } from '../errors.js';
 
 /** Parses a file that must hold a JSON object. `where` names it in errors. Throws 'malformed_file'. */
@@ -14,6 +14,11 @@ export function parseObject(where: string, content: Uint8Array): Record<string, 
   }
   if (!isObject(value)) throw new PeruseError('malformed_file', `${where} must hold a JSON object, such as {"key": "value"}.`);
   return value;
+}
+
+/** Parses the first of the files, which must hold a JSON object. Without a file, returns an empty object. */
+export function firstObject([file]: readonly { name: string; where?: string; content: Uint8Array }[]): Record<string, unknown> {
+  return file ? parseObject(file.where ?? file.name, file.content) : {};
 }
 
 /** Replaces NaN and Infinity, which Python writes as numbers, by null. */
