@@ -231,7 +231,7 @@ async function write({ name, entry, part, others = {}, format = part ? 'iife' : 
     globals,
     postBanner: kStrict,
     sourcemap,
-    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+    minify: true,
     comments: { jsdoc: false }, // a sixth of the scripts' size; bundlers read the annotations, which stay
     entryFileNames: '[name].js',
   });
