@@ -105,10 +105,13 @@ async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, 
     throw new PeruseError('invalid_argument', 'Trimming needs texts or keep_scripts, which determine what to keep.');
   }
   const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
-  const read = [...texts, ...prompted(needs.prompts, texts)];
-  const used = new Set(read.flatMap((text) => [...before.encode(text).ids]));
+  const used = new Set<number>();
+  const characters = new Set<string>();
+  for (const text of withPrompts(texts, needs.prompts)) {
+    for (const id of before.encode(text).ids) used.add(id);
+    for (const character of text) characters.add(character);
+  }
   for (const [piece, id] of vocabulary.ids) if (needs.pieces.includes(piece)) used.add(id);
-  const characters = new Set(read.flatMap((text) => [...text]));
   const kept = vocabulary.keep({ used, characters, scripts, named: namedIds(config), least: leastPieces(options) });
   const to = new Map(kept.map((id, index) => [id, index]));
   const json = vocabulary.trimmed(to);
@@ -147,10 +150,14 @@ async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, 
   };
 }
 
-/** Returns prompts with the beginnings of the texts, whose pieces a prompt can change. */
-function prompted(prompts: readonly string[], texts: readonly string[]): string[] {
+/** The texts, the prompts, and each prompt with the beginnings of the texts, whose pieces a prompt can change. */
+function* withPrompts(texts: readonly string[], prompts: readonly string[]): Generator<string> {
+  yield* texts;
   const starts = new Set(texts.map((text) => text.slice(0, kStart)));
-  return prompts.flatMap((prompt) => [prompt, ...[...starts].map((start) => prompt + start)]);
+  for (const prompt of prompts) {
+    yield prompt;
+    for (const start of starts) yield prompt + start;
+  }
 }
 
 function leastPieces({ least_pieces: least = 0 }: TrimOptions): number {
