@@ -35,7 +35,7 @@ const kNameLeads = [
 
 /** Words with a capital or a number, and the words of streets between them. */
 const kStreetWord =
-  '(?:street|road|avenue|lane|drive|close|court|square|way|terrace|place|crescent|flat|apartment|apt|unit|suite|floor|no:?|nr:?|rue|avenue|boulevard|bd|allée|impasse|chemin|quai|place|bis|ter|calle|c/|avenida|avda|paseo|plaza|piso|puerta|via|viale|corso|piazza|vicolo|rua|travessa|largo|praça|bairro|straße|strasse|weg|platz|gasse|ulica|ul|aleja|al|os|m|mahallesi|mah|sokak|sok|cadde(?:si)?|cad|daire:?|d:|улица|ул|дом|д|кв|квартира|проспект|пр|г|переулок|корп|de|des|du|la|le|les|del|los|las|di|della|dei|do|da|dos|das|van|der|den|het|am|an|im|auf|zum|zur|of|the)\\.?';
+  '(?:street|road|avenue|lane|drive|close|court|square|way|terrace|place|crescent|flat|apartment|apt|unit|suite|floor|no:?|nr:?|rue|boulevard|bd|allée|impasse|chemin|quai|bis|ter|calle|c/|avenida|avda|paseo|plaza|piso|puerta|via|viale|corso|piazza|vicolo|rua|travessa|largo|praça|bairro|straße|strasse|weg|platz|gasse|ulica|ul|aleja|al|os|m|mahallesi|mah|sokak|sok|cadde(?:si)?|cad|daire:?|d:|улица|ул|дом|д|кв|квартира|проспект|пр|г|переулок|корп|de|des|du|la|le|les|del|los|las|di|della|dei|do|da|dos|das|van|der|den|het|am|an|im|auf|zum|zur|of|the)\\.?';
 const kAddressWord = `(?:${kNameWord}(?:(?<=str|Str|St|Rd|Ave|Av|Blvd|Pl|Ul|Sq|Dr|Ln)\\.)?|[\\d\\p{Lu}]{0,3}\\d[\\d\\p{Lu}]{0,5}(?:[/-]\\d+)?\\p{L}?(?![\\p{L}\\d])|${kStreetWord}(?![\\p{L}\\d]))`;
 const kAddress = `(?=[^\\n!?;]{0,90}\\d)${kAddressWord}(?:(?:, ?| )${kAddressWord}){1,13}`;
 
@@ -174,6 +174,7 @@ const kSayings: readonly Saying[] = [
   ),
 ];
 
+/** Finds values that a sentence introduces by their names. */
 export function findSayings(text: string): PatternMatch[] {
   return kSayings.flatMap(({ type, lead, value }) =>
     [...text.matchAll(lead)].flatMap(({ 0: words, index }) => {
