@@ -127,14 +127,19 @@ describe('a server is asked for no file that the model does not need', () => {
     );
     model['tokenizer_config.json'] = new TextEncoder().encode('{}');
     const texts = Object.keys(model).filter((name) => !name.startsWith('onnx/'));
-    const loadFrom = async (files: Files, id: string, options: PipelineOptions = {}) => {
+    const loadFrom = async (
+      files: Files,
+      id: string,
+      options: PipelineOptions = {},
+      task: 'feature-extraction' | 'text-ranking' = 'feature-extraction',
+    ) => {
       const hub = await startHub(new Map(Object.entries(files)));
       const { remoteHost, cache } = env;
       Object.assign(env, { remoteHost: hub.origin, cache: false });
       try {
-        const embed = await pipeline('feature-extraction', id, { variant: 'simd', worker: false, ...options });
-        await embed.dispose();
-        return { requests: hub.log.sort(), file: embed.info.weights.file };
+        const pipe = await pipeline(task, id, { variant: 'simd', worker: false, ...options });
+        await pipe.dispose();
+        return { requests: hub.log.sort(), file: pipe.info.weights.file };
       } finally {
         Object.assign(env, { remoteHost, cache });
         await hub.close();
@@ -154,6 +159,13 @@ describe('a server is asked for no file that the model does not need', () => {
 
     test("another name with weights: 'onnx': only modules.json in vain", async () => {
       expect(await hubRequests('someone/tiny', { weights: 'onnx' })).toEqual([...needed, 'GET modules.json'].sort());
+    });
+
+    test('Xenova/ranker: no modules.json either', async () => {
+      const ranker = await onnxRepository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+      const { requests } = await loadFrom(ranker, 'Xenova/ranker', {}, 'text-ranking');
+      expect(requests).toContain('HEAD onnx/model_quantized.onnx');
+      expect(requests).not.toContain('GET modules.json');
     });
 
     test('a folder of that name in a path is read whole', () => {

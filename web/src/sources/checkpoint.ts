@@ -60,9 +60,13 @@ export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
 }
 
+async function readModuleList(reading: Reading): Promise<ReadFile[]> {
+  return hasNoModules(reading.name) ? [] : readThoseThere(reading, [kModules]);
+}
+
 /** Reads modules.json, and what a Router in it names. `files` are the read files. */
 async function listModules(reading: Reading): Promise<{ files: NamedFile[]; modules: ModelModule[] }> {
-  const files = hasNoModules(reading.name) ? [] : await readThoseThere(reading, [kModules]);
+  const files = await readModuleList(reading);
   const modules = modulesOf(files);
   const at = modules.findIndex(({ type }) => type === 'Router');
   if (at < 0) return { files, modules };
@@ -217,7 +221,7 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
 
 /** Reads what a cross-encoder needs. The engine ignores these files if modules.json is absent. */
 async function readRankingSettings(job: Reading): Promise<NamedFile[]> {
-  const modules = await readThoseThere(job, [kModules]);
+  const modules = await readModuleList(job);
   if (['Dense', 'LogitScore'].includes(modulesOf(modules).at(-1)?.type ?? '')) return readModules(job);
   return modules.length === 0 ? [] : [...modules, ...(await readThoseThere(job, [kPrompts, kSentenceConfigs[0]!]))];
 }
