@@ -321,7 +321,7 @@ export const kSuites = [
     why: 'waits for servers and caches',
     builds: ['library'],
     reads: [...kInChromium, 'demo/extension/', 'tests/browser/page/', 'tools/demo_package.mjs', 'tools/extension.mjs'],
-    processor: 30,
+    processor: 80,
     vitest: ['page'],
   },
   {
