@@ -86,6 +86,19 @@ export async function visitServed(url: string, path = 'index.html'): Promise<Omi
   }
 }
 
+/** Opens a page and closes it when it is quiet, so that a development server that reloads pages when it finds new packages has found them. */
+export async function openServed(url: string): Promise<void> {
+  const context = await newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.waitForFunction('globalThis.work');
+    await page.waitForLoadState('networkidle');
+  } finally {
+    await context.close();
+  }
+}
+
 async function letWork(page: Page, site: string, path: string): Promise<Omit<Visit, 'requests'>> {
   const urls: string[] = [];
   const complaints: string[] = [];

@@ -1,5 +1,5 @@
 import { beforeAll, describe, test } from 'vitest';
-import { visitServed } from '../../browser/page/visit.js';
+import { openServed, visitServed } from '../../browser/page/visit.js';
 import { expectWork, type Stage, stage, versionsOf } from './stage.js';
 
 describe.each(versionsOf('react_router'))('React Router %s', (version) => {
@@ -17,6 +17,9 @@ describe.each(versionsOf('react_router'))('React Router %s', (version) => {
 
   test('its development server works', async () => {
     const server = [app.bin('@react-router/dev', 'react-router'), 'dev', '--host', '127.0.0.1', '--port', 'port'];
-    await app.visiting(server, async (site) => expectWork(await visitServed(site.url, ''), 'relaxed'));
+    await app.visiting(server, async (site) => {
+      await openServed(site.url); // Vite knows the packages of React Router's pages only once a page asked for them.
+      expectWork(await visitServed(site.url, ''), 'relaxed');
+    });
   });
 });
