@@ -66,6 +66,7 @@ describe('handles and number plates', () => {
     'npm i @types/node @babel/core',
     'See you @home, @all. 5 pm @ work',
     'Press F5, use USB-C 3, A4 paper, COVID-19, ISO 9001, MP3',
+    'DRIVE AT 120 KM, WAKE AT 100 AM',
     'The signal is lost. Its installation was stable.',
   ])('%j has none', (text) => expect(found(text)).toEqual([]));
 });

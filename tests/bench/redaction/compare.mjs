@@ -2,35 +2,16 @@
 // The command installs the peers at the versions of package.json here. Presidio is measured with the Python that --python names, if that has
 // presidio-analyzer 2.2.366 (see presidio.py). A message leaks if a letter or digit of a detail is left. Intervals are Wilson's, for 95 %.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { everydayMessages, kEnglish, leftOver } from './everyday.mjs';
 
 const kHere = dirname(fileURLToPath(import.meta.url));
 const { values } = parseArgs({ options: { python: { type: 'string' }, spacy: { type: 'string' } } });
-
-/** { text, details }; details are ranges. */
-function messages() {
-  const lines = readFileSync(join(kHere, 'english.txt'), 'utf8').split('\n');
-  return lines
-    .filter((line) => line && !line.startsWith('#'))
-    .map((line) => {
-      const details = [];
-      let text = '';
-      for (const part of line
-        .replace(/^- /, '')
-        .replaceAll('\\n', '\n')
-        .split(/(?<!\\)(?=[{}])/)) {
-        const start = text.length;
-        text += part.replace(/^[{}]/, '').replaceAll(/\\([{}])/g, '$1');
-        if (part.startsWith('{')) details.push({ start, end: text.length });
-      }
-      return { text, details };
-    });
-}
 
 /** Ranges of a text that a redacted copy lacks, for tools that return only the copy: its parts between placeholders, in order. */
 export function rangesBetween(text, redacted, placeholder) {
@@ -55,7 +36,7 @@ function interval(good, all) {
   return `${percent((middle - half) / (1 + (z * z) / all))}-${percent((middle + half) / (1 + (z * z) / all))}`;
 }
 
-const all = messages();
+const { en: all } = everydayMessages(kEnglish);
 
 function rowOf(tool, found, milliseconds, megabytes) {
   const counts = { messages: 0, good: 0, details: 0, gone: 0, clean: 0, touched: 0 };
@@ -65,11 +46,7 @@ function rowOf(tool, found, milliseconds, megabytes) {
       counts.touched += found[index].length > 0 ? 1 : 0;
       continue;
     }
-    const hidden = new Uint8Array(text.length);
-    for (const { start, end } of found[index]) hidden.fill(1, start, end);
-    const left = details.filter(({ start, end }) =>
-      [...text.slice(start, end).matchAll(/[\p{L}\p{N}]/gu)].some((one) => !hidden[start + one.index]),
-    );
+    const left = leftOver({ text, details }, found[index]);
     counts.messages += 1;
     counts.good += left.length === 0 ? 1 : 0;
     counts.details += details.length;

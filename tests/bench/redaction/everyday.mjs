@@ -1,14 +1,17 @@
-// The everyday messages in fifteen languages (models/everyday_multilingual.txt), and what of their details redaction leaves.
+// Messages for measuring redaction, in fifteen languages (models/everyday_multilingual.txt), in ten (forms.txt) and in English (english.txt), and
+// what of their details redaction leaves.
 import { readFileSync } from 'node:fs';
 
 export const kEveryday = new URL('../../../models/everyday_multilingual.txt', import.meta.url);
 /** Chats, mails, forms, JSON, CSV, URLs and code in ten languages. */
 export const kForms = new URL('forms.txt', import.meta.url);
+/** 240 messages and 120 clean texts in English. */
+export const kEnglish = new URL('english.txt', import.meta.url);
 
-/** { language: [{ text, details }] }; what stands in braces is a detail, and a text after "- " has none. */
+/** { language: [{ text, details }] }; what stands in braces is a detail, and a text after "- " has none. A file without "= language" is English. */
 export function everydayMessages(file = kEveryday) {
-  const found = {};
   let listed = [];
+  const found = file === kEnglish ? { en: listed } : {};
   const lines = readFileSync(file, 'utf8').split('\n');
   for (const line of lines.filter((each) => each && !each.startsWith('#'))) {
     if (line.startsWith('= ')) {
@@ -31,7 +34,8 @@ export function everydayMessages(file = kEveryday) {
   return found;
 }
 
-function leftOver({ text, details }, entities) {
+/** The details of which a letter or digit is outside of the entities. */
+export function leftOver({ text, details }, entities) {
   const hidden = new Uint8Array(text.length);
   for (const { start, end } of entities) hidden.fill(1, start, end);
   return details.filter(({ start, end }) =>

@@ -44,9 +44,9 @@ const kPlateCue = wordsOf(
 );
 const kPlateCueReach = 30;
 
-/** Plates with a form of their own: France and Italy, the United Kingdom, Germany with a hyphen, India, Russia, China. */
+/** Plates with a form of their own: France and Italy (not measures in capitals, 'AT 120 KM'), the United Kingdom, Germany with a hyphen, India, Russia, China. */
 const kOwnForm = new RegExp(
-  `${kBefore}(?:[A-HJ-NP-TV-Z]{2}-\\d{3}-[A-HJ-NP-TV-Z]{2}|[A-Z]{2}[0-7]\\d [A-HJ-PR-Z]{3}|[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} [1-9]\\d{1,3}[EH]?|[A-Z]{2}[ -]\\d{2}[ -][A-Z]{1,2}[ -]\\d{4}|[ABEKMHOPCTYX]\\d{3}[ABEKMHOPCTYX]{2} ?\\d{2,3}|[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·. ]?[A-Z\\d]{5,6})${kAfter}(?!-)`,
+  `${kBefore}(?:[A-HJ-NP-TV-Z]{2}(?<gap>[ -])\\d{3}\\k<gap>(?![KCM]M|[KM]G|[AP]M|[KMGT]B|ML)[A-HJ-NP-TV-Z]{2}|[A-Z]{2}[0-7]\\d [A-HJ-PR-Z]{3}|[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} [1-9]\\d{1,3}[EH]?|[A-Z]{2}[ -]\\d{2}[ -][A-Z]{1,2}[ -]\\d{4}|[ABEKMHOPCTYX]\\d{3}[ABEKMHOPCTYX]{2} ?\\d{2,3}|[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-Z][·. ]?[A-Z\\d]{5,6})${kAfter}(?!-)`,
   'dgu',
 );
 const kAnyForm = new RegExp(`${kBefore}(?=[A-Z\\dÄÖÜ ·-]{0,10}\\d)[A-ZÄÖÜ\\d]{1,4}(?:[ ·-]?[A-Z\\d]{1,4}){1,3}${kAfter}`, 'dgu');
