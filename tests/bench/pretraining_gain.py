@@ -168,8 +168,7 @@ class Reader:
 
     @staticmethod
     def span_loss(model, batch):
-        inputs, first, last = batch
-        return reader.span_loss(model(**inputs), inputs["attention_mask"], first, last)
+        return reader.span_loss(model, *batch)
 
     def fine_tuning(self, model, progress):
         """At first half the questions are about sentences, then a tenth: they are easier."""

@@ -1,14 +1,10 @@
-"""Trains a small model on a teacher's logits (teachers.py), over texts with labels and without: one script for all students.
+"""Trains a small model on a teacher's logits (teachers.py), over texts with labels and without: one script for all students. README.md has the commands.
 
-    python distil.py --task sentiment --teacher TEACHER_DIR --weights MODEL_DIR --out-dir OUT --rounds 8
-    python distil.py --task sorting --teacher MINILM_DIR --weights MODEL_DIR --out-dir OUT --rounds 0 --steps 3000
-    python distil.py --task details --teacher TEACHER_DIR --weights BASE_DIR --out-dir OUT --rounds 20
-
-The models of sentiments and sorting go on from the saved ones; the teacher of sorting is a sentence encoder as it is (shared/near_labels.py). For `details`, the multilingual tagger, BASE_DIR is the folder `base` beside the teacher: the
-student's embeddings begin as the main components of the teacher's. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the
-model of the best round.
+Students go on from the saved models, but the multilingual tagger (`details`): its embeddings begin as the main components of those in --weights, the folder `base`
+beside its teacher. The teacher of sorting is a sentence encoder as it is (shared/near_labels.py). Goes on from OUT/checkpoint.pt; OUT/best is the best model so far.
 """
 
+import functools
 import random
 from pathlib import Path
 
@@ -16,8 +12,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 from tokenizers import Tokenizer
-from transformers import BertForTokenClassification, ConvBertConfig, ConvBertForSequenceClassification, ConvBertForTokenClassification, DebertaV2ForSequenceClassification
+from transformers import BertForTokenClassification, ConvBertConfig, ConvBertForSequenceClassification, ConvBertForTokenClassification, DebertaV2ForQuestionAnswering, DebertaV2ForSequenceClassification
 
+import reader
 import sentiment
 import tagger
 import zero_shot
@@ -25,12 +22,13 @@ from shared import attention
 from shared.multilingual_texts import LABELS, NUMBERS, Judge, Rounds, Texts
 from shared.near_labels import NearLabels
 from shared.sorting import held_out_messages
-from shared.training import Run, cached, equal_length_batches, hide_words, load_model, recipe_parser, save_model, single_thread, train_rounds, train_steps
+from shared.training import Run, cached, equal_length_batches, hide_words, load_model, padded, recipe_parser, save_model, single_thread, train_rounds, train_steps
 from shared.zero_shot_texts import LABELS as LABELS_OF_A_TEXT, Source
-from teachers import load_teacher
+from teachers import ReaderTeacher, load_teacher
 
 LABELLED = {"rt-polarity": 4000, "pros-cons": 3000, "feelings": 3000, "movie-reviews": 0}  # texts of a round with labels
-UNLABELLED = {"film": 4500, "product": 1000, "phrase": 1500, "comment": 2500}  # and without
+UNLABELLED = {"film": 4500, "product": 1000, "phrase": 2500, "comment": 2500, "remark": 5000}  # and without
+REMARKS, REVIEWS = 9000, 60  # made-up remarks, and whole reviews, of which the teacher has read none
 HIDDEN, EMBEDDING, LAYERS = 128, 96, 3  # of the multilingual tagger
 SHARPNESS = 0.05  # standard deviation of its first embeddings
 
@@ -47,13 +45,13 @@ def sentiment_student(args):
     mask = tokenizer.token_to_id("[MASK]")
 
     def rows(number):
-        labelled = texts.labelled(number, LABELLED, remarks=7000, neither=0)
+        labelled = texts.labelled(number, LABELLED, remarks=REMARKS, neither=0)
         shown = labelled + [(None, text) for text in texts.unlabelled(number, UNLABELLED)]
         logits = torch.from_numpy(sentiment.predict(teacher, sentiment.encode(teacher_tokenizer, shown)))
         said = torch.softmax(logits, 1)[:, 1].tolist()
         mixed = [(chance if label is None else args.trust * chance + (1 - args.trust) * label, text) for chance, (label, text) in zip(said, shown)]
-        neither = texts.labelled(number, {}, remarks=0, neither=1200)
-        return sentiment.encode(tokenizer, mixed + neither)
+        plain = texts.labelled(number, {"movie-reviews": REVIEWS}, remarks=0, neither=1200)
+        return sentiment.encode(tokenizer, mixed + plain)
 
     def loss(batch):
         ids, labels = torch.tensor([ids for ids, _ in batch]), torch.tensor([[1 - label, label] for _, label in batch], dtype=torch.float32)
@@ -117,6 +115,53 @@ def details_student(args):
     train_rounds(Run(model, start, args.out_dir), args, rows, loss, judge.choice, tokens=3072, decay=0.5)
 
 
+class Taught:
+    """A reader's chances of first and last words, for a student with another vocabulary. The words of both are the same, their pieces are not."""
+
+    def __init__(self, folder, tokenizer):
+        self.teacher, self.own = load_teacher(folder, ReaderTeacher)
+        self.texts = [tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())]
+        self.pieces = functools.cache(lambda word: self.own.encode(word, add_special_tokens=False).ids or [self.own.token_to_id("[UNK]")])
+
+    def words(self, ids):
+        """(word, first piece, last piece) of the student's ids; a special token is a word."""
+        found = []
+        for at, text in enumerate(self.texts[number] for number in ids):
+            joins = text.startswith("##") and found
+            word, first, _ = found.pop() if joins else ("", at, at)
+            found.append((word + text.removeprefix("##") if joins else text, first, at))
+        return found
+
+    @torch.no_grad()
+    def chances(self, inputs):
+        """[2, rows, pieces]: how likely the answer's first word begins with this piece, and its last word ends with it."""
+        words = [self.words(row[:length].tolist()) for row, length in zip(inputs["input_ids"], inputs["attention_mask"].sum(1).tolist())]
+        pieces = [[self.pieces(word) for word, *_ in row] for row in words]
+        ids = [[one for word in row for one in word] for row in pieces]
+        output = self.teacher(**padded(ids, [row.index(self.own.token_to_id("[SEP]")) + 1 for row in ids]))
+        found = torch.zeros(2, *inputs["input_ids"].shape)
+        for number, row in enumerate(words):
+            owners = torch.repeat_interleave(torch.arange(len(row)), torch.tensor([len(word) for word in pieces[number]]))
+            for kind, logits in enumerate((output.start_logits, output.end_logits)):
+                of_words = torch.zeros(len(row)).index_add_(0, owners, torch.softmax(logits[number, :len(owners)], 0))
+                found[kind, number, [word[1 + kind] for word in row]] = of_words
+        return found
+
+
+def reader_student(args):
+    attention.use()
+    model, tokenizer = load_model(DebertaV2ForQuestionAnswering, args.weights, args.dropout)
+    taught = Taught(args.teacher, tokenizer)
+
+    def loss(model, inputs, first, last):
+        with fast():
+            logits = reader.span_logits(model, inputs)
+        return sum(args.trust * F.cross_entropy(one, chances) + (1 - args.trust) * F.cross_entropy(one, places)
+                   for one, chances, places in zip(logits, taught.chances(inputs), (first, last))) / 2
+
+    reader.train(Run(model, args.weights, args.out_dir), tokenizer, args, loss)
+
+
 class Mixed:
     """Draws of a Source: of texts with labels, of messages, and of texts whose labels are as near as the teacher says."""
 
@@ -153,19 +198,17 @@ def sorting_student(args):
         return F.cross_entropy(entailed.reshape(shape), among) + 0.5 * F.binary_cross_entropy_with_logits(alone, each)
 
     def choice(averaged):
-        scores = {name: round(zero_shot.accuracy(averaged, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
-        of_messages = zero_shot.message_scores(averaged, tokenizer, *messages)
-        print("choosing parts:", scores, "messages:", of_messages, flush=True)
+        scores, of_messages = zero_shot.choosing_scores(averaged, tokenizer, held_out, messages)
         return float(np.mean([*scores.values(), scores["new intents"], *of_messages.values()]))
 
     train_steps(run, args, loss, choice, decay=0.8)
 
 
-TASKS = {"sentiment": sentiment_student, "sorting": sorting_student, "details": details_student}
+TASKS = {"sentiment": sentiment_student, "reader": reader_student, "sorting": sorting_student, "details": details_student}
 
 
 def main():
-    parser = recipe_parser(__doc__, "rounds", rate=4e-4, batch=48, steps=0, evaluate_every=400, dropout=0.1, word_dropout=0.06, share=1.0, trust=0.7)
+    parser = recipe_parser(__doc__, "rounds", rate=4e-4, batch=48, steps=0, evaluate_every=400, dropout=0.1, word_dropout=0.06, share=1.0, trust=0.7, **reader.SETTINGS)
     parser.add_argument("--task", choices=list(TASKS), required=True)
     parser.add_argument("--teacher", type=Path, required=True, help="OUT of teachers.py (sentiment: its folder `best`)")
     parser.add_argument("--translations", type=Path, default=Path("/usr/share/locale"), help="folder of gettext's translations by language")

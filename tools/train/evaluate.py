@@ -1,7 +1,5 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
-    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--dev]
-
 The test halves are for reporting only; nothing was trained on them, or chosen by them but where a model's card says so. `--dev` leaves
 them out.
 """
@@ -14,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer, pipeline
+from transformers import PreTrainedTokenizerFast, pipeline
 
 import sentiment
 import tagger
@@ -97,13 +95,6 @@ def zero_shot_parts(data_dir, split, most=400):
     return parts
 
 
-def sorted_everyday(model, tokenizer):
-    """How many of the messages to sort get the right label, and those that do not, with what they get."""
-    said = [(text, names[zero_shot.predict(model, tokenizer, [text], names)[0]], label) for text, names, label in everyday_sorting()]
-    wrong = [[text, name] for text, name, label in said if name != label]
-    return {"right": len(said) - len(wrong), "of": len(said), "wrong": wrong}
-
-
 def evaluate_zero_shot(model, tokenizer, data_dir, splits):
     attention.use()
     result = {}
@@ -112,41 +103,60 @@ def evaluate_zero_shot(model, tokenizer, data_dir, splits):
             result[f"{what}, {split}"] = {"texts": len(rows), "labels": len(names), "accuracy": round(zero_shot.accuracy(model, tokenizer, rows, names), 1)}
     if "dev" in splits:
         result["messages of held-out templates"] = zero_shot.message_scores(model, tokenizer, *held_out_messages(200))
-    result["everyday messages"] = sorted_everyday(model, tokenizer)
+    result["everyday messages"] = sorted_right(model, tokenizer, everyday_sorting())
     return result
 
 
-PIPELINES = {"reader": "question-answering", "sentiment": "text-classification", "tagger": "token-classification",
-             "zero-shot": "zero-shot-classification"}
+def sorted_right(model, tokenizer, messages):
+    """How many messages get the right label, and those that do not, with what they get. `messages` are (text, labels, the right one)."""
+    said = [(text, names[zero_shot.predict(model, tokenizer, [text], names)[0]], label) for text, names, label in messages]
+    wrong = [[text, name] for text, name, label in said if name != label]
+    return {"right": len(said) - len(wrong), "of": len(said), "wrong": wrong}
 
 
-def answer(run, name, item):
-    if name == "question-answering":
-        said = run(question=item["question"], context=item["passage"])["answer"]
-        return said, reading.normalise(said) in [reading.normalise(text) for text in item["answers"]]
-    if name == "text-classification":
-        said = run(item["text"])[0]["label"]
-        return said, said == item["label"]
-    if name == "zero-shot-classification":
-        said = run(item["text"], item["labels"])["labels"][0]
-        return said, said == item["label"]
-    found = [(item["text"][one["start"]:one["end"]], one["entity_group"]) for one in run(item["text"], aggregation_strategy="average")]
-    said = [list(one) for one in found if one[1] in TYPES]
-    return said, sorted(said) == sorted([one["text"], one["type"]] for one in item["entities"])
+def written_messages(model, tokenizer, items):
+    return sorted_right(model, tokenizer, [(item["text"], item["labels"], item["label"]) for item in items])
 
 
-def score_everyday(task, model, model_dir):
-    """Scores on models/everyday.jsonl, texts that were written before any model was tried on them. Names are right if exactly the expected ones are found, each with its type."""
-    name = PIPELINES[task]
-    items = [item for item in map(json.loads, (MODELS / "everyday.jsonl").read_text(encoding="utf-8").splitlines()) if item["task"] == name]
-    run = pipeline(name, model=model.eval(), tokenizer=AutoTokenizer.from_pretrained(model_dir), device="cpu")
-    wrong, right = [], 0
+def written_questions(model, tokenizer, items):
+    rows = [{"question": item["question"], "context": item["passage"], "answers": [(0, text) for text in item["answers"]]} for item in items]
+    said = [(row, text, none > 1) for row, (text, none) in zip(rows, reading.predict(model, tokenizer, rows))]
+    answerable, others = [one for one in said if one[0]["answers"]], [one for one in said if not one[0]["answers"]]
+    right = [reading.exact_and_f1(text, [gold for _, gold in row["answers"]])[0] == 1 for row, text, _ in answerable]
+    return {"right": sum(right), "right where it may decline": sum(one and not declines for one, (*_, declines) in zip(right, answerable)), "of": len(right),
+            "declined": sum(declines for *_, declines in answerable), "declined, of those without an answer": [sum(declines for *_, declines in others), len(others)],
+            "wrong": [[row["question"], text] for one, (row, text, _) in zip(right, answerable) if not one],
+            "answered without an answer": [[row["question"], text] for row, text, declines in others if not declines]}
+
+
+def written_opinions(model, tokenizer, items):
+    """Texts that say neither are right where the better score is below 0.65."""
+    logits = torch.from_numpy(sentiment.predict(model, sentiment.encode(tokenizer, [(0, item["text"]) for item in items])))
+    found = [(item["label"], item["text"], round(chance, 2)) for item, chance in zip(items, torch.softmax(logits, 1)[:, 1].tolist())]
+    wrong = [one for one in found if (max(one[2], 1 - one[2]) >= 0.65 if one[0] == "NEITHER" else (one[2] > 0.5) != (one[0] == "POSITIVE"))]
+    return {"wrong": wrong} | {name: [sum(one[0] in labels for one in rows) for rows in (wrong, found)]
+                               for name, labels in (("wrong opinions, of", ("POSITIVE", "NEGATIVE")), ("sure of neither, of", ("NEITHER",)))}
+
+
+def written_names(model, tokenizer, items):
+    """Names are right if exactly the expected ones are found, each with its type."""
+    run, wrong = pipeline("token-classification", model=model.eval(), tokenizer=PreTrainedTokenizerFast(tokenizer_object=tokenizer), device="cpu"), []
     for item in items:
-        said, is_right = answer(run, name, item)
-        right += is_right
-        if not is_right:
-            wrong.append({"asked": item.get("question", item.get("text")), "said": said})
-    return {"right": right, "of": len(items), "wrong": wrong}
+        found = [[item["text"][one["start"]:one["end"]], one["entity_group"]] for one in run(item["text"], aggregation_strategy="average")]
+        if sorted(one for one in found if one[1] in TYPES) != sorted([one["text"], one["type"]] for one in item["entities"]):
+            wrong.append([item["text"], found])
+    return {"right": len(items) - len(wrong), "of": len(items), "wrong": wrong}
+
+
+WRITTEN = {"reader": ("question-answering", written_questions), "sentiment": ("text-classification", written_opinions),
+           "tagger": ("token-classification", written_names), "zero-shot": ("zero-shot-classification", written_messages)}
+
+
+def written(task, model, tokenizer, file):
+    """Scores on a file of `models` whose texts were written before any model was tried on them."""
+    name, score = WRITTEN[task]
+    items = [item for item in map(json.loads, (MODELS / file).read_text(encoding="utf-8").splitlines()) if item["task"] == name]
+    return score(model, tokenizer, items) if items else None
 
 
 EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger, "zero-shot": evaluate_zero_shot}
@@ -162,7 +172,7 @@ def main():
     torch.set_num_threads(1)
     model, tokenizer = load(args.model_dir), Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
     result = EVALUATE[args.task](model, tokenizer, args.data_dir, ["dev"] if args.dev else ["dev", "test"])
-    result["everyday"] = score_everyday(args.task, model, args.model_dir)
+    result |= {name: written(args.task, model, tokenizer, f"{name}.jsonl") for name in ("everyday", "visitors")}
     print(json.dumps(result, indent=1, ensure_ascii=False))
 
 

@@ -1,7 +1,5 @@
 """The reader's recipe: a saved reader continues with questions that people asked, some of them about another passage, without an answer.
 
-    python reader.py --weights MODEL_DIR --out-dir OUT --steps 8000
-
 Goes on from OUT/checkpoint.pt; --steps may differ then, and the rate falls over the last part of them. OUT/best is the mean of the
 weights that was best on the choosing part.
 """
@@ -25,13 +23,18 @@ WITH_RECURRING = [(0.0, {"sentence": 0.08, "real": 0.45, "facts": 0.12, "recurri
                   (0.7, STAGES[-1][1])]
 WINDOWS = [(0.0, 128), (0.5, 160), (0.85, 256)]  # tokens of a window, from these parts of the steps on
 
+# Shares of all examples: renamed words; of questions: those whose passage lacks the answer. `recurring` is the number of examples with recurring spans.
+SETTINGS = {"batch_tokens": 2560, "renamed": 0.05, "unanswered": 0.3, "recurring": 0}
 CHOICE = {"f1": 1.0, "f1 where it may decline": 1.0, "declines without the sentence": 0.2, "facts exact": 0.1, "facts declined": 0.1}
 
 
-def span_loss(output, mask, first, last):
-    hidden = mask == 0
-    start = output.start_logits.float().masked_fill(hidden, -1e4)
-    end = output.end_logits.float().masked_fill(hidden, -1e4)
+def span_logits(model, inputs):
+    output, hidden = model(**inputs), inputs["attention_mask"] == 0
+    return [logits.float().masked_fill(hidden, -1e4) for logits in (output.start_logits, output.end_logits)]
+
+
+def span_loss(model, inputs, first, last):
+    start, end = span_logits(model, inputs)
     return (F.cross_entropy(start, first) + F.cross_entropy(end, last)) / 2
 
 
@@ -53,24 +56,16 @@ def make_sources(args, tokenizer, vocab, rng):
     return {name: Batches(examples, args.batch_tokens, rng, vocab) for name, examples in listed.items()}
 
 
-def main():
-    # Shares of all examples: renamed words; of questions: those whose passage lacks the answer. `recurring` is the number of examples with recurring spans.
-    args = recipe_parser(__doc__, "steps", batch_tokens=2560, rate=4e-4, dropout=0.08, renamed=0.05, unanswered=0.3, recurring=0,
-                         evaluate_every=400).parse_args()
-    single_thread(args.seed)
-    attention.use()
-    model, tokenizer = load_model(DebertaV2ForQuestionAnswering, args.weights, args.dropout)
-    vocab = tokenizer.get_vocab()
-    run = Run(model, args.weights, args.out_dir)
-    rng = random.Random(args.seed + run.number)
+def train(run, tokenizer, args, loss=span_loss):
+    """Trains on batches of questions; `loss(model, inputs, first, last)` is that of one, whose answers have these first and last tokens."""
+    vocab, rng = tokenizer.get_vocab(), random.Random(args.seed + run.number)
     sources, held_out = make_sources(args, tokenizer, vocab, rng), choosing_rows(args.data_dir, 400)
     facts = FactMaker("dev", random.Random(3)).rows(200)
     stages = WITH_RECURRING if args.recurring else STAGES
 
     def loss_of(progress):
         shares = at(stages, progress)
-        inputs, first, last = sources[rng.choices(list(shares), shares.values())[0]].next(at(WINDOWS, progress))
-        return span_loss(model(**inputs), inputs["attention_mask"], first, last)
+        return loss(run.model, *sources[rng.choices(list(shares), shares.values())[0]].next(at(WINDOWS, progress)))
 
     def choice(averaged):
         found = measure(averaged, tokenizer, held_out) | of_facts(averaged, tokenizer, facts)
@@ -78,6 +73,14 @@ def main():
         return sum(CHOICE[name] * found[name] for name in CHOICE)
 
     train_steps(run, args, loss_of, choice, decay=0.35)
+
+
+def main():
+    args = recipe_parser(__doc__, "steps", rate=4e-4, dropout=0.08, evaluate_every=400, **SETTINGS).parse_args()
+    single_thread(args.seed)
+    attention.use()
+    model, tokenizer = load_model(DebertaV2ForQuestionAnswering, args.weights, args.dropout)
+    train(Run(model, args.weights, args.out_dir), tokenizer, args)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The sentiment model's recipe: a saved one goes on with film sentences, product phrases, comments, whole reviews, and everyday remarks.
 
-    python sentiment.py --weights MODEL_DIR --out-dir OUT --rounds 14
-
 More than a fifth of a round's texts are sentences that carry no label, varied at every showing: the model that the recipe goes on from labels them
 softly, so that it forgets little. Remarks with negation and understatement are made by a grammar (`shared/remarks.py`), and what says
 neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
@@ -73,7 +71,9 @@ class Texts:
         film = [one for _, text in self.rows["movie-reviews"] for one in sentences(text, 6, 60)] + [text for _, text in self.rows["rt-polarity"]] * 2
         product = [one for passage in passages(data_dir, "train", ("amazon-reviews",)) for one in sentences(passage, 6, 60)]
         comments = [text for text, _ in emotion_rows(data_dir, "train")]
-        self.plain = {"film": film, "product": product, "phrase": [text for _, text in self.rows["pros-cons"]], "comment": comments}
+        remarks = RemarkMaker("train", random.Random(seed))
+        self.plain = {"film": film, "product": product, "phrase": [text for _, text in self.rows["pros-cons"]], "comment": comments,
+                      "remark": [remarks.remark()[1] for _ in range(20000)]}
 
     def drawn(self, rows, count, rng):
         return rng.sample(rows, min(len(rows), int(self.share * count)))

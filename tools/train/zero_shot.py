@@ -1,7 +1,5 @@
 """The zero-shot model's recipe: a saved one goes on with labelled texts, and keeps its opinion of any other words as labels.
 
-    python zero_shot.py --weights MODEL_DIR --out-dir OUT --steps 2000
-
 Does a text entail "This example is ...", for labels that it has not seen? Goes on from OUT/checkpoint.pt; OUT/best is the mean of the
 weights that was best on the choosing parts, whose labels were not trained on where they are called new.
 """
@@ -138,6 +136,13 @@ def message_scores(model, tokenizer, messages, names):
     return {name: round(float(np.mean(values)), 1) for name, values in found.items()}
 
 
+def choosing_scores(model, tokenizer, held_out, messages):
+    scores = {name: round(accuracy(model, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
+    of_messages = message_scores(model, tokenizer, *messages)
+    print("choosing parts:", scores, "messages:", of_messages, flush=True)
+    return scores, of_messages
+
+
 def main():
     args = recipe_parser(__doc__, "steps", batch_tokens=2048, rate=2e-4, loss_weight=0.5, evaluate_every=400).parse_args()
     single_thread(args.seed)
@@ -154,10 +159,7 @@ def main():
         return loss_of(model(**inputs).logits, opinion_of(before, inputs, truth), truth, args.loss_weight)
 
     def choice(averaged):
-        scores = {name: round(accuracy(averaged, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
-        sorted_right = message_scores(averaged, tokenizer, *messages)
-        print("choosing parts:", scores, "messages:", sorted_right, flush=True)
-        return (float(np.mean(list(scores.values()))) + float(np.mean(list(sorted_right.values())))) / 2
+        return float(np.mean([np.mean(list(scores.values())) for scores in choosing_scores(averaged, tokenizer, held_out, messages)]))
 
     train_steps(run, args, loss, choice, decay=0.98)
 
