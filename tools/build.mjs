@@ -16,7 +16,8 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { glueOf, kBeside, kVariants } from './variants.mjs';
-import { splitNames } from './wasm_names.mjs';
+import { splitNames, symbolLines } from './wasm/names.mjs';
+import { sortFunctions } from './wasm/sort_functions.mjs';
 
 const kProcesses = Number(process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism());
 
@@ -62,9 +63,10 @@ export function buildVariant(variant, out = join(root, 'web/wasm')) {
   const folder = buildPreset(preset, [target]);
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;
-  const { wasm, symbols } = splitNames(readFileSync(join(folder, `${name}.wasm`)));
+  const linked = splitNames(readFileSync(join(folder, `${name}.wasm`)));
+  const { wasm, names } = sortFunctions(linked.wasm, linked.names);
   writeFileSync(join(out, `${name}.wasm`), wasm);
-  writeFileSync(join(out, `${name}.symbols`), symbols); // for tests/node/engine_code.test.ts
+  writeFileSync(join(out, `${name}.symbols`), symbolLines(names)); // for tests/node/engine_code.test.ts
   writeFileSync(join(out, glueOf(variant)), withoutNames(readFileSync(join(folder, `${name}.mjs`), 'utf8'), variant));
   return `${(statSync(join(out, `${name}.wasm`)).size / 1024).toFixed(0)} KB`;
 }

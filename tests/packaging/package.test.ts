@@ -124,13 +124,13 @@ const kBuilds = [...kCpuBuilds, 'tokenizer', 'webgpu', 'teach-threads', 'teach']
 
 beforeAll(() => compressTogether(kBuilds.map(buildOf)));
 
-test('a page loads less than 423 KiB, of which an engine for the CPU is less than 351 KiB (brotli)', () => {
+test('a page loads less than 412 KiB, of which an engine for the CPU is less than 340 KiB (brotli)', () => {
   const script = scriptKilobytes();
   for (const build of kCpuBuilds) {
     const wasm = buildKilobytes(build);
     console.log(`${build}: engine ${wasm.toFixed(1)}, all scripts ${script.toFixed(1)}, together ${(wasm + script).toFixed(1)} KB`);
-    expect(wasm, build).toBeLessThan(351);
-    expect(wasm + script, build).toBeLessThan(423);
+    expect(wasm, build).toBeLessThan(340);
+    expect(wasm + script, build).toBeLessThan(412);
   }
 });
 
@@ -157,12 +157,12 @@ test("the GPU's part adds less than 60 KB (brotli)", () => {
   expect(gpu - cpu + script).toBeLessThan(60);
 });
 
-test('what a page loads to teach is an engine of less than 325 KiB, and less than 43 KiB of scripts (brotli)', () => {
+test('what a page loads to teach is an engine of less than 312 KiB, and less than 43 KiB of scripts (brotli)', () => {
   const script = ['peruse-teach.js', 'peruse-teach-worker.js'].reduce((sum, name) => sum + brotliKilobytes(join(kBundle, name)), 0);
   for (const build of ['teach', 'teach-threads']) {
     const wasm = buildKilobytes(build);
     console.log(`${build}: engine ${wasm.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
-    expect(wasm, build).toBeLessThan(325);
+    expect(wasm, build).toBeLessThan(312);
   }
   expect(script).toBeLessThan(43);
 });
