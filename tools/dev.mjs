@@ -11,7 +11,6 @@ import { parseArgs } from 'node:util';
 import { buildVariant } from './build.mjs';
 import { kFolders, runNative, watchNative } from './dev/native.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
-import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
@@ -53,7 +52,6 @@ await runAsProgram(import.meta.url, async () => {
     if (once) process.exitCode = passed ? 0 : 1;
     return;
   }
-  await step('node packages', installNodeModules);
   await buildMissing(files);
   if (!once) watchNative();
   process.exit(await runVitest(files, once));

@@ -3,15 +3,22 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { capture, which } from './exec.mjs';
 
+const kRelease = '/etc/os-release';
+const kPublicMirror = 'http://deb.debian.org/debian'; // for Ubuntu; what comes from there is pinned by its hash
 const kKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** The release number (12, 13, ...); undefined if this is not Debian with apt. */
-export function debianRelease() {
-  if (!existsSync('/etc/os-release') || !which('apt-get')) return undefined;
-  const text = readFileSync('/etc/os-release', 'utf8');
-  if (!/^ID=debian$/m.test(text)) return undefined;
-  const version = /^VERSION_ID="?(\d+)/m.exec(text);
-  return version ? Number(version[1]) : undefined;
+/** The first releases whose packages suffice: an LLVM 19, and on Ubuntu also an Emscripten. */
+const kOldest = { debian: 12, ubuntu: 25.1 }; // Ubuntu 25.10
+
+/** { id, release } of the text of /etc/os-release, if set-up can install all that a build needs by apt; undefined elsewhere. */
+export function aptSystemOf(text) {
+  const id = /^ID=(debian|ubuntu)$/m.exec(text)?.[1];
+  const release = Number(/^VERSION_ID="?(\d+(?:\.\d+)?)/m.exec(text)?.[1]);
+  return release >= kOldest[id] ? { id, release } : undefined;
+}
+
+export function aptSystem() {
+  return existsSync(kRelease) && which('apt-get') ? aptSystemOf(readFileSync(kRelease, 'utf8')) : undefined;
 }
 
 /** Every (address, suite) pair in apt's sources, from one-line `.list` and deb822 `.sources` files. */
@@ -42,7 +49,8 @@ export function parseSources(text, isDeb822) {
   return pairs;
 }
 
-export function debianMirror() {
+function debianMirror() {
+  if (aptSystem()?.id === 'ubuntu') return kPublicMirror;
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';
   if (existsSync(parts))
@@ -51,7 +59,7 @@ export function debianMirror() {
         .sort()
         .map((name) => join(parts, name)),
     );
-  const codename = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  const codename = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync(kRelease, 'utf8'))?.[1];
   for (const file of files) {
     if (!existsSync(file) || !/\.(list|sources)$/.test(file)) continue;
     for (const { uri, suite } of parseSources(readFileSync(file, 'utf8'), file.endsWith('.sources')))

@@ -36,10 +36,10 @@ function existing() {
 }
 
 /** On Debian 12 unpacks packages into the cache; elsewhere uses emsdk. Returns { root, note }. */
-export function findEmscripten(release) {
+export function findEmscripten(system) {
   const found = existing();
   if (found) return found;
-  if (release === 12) return unpackEmscripten();
+  if (system?.id === 'debian' && system.release === 12) return unpackEmscripten();
   const { folder } = cachedFolder('emsdk', kMinimum, (partial) => {
     run('git', ['clone', '-q', '--depth', '1', '--branch', kMinimum, 'https://github.com/emscripten-core/emsdk.git', partial]);
     capture(join(partial, 'emsdk'), ['install', kMinimum]);

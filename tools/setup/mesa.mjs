@@ -55,8 +55,8 @@ function fill(partial, known) {
   placeDrivers(partial);
 }
 
-export function unpackMesa(release) {
-  const known = kPackages[release];
+export function unpackMesa(system) {
+  const known = system?.id === 'debian' ? kPackages[system.release] : undefined;
   if (!known) return 'for Debian 12 and 13 only: the suites gpu-lavapipe and gpu-stats will fail';
   const [version] = known.packages['mesa-vulkan-drivers'];
   try {

@@ -1,4 +1,4 @@
-// The programs that a build needs, and how systems other than Debian install them.
+// The programs that a build needs, and how systems install them whose packages set-up does not install itself (debian.mjs).
 import { existsSync, readFileSync } from 'node:fs';
 import { which } from './exec.mjs';
 

@@ -3,27 +3,27 @@ import { asRoot, capture, tryCapture } from './exec.mjs';
 const kPackages = [
   'ca-certificates',
   'ccache',
-  'chromium',
   'clang-19',
   'clang-format-19',
   'cmake',
-  'firefox-esr',
   'git',
   'libclang-rt-19-dev',
-  'libstdc++-12-dev',
   'lld-19',
   'llvm-19',
   'ninja-build',
   'python3',
-  'webkit2gtk-driver',
-  'xvfb',
   'xz-utils',
 ];
 
-/** On Debian 13 the toolchain is a package, and its compiler needs a newer C++ library. */
-function wanted(release) {
-  if (release < 13) return kPackages;
-  return [...kPackages.filter((name) => name !== 'libstdc++-12-dev'), 'libstdc++-14-dev', 'emscripten'];
+/** Debian only: Ubuntu's browsers are snaps, which containers cannot run. */
+const kBrowsers = ['chromium', 'firefox-esr', 'webkit2gtk-driver', 'xvfb'];
+
+/** The toolchain for WebAssembly is a package, except on Debian 12; its compiler needs a newer C++ library than Debian 12's. */
+const kEmscripten = ['emscripten', 'libstdc++-14-dev'];
+
+export function wanted({ id, release }) {
+  if (id === 'ubuntu') return [...kPackages, ...kEmscripten];
+  return [...kPackages, ...kBrowsers, ...(release < 13 ? ['libstdc++-12-dev'] : kEmscripten)];
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
@@ -39,9 +39,9 @@ function installed() {
   );
 }
 
-export function installPackages(release) {
+export function installPackages(system) {
   const present = installed();
-  const missing = wanted(release).filter((name) => !present.has(name));
+  const missing = wanted(system).filter((name) => !present.has(name));
   if (missing.length === 0) return 'all present';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) => capture(...asRoot('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args]), { env });
