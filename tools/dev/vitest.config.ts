@@ -40,7 +40,7 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     testTimeout: 60_000,
-    setupFiles: ['tests/node/support/own_cache.ts'],
+    setupFiles: ['tests/node/support/own_cache.ts', 'tools/mutants/hits.mjs'],
     server: { deps: { inline: [/\/build\/dev\/web\/dist\//], external: [/\/web\/wasm\//] } },
   },
 });

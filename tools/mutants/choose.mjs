@@ -1,19 +1,17 @@
-/** Random numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomNumbers(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { createHash } from 'node:crypto';
 
-/** Chooses `count` of the items, in random order. */
-export function chosen(items, count, seed) {
-  const random = randomNumbers(seed);
-  const left = [...items];
-  const result = [];
-  while (result.length < count && left.length > 0) result.push(left.splice(Math.floor(random() * left.length), 1)[0]);
-  return result;
+/**
+ * `count` of the places, in an order that `seed` decides. Each place keeps its rank while its line stays the same, so a change of another line of the
+ * sources chooses no other places. A place has a `file` and a `change`, which holds the code.
+ */
+export function chosen(places, count, seed) {
+  const times = new Map();
+  const ranked = places.map((place) => {
+    const key = `${place.file} ${place.change}`;
+    const time = times.get(key) ?? 0; // equal lines of a file
+    times.set(key, time + 1);
+    return { place, rank: createHash('sha256').update(`${seed} ${key} ${time}`).digest('hex') };
+  });
+  ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return ranked.slice(0, count).map(({ place }) => place);
 }

@@ -7,6 +7,7 @@ import { foldersFor } from '../dev/native.mjs';
 import { root } from '../setup/root.mjs';
 import { step } from '../setup/step.mjs';
 import { chosen } from './choose.mjs';
+import { isNotEquivalent } from './equivalent.mjs';
 
 const kCopy = join(root, 'build/mutants-core');
 const kCopied = [
@@ -45,22 +46,27 @@ const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using )/;
 /** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
 const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
 
+/** A sum of texts, which has no difference. */
+const kTexts = /"|std::to_string/;
+
 /** Files that other tests than the native ones run: npm run test:gpu. */
 const kTestedElsewhere = /^core\/backend\/webgpu\//;
 
 /** The test folders of a file. Some members of families are only used when a trained model is saved. */
 const testsOf = (file) => [...foldersFor(file), ...(file.startsWith('core/families/') ? ['train'] : [])];
 
-function placesIn(file, text) {
+export function placesIn(file, text) {
   const places = [];
   let at = 0;
   for (const [index, line] of text.split('\n').entries()) {
     const code = line.replace(/"(?:[^"\\]|\\.)*"|\/\/.*$/g, (part) => ' '.repeat(part.length));
     if (!kOther.test(line) && !kVectorLoop.test(line)) {
       for (const [pattern, other] of kOthers) {
+        if (other === '-' && kTexts.test(line)) continue;
         for (const match of code.matchAll(pattern)) {
           const start = at + match.index + match[0].indexOf(match[1]);
-          places.push({ file, start, end: start + match[1].length, other, line: index + 1, code: line.trim(), was: match[1] });
+          const change = `${line.trim()} (${match[1]} -> ${other})`;
+          places.push({ file, start, end: start + match[1].length, other, change, where: `${file}:${index + 1}` });
         }
       }
     }
@@ -90,7 +96,7 @@ function build(folders) {
   return succeeds('ninja', ['-C', 'build/native-dev', ...folders.map((folder) => `peruse_${folder}_tests`)]);
 }
 
-/** Returns 'killed', 'survived', or 'does not compile', which counts as killed. */
+/** Returns 'killed', 'survived', or 'does not compile'. */
 function fateOf({ file, start, end, other }) {
   const folders = testsOf(file);
   const text = readFileSync(join(root, file), 'utf8');
@@ -104,23 +110,25 @@ function fateOf({ file, start, end, other }) {
   }
 }
 
+/** Tries `count` places that compile. */
 export async function coreMutants(count, seed) {
   const files = readdirSync(join(root, 'core'), { recursive: true })
     .map((name) => `core/${name.replaceAll('\\', '/')}`)
     .filter((file) => file.endsWith('.cc') && !kTestedElsewhere.test(file) && foldersFor(file).length > 0);
-  const mutants = chosen(
-    files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))),
-    count,
-    seed,
-  ).map((place) => ({ ...place, where: `${place.file}:${place.line}`, change: `${place.code} (${place.was} -> ${place.other})` }));
-  const folders = [...new Set(mutants.flatMap(({ file }) => testsOf(file)))];
+  const places = files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))).filter(isNotEquivalent);
+  const mutants = chosen(places, 2 * count, seed);
+  const folders = [...new Set(mutants.slice(0, count).flatMap(({ file }) => testsOf(file)))];
   await step(`tests of ${folders.join(', ')}`, () => {
     copySources();
     if (!succeeds('cmake', ['--preset', 'native-dev']) || !build(folders)) throw new Error(`the tests do not build in ${kCopy}`);
   });
+  const tried = [];
   for (const mutant of mutants) {
+    if (tried.length === count) break;
     mutant.fate = fateOf(mutant);
+    if (mutant.fate === 'does not compile') continue;
+    tried.push(mutant);
     console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
   }
-  return mutants;
+  return tried;
 }

@@ -1,7 +1,8 @@
 // Mutants of web/src: an own mutator instead of Stryker, which would add 120 packages. All changes are compiled at once into the tree of
-// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. A first run of each test file finds the places that it reaches.
+// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. A first run of all test files records which places each of them reaches
+// (hits.mjs).
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { testsNamed } from '../dev/needed_builds.mjs';
 import { compile, forget, isSource, linkEngines, writeTree } from '../dev/tree.mjs';
@@ -9,18 +10,24 @@ import { root } from '../setup/root.mjs';
 import { step } from '../setup/step.mjs';
 import { kVariants } from '../variants.mjs';
 import { chosen } from './choose.mjs';
+import { isNotEquivalent } from './equivalent.mjs';
+import { hitsOf } from './hits.mjs';
 import { placesIn } from './places.mjs';
 
 const kSources = join(root, 'web/src');
 const kScratch = join(root, 'build/mutants');
 const kAtOnce = 2;
-const kLongest = 120_000; // ms for the tests of one mutant; a mutant that takes longer is killed
-const kMostTests = 90_000; // ms of tests for one mutant, the fastest first
+const kLongestRun = 3600_000; // ms for all tests without mutants
+const kLongestTest = '600000'; // ms, of these
+const kFirst = 8; // files that run before the others
+/** A mutant whose tests take longer than kStart ms and kSlower times their usual time is killed. */
+const kStart = 60_000;
+const kSlower = 4;
 
 /** Whether mutant `n` is on. Appended to each changed file; also records that the place was reached. */
 const kSwitch = `
 function __mutant(n) {
-  const { PERUSE_MUTANT: on, PERUSE_MUTANT_HITS: hits } = globalThis.process?.env ?? {};
+  const { PERUSE_MUTANT: on, PERUSE_MUTANT_HITS_FILE: hits } = globalThis.process?.env ?? {};
   const seen = (globalThis.__mutantsSeen ??= new Set());
   if (hits && !seen.has(n)) {
     seen.add(n);
@@ -34,17 +41,17 @@ function allPlaces() {
   const files = readdirSync(kSources, { recursive: true })
     .map((name) => join(kSources, name))
     .filter((file) => isSource(file) && !/_(browser|bundle)\.ts$|\/(gpu|inline)\//.test(file)); // tests/node does not run these
-  return files.flatMap((file) => placesIn(readFileSync(file, 'utf8'), file).map((place) => ({ ...place, file })));
+  return files.flatMap((file) => placesIn(readFileSync(file, 'utf8'), file).map((place) => ({ ...place, file: relative(root, file) })));
 }
 
 /** Compiles the files with their mutants. Nested places would need each other's texts, so inner ones are left out. */
 function compileMutants(mutants) {
   for (const [file, own] of Map.groupBy?.(mutants, (one) => one.file) ?? grouped(mutants)) {
-    let text = readFileSync(file, 'utf8');
+    let text = readFileSync(join(root, file), 'utf8');
     for (const { number, start, end, mutated } of own.sort((a, b) => b.start - a.start)) {
       text = text.slice(0, start) + mutated(`__mutant(${number})`) + text.slice(end);
     }
-    compile(file, text + kSwitch);
+    compile(join(root, file), text + kSwitch);
   }
 }
 
@@ -59,22 +66,12 @@ function withoutNested(places) {
   return places.filter((one, i) => !places.slice(0, i).some((earlier) => overlaps(one, earlier)));
 }
 
-/** Runs test files. Returns { passed, took }. */
-function runTests(files, env) {
-  const args = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--config',
-    'tools/dev/vitest.config.ts',
-    '--bail',
-    '1',
-    '--reporter',
-    'dot',
-    ...files,
-  ];
+/** Runs test files. Returns { passed, took }: all passed within `longest` milliseconds, and how many milliseconds they took. */
+function runTests(files, env, longest, more = []) {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/dev/vitest.config.ts', ...more, ...files];
   const start = performance.now();
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'ignore', env: { ...process.env, ...env }, detached: true });
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), kLongest);
+  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), longest);
   return new Promise((resolve, reject) => {
     child.on('error', reject).on('close', (status) => {
       clearTimeout(timer);
@@ -92,25 +89,45 @@ async function each(items, work) {
   await Promise.all(Array.from({ length: kAtOnce }, one));
 }
 
-/** Runs every test file without mutants. Adds to the mutants which files reach them. */
+/** Runs the test files without mutants, once. Adds to the mutants which files reach them, and how long each file took. */
 async function findTests(mutants, words) {
+  const report = join(kScratch, 'report.json');
+  const files = testsNamed(words).map((file) => relative(root, file));
+  await runTests(files, { PERUSE_MUTANT_HITS: kScratch }, kLongestRun, ['--reporter', 'json', '--outputFile', report, '--testTimeout', kLongestTest]);
   const left = [];
-  await each(testsNamed(words), async (test) => {
-    const hits = join(kScratch, `${relative(root, test).replace(/\W/g, '_')}.txt`);
-    appendFileSync(hits, '');
-    const { passed, took } = await runTests([relative(root, test)], { PERUSE_MUTANT_HITS: hits });
-    if (!passed) left.push(relative(root, test));
-    const reached = new Set(readFileSync(hits, 'utf8').split('\n').map(Number));
-    if (passed) for (const mutant of mutants) if (reached.has(mutant.number)) mutant.tests.push({ test: relative(root, test), took });
-  });
+  for (const { name, status, startTime, endTime } of JSON.parse(readFileSync(report, 'utf8')).testResults) {
+    const test = relative(root, name);
+    if (status !== 'passed') {
+      left.push(test);
+      continue;
+    }
+    const hits = join(kScratch, hitsOf(test));
+    const reached = new Set(existsSync(hits) ? readFileSync(hits, 'utf8').split('\n').map(Number) : []);
+    for (const mutant of mutants) if (reached.has(mutant.number)) mutant.tests.push({ test, took: endTime - startTime });
+  }
   if (left.length > 0) console.log(`not used, because they fail without a mutant: ${left.join(', ')}`);
   return `${mutants.filter(({ tests }) => tests.length > 0).length} of ${mutants.length} places are reached`;
 }
 
-function fastest(tests) {
-  const ordered = [...tests].sort((a, b) => a.took - b.took);
-  const sumTo = (index) => ordered.slice(0, index + 1).reduce((sum, { took }) => sum + took, 0);
-  return ordered.filter((_, index) => index === 0 || sumTo(index) <= kMostTests);
+const wordsOf = (path) => new Set(path.replace(/^.*\/(src|node)\//, '').replace(/\.(test\.)?ts$/, '').split(/\W|_/));
+
+/** The test files of a mutant in groups that run one after the other, until one fails: first those of a similar name, and the fastest. */
+function groupsOf({ file, tests }) {
+  const own = wordsOf(file);
+  const shared = ({ test }) => [...wordsOf(test)].filter((word) => own.has(word)).length;
+  const ordered = [...tests].sort((a, b) => shared(b) - shared(a) || a.took - b.took);
+  return [ordered.slice(0, kFirst), ordered.slice(kFirst)].filter((group) => group.length > 0);
+}
+
+async function fateOf(mutant) {
+  if (mutant.tests.length === 0) return 'not covered';
+  for (const group of groupsOf(mutant)) {
+    const files = group.map(({ test }) => test);
+    const longest = kStart + kSlower * group.reduce((sum, { took }) => sum + took, 0);
+    const { passed } = await runTests(files, { PERUSE_MUTANT: String(mutant.number) }, longest, ['--bail', '1', '--reporter', 'dot']);
+    if (!passed) return 'killed';
+  }
+  return 'survived';
 }
 
 export async function webMutants(count, seed, words) {
@@ -118,17 +135,15 @@ export async function webMutants(count, seed, words) {
   mkdirSync(kScratch, { recursive: true });
   writeTree();
   const missing = linkEngines(kVariants);
-  if (missing.length > 0) throw new Error(`build the engines first (npm run build): ${missing.join(', ')} are missing`);
-  const places = withoutNested(chosen(allPlaces(), 2 * count, seed)).slice(0, count);
-  const mutants = places.map((place, number) => ({ ...place, number, tests: [], where: `${relative(root, place.file)}:${place.line}` }));
-  const changed = [...new Set(mutants.map(({ file }) => file))];
+  if (missing.length > 0 || !existsSync(join(root, 'web/dist'))) throw new Error(`build first (npm run build): ${['web/dist', ...missing].join(', ')}`);
+  const places = withoutNested(chosen(allPlaces().filter(isNotEquivalent), 2 * count, seed)).slice(0, count);
+  const mutants = places.map((place, number) => ({ ...place, number, tests: [], where: `${place.file}:${place.line}` }));
+  const changed = [...new Set(mutants.map(({ file }) => join(root, file)))];
   try {
     compileMutants(mutants);
     await step('tests that reach the places', () => findTests(mutants, words));
     await each(mutants, async (mutant) => {
-      const tests = fastest(mutant.tests).map(({ test }) => test);
-      const passed = tests.length > 0 && (await runTests(tests, { PERUSE_MUTANT: String(mutant.number) })).passed;
-      mutant.fate = tests.length === 0 ? 'not covered' : passed ? 'survived' : 'killed';
+      mutant.fate = await fateOf(mutant);
       console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
     });
   } finally {

@@ -1,0 +1,24 @@
+// Changes that no test can notice, because the changed program gives the same results, each with its reason. `npm run test:mutants` leaves them out.
+
+/** A path, a change as the command prints it, and why the results are the same. */
+export const kEquivalent = [
+  [
+    'core/base/decimal.cc',
+    '(exponent > 53 ? numerator : denominator).ShiftLeft(std::abs(exponent - 53)); (> -> >=)',
+    'For an exponent of 53 the shift is by 0, whichever number it shifts.',
+  ],
+  [
+    'core/text/normalizers/simple_normalizers.cc',
+    'if (begin > 0 || end < text->size()) Crop(begin, end, text); (< -> <=)',
+    'Crop to the whole text changes nothing; the condition saves time.',
+  ],
+  [
+    'core/backend/cpu/attention.cc',
+    'for (; j + 4 <= length_; j += 4) AddFourKeys(rows, j, diagonals_ + (rows - 1 + j)); (<= -> <)',
+    'The loop after this one adds the last four keys one by one, with the same sums.',
+  ],
+];
+
+const known = new Set(kEquivalent.map(([file, change]) => `${file} ${change}`));
+
+export const isNotEquivalent = ({ file, change }) => !known.has(`${file} ${change}`);
