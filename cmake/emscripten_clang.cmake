@@ -2,8 +2,16 @@
 # prints here. emcc still links.
 execute_process(COMMAND "${PERUSE_EMSCRIPTEN}/em-config" LLVM_ROOT
   OUTPUT_VARIABLE peruse_llvm OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-set(peruse_program_C clang)
-set(peruse_program_CXX clang++)
+# Debian 13 and Ubuntu have programs with a version only, clang-19.
+execute_process(COMMAND "${PERUSE_EMSCRIPTEN}/em-config" CLANG_ADD_VERSION
+  OUTPUT_VARIABLE peruse_version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(peruse_version MATCHES "^[0-9]")
+  string(PREPEND peruse_version "-")
+else()
+  set(peruse_version "")
+endif()
+set(peruse_program_C clang${peruse_version})
+set(peruse_program_CXX clang++${peruse_version})
 set(peruse_threads)
 if(PERUSE_THREADS)
   set(peruse_threads -pthread)

@@ -21,6 +21,12 @@ export const siteFolder = join(root, 'build/site');
 /** The models as in the repository, for the first build of `npm run demo`: the quantiser needs the build for teaching. */
 export const storedModels = join(root, 'models');
 
+const kTagger = 'peruse-tagger-convbert-tiny';
+const kSorter = 'peruse-zero-shot-deberta-tiny';
+const kReader = 'peruse-reader-deberta-tiny';
+
+const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': kReader };
+
 const kStyles = ['style.css', 'panel.css', 'details.css', 'objects.css', 'arrival.css', 'inside.css'];
 const kBundles = ['', '-worker', '-host', '-extras', '-files', '-gpu', '-onnx', '-redact-kit', '-search', '-teach', '-teach-worker'].map(
   (name) => `peruse${name}.js`,
@@ -29,7 +35,7 @@ const kBundles = ['', '-worker', '-host', '-extras', '-files', '-gpu', '-onnx', 
 /**
  * Builds the site in `folder`, where an earlier site may be served meanwhile, and returns the folder. `variants`: the builds of the engine
  * that exist. `models`: a folder; by default quantised copies. `packed`: adds compressed weights, because most hosts send weights as they
- * are. `pages`: options of writePages; `pages.docs`: 'pages' (default) adds the documentation, 'link' only links to docs/, 'markdown' to docs/README.md.
+ * are. `pages`: options of writePages; `pages.docs`: 'pages' (default) adds the documentation, 'link' only links to it, 'markdown' to Markdown.
  */
 export async function buildSite({ folder = siteFolder, variants = kVariants, models, packed = false, pages } = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
@@ -47,7 +53,6 @@ export async function buildSite({ folder = siteFolder, variants = kVariants, mod
 }
 
 async function writeSite(site, models, variants, packed, pages) {
-  const { writePages } = await import('./site_pages.mjs'); // Needs packages, which a fresh clone lacks before the set-up.
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(site, file));
   }
@@ -112,6 +117,49 @@ async function bundleScripts(site) {
     await build.write({ file: join(site, file), format, minify: true });
     await build.close();
   }
+}
+
+/**
+ * Writes the main page with figures filled in, and the page for unknown addresses. `url`: where the site will be, for previews of links. `source`: the
+ * repository's address. `published`: whether the package is on npm. `packed`: bytes of the weights before compression, by model folder, if the
+ * site has them compressed. `docs`: 'markdown' links to the guides and cards as Markdown, everything else to their pages.
+ */
+function writePages(site, { url, source, published, packed = {}, docs = 'pages' } = {}) {
+  const models = join(site, 'models');
+  const cardOf = (name) => (docs === 'markdown' ? `./models/${name}/README.md` : `./docs/cards/${name}.html`);
+  const figures = {
+    ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
+    ...Object.fromEntries(readdirSync(models).map((name) => [`card-${name}`, cardOf(name)])),
+    'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
+    'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
+    packed: JSON.stringify(packed).replaceAll('"', '&quot;'),
+    icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
+    links: linksOf(source, published, docs === 'markdown' ? 'README.md' : 'index.html'),
+  };
+  const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);
+  writeFileSync(join(site, 'index.html'), page);
+  writeFileSync(join(site, '404.html'), readFileSync(join(root, 'demo/404.html'), 'utf8'));
+}
+
+/** Replaces each {{name}}; throws if a name has no value. */
+function filledIn(text, values) {
+  return text.replace(/\{\{([\w-]+)\}\}/g, (_, name) => {
+    if (values[name] === undefined) throw new Error(`demo/index.html asks for {{${name}}}, which nothing provides`);
+    return values[name];
+  });
+}
+
+function megabytes(file) {
+  return `${(statSync(file).size / 1e6).toFixed(1)}\u00a0MB`;
+}
+
+function linksOf(source, published, docs) {
+  const links = [
+    `<a href="./docs/${docs}">Documentation</a>`,
+    ...(source === undefined ? [] : [`<a href="${source}">Source</a>`]),
+    ...(published ? ['<a href="https://www.npmjs.com/package/peruse">npm</a>'] : []),
+  ];
+  return `<nav class="links" aria-label="Elsewhere">${links.join(' \u00b7 ')}</nav>`;
 }
 
 /** Copies the package with these builds into the site. The site may be served meanwhile: each file is complete or absent. */

@@ -30,7 +30,7 @@ test('places are comparisons, conditions, calls and truth values, not types and 
     '7: list.length > 1 -> list.length >= 1',
   ]);
   expect(places[2]!.mutated('on')).toBe('(on ? (list.length <= 3) : (list.length < 3))');
-  expect(places[5]!.mutated('on')).toBe('if (!on) close(list);');
+  expect(places[5]!.mutated('on')).toBe('{ if (!on) close(list); }'); // a following 'else' belongs to the outer 'if'
 });
 
 test('a seed chooses the same places again, and after an edit of another line', () => {

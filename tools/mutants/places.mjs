@@ -51,7 +51,7 @@ export function placesIn(text, name) {
     } else if (ts.isReturnStatement(node) && /^(true|false)$/.test(node.expression?.getText(file) ?? '')) {
       either(node.expression, node.expression.getText(file) === 'true' ? 'false' : 'true');
     } else if (ts.isExpressionStatement(node) && isCall(node.expression) && !kUnimportant.test(node.getText(file))) {
-      add(node, '(nothing)', (guard) => `if (!${guard}) ${node.getText(file)}`);
+      add(node, '(nothing)', (guard) => `{ if (!${guard}) ${node.getText(file)} }`);
     }
     ts.forEachChild(node, visit);
   };
