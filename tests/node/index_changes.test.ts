@@ -115,6 +115,19 @@ describe('calls overlap', () => {
     const ids = async (one: SemanticIndex) => (await one.search('w7', { keywords: true, top_k: 1 })).map(({ id }) => id);
     expect(await ids(index)).toEqual(await ids(fresh));
   });
+
+  test('a removed text no longer makes its words common', async () => {
+    const kept = ['ab ab', 'cd', 'cd ef'].map((text, i) => ({ id: `k${i}`, text }));
+    const removed = Array.from({ length: 40 }, (_, i) => ({ id: `r${i}`, text: 'ab ef' }));
+    const index = new SemanticIndex(embed);
+    await index.add([...removed, ...kept]);
+    const ids = async (one: SemanticIndex) => (await one.search('ab cd', { keywords: true })).map(({ id, score }) => ({ id, score }));
+    await ids(index);
+    await index.remove(removed.map(({ id }) => id));
+    const fresh = new SemanticIndex(embed);
+    await fresh.add(kept);
+    expect(await ids(index)).toEqual(await ids(fresh));
+  });
 });
 
 describe('bad arguments are one clear error, and change nothing', () => {

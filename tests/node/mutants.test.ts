@@ -5,7 +5,9 @@ const tool = async <T>(name: string) => (await import(new URL(`../../tools/mutan
 const { placesIn } = await tool<{
   placesIn(text: string, name: string): { line: number; change: string; mutated(guard: string): string }[];
 }>('places');
-const { chosen } = await tool<{ chosen<T extends { file: string; change: string }>(places: readonly T[], count: number, seed: number): T[] }>('choose');
+const { chosen } = await tool<{
+  chosen<T extends { file: string; change: string }>(places: readonly T[], count: number, seed: number): T[];
+}>('choose');
 const { kEquivalent } = await tool<{ kEquivalent: [file: string, change: string, reason: string][] }>('equivalent');
 
 const kCode = `

@@ -93,7 +93,14 @@ async function each(items, work) {
 async function findTests(mutants, words) {
   const report = join(kScratch, 'report.json');
   const files = testsNamed(words).map((file) => relative(root, file));
-  await runTests(files, { PERUSE_MUTANT_HITS: kScratch }, kLongestRun, ['--reporter', 'json', '--outputFile', report, '--testTimeout', kLongestTest]);
+  await runTests(files, { PERUSE_MUTANT_HITS: kScratch }, kLongestRun, [
+    '--reporter',
+    'json',
+    '--outputFile',
+    report,
+    '--testTimeout',
+    kLongestTest,
+  ]);
   const left = [];
   for (const { name, status, startTime, endTime } of JSON.parse(readFileSync(report, 'utf8')).testResults) {
     const test = relative(root, name);
@@ -109,7 +116,13 @@ async function findTests(mutants, words) {
   return `${mutants.filter(({ tests }) => tests.length > 0).length} of ${mutants.length} places are reached`;
 }
 
-const wordsOf = (path) => new Set(path.replace(/^.*\/(src|node)\//, '').replace(/\.(test\.)?ts$/, '').split(/\W|_/));
+const wordsOf = (path) =>
+  new Set(
+    path
+      .replace(/^.*\/(src|node)\//, '')
+      .replace(/\.(test\.)?ts$/, '')
+      .split(/\W|_/),
+  );
 
 /** The test files of a mutant in groups that run one after the other, until one fails: first those of a similar name, and the fastest. */
 function groupsOf({ file, tests }) {
@@ -135,7 +148,8 @@ export async function webMutants(count, seed, words) {
   mkdirSync(kScratch, { recursive: true });
   writeTree();
   const missing = linkEngines(kVariants);
-  if (missing.length > 0 || !existsSync(join(root, 'web/dist'))) throw new Error(`build first (npm run build): ${['web/dist', ...missing].join(', ')}`);
+  if (missing.length > 0 || !existsSync(join(root, 'web/dist')))
+    throw new Error(`build first (npm run build): ${['web/dist', ...missing].join(', ')}`);
   const places = withoutNested(chosen(allPlaces().filter(isNotEquivalent), 2 * count, seed)).slice(0, count);
   const mutants = places.map((place, number) => ({ ...place, number, tests: [], where: `${place.file}:${place.line}` }));
   const changed = [...new Set(mutants.map(({ file }) => join(root, file)))];
