@@ -104,6 +104,11 @@ describe('a failure is one line with its code, and exit code 1', () => {
   });
 });
 
+test.each(['0', '65535'])('serve-demo takes the port %s', async (port) => {
+  const { code, err } = await peruse(['serve-demo', '--port', port, '--models', '/no/such/folder']);
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/There is no folder|contains no demo page/) });
+});
+
 describe('models', () => {
   test('classify reads arguments or lines, and prints one JSON line a text', async () => {
     const given = await peruse(['classify', kSentiment, 'A waste of two hours.', 'A gem.']);
