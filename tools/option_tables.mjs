@@ -34,8 +34,8 @@ export async function optionTables() {
   const { kLoadOptions } = await dist('pipeline_options.js');
   const { kSourceOptions } = await dist('options.js');
   const { kTeachOptions } = await dist('teach/options.js');
-  const { kPretrainOnly } = await dist('teach/pretrain_options.js');
-  const files = ['tasks/tasks.ts', 'pipeline_options.ts', 'options.ts', 'teach/options.ts', 'teach/pretrain_options.ts'].map((path) =>
+  const { kPretrainOnly } = await dist('teach/pretrain.js');
+  const files = ['tasks/tasks.ts', 'pipeline_options.ts', 'options.ts', 'teach/options.ts', 'teach/pretrain.ts'].map((path) =>
     join(root, 'web/src', path),
   );
   const program = ts.createProgram(files, {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
-import { badAnswer } from '../../web/src/sources/bad_answer.js';
+import { badAnswer } from '../../web/src/sources/download.js';
 import { hub, useFreshHub } from './support/fresh_hub.js';
 import { MapCache } from './support/map_cache.js';
 import { filesOf, type Hub, kSentiment, sends } from './support/model_hub.js';

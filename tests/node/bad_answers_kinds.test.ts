@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, describe as group, test } from 'vitest';
 import { describe, env, pipeline } from '../../web/dist/index_node.js';
 import * as tokenizers from '../../web/dist/index_tokenizer_node.js';
-import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { convertCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { trimCheckpoint } from '../../web/dist/quantize/trim.js';
 import { teach } from '../../web/dist/teach/index_node.js';
 import { folder, hub, useFreshHub } from './support/fresh_hub.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PeruseError, pipeline } from '../../web/dist/index_node.js';
-import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { convertCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { peruse } from './cli/run_in_test.js';
 import type { Files } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type PeruseError, pipeline } from '../../web/dist/index_node.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
-import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { convertCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
 import { onnxRepository, readExpected } from './support/onnx_files.js';
 import { floatsOf, message, modelOf, nodeOfModule, tensorOf } from './support/onnx_messages.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
-import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { convertCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { tinyText, tinyTokenizer } from './support/tiny.js';
 
 const { publishedModels } = (await import('../../tools/setup/published_models.mjs')) as unknown as {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline, SemanticIndex } from '../../web/dist/index_node.js';
-import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
-import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
+import { convertCheckpoint, quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { joinSafetensors, splitSafetensors } from './support/tiny.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/static/', import.meta.url));

@@ -29,7 +29,7 @@ export function commandsPage(commands, help) {
 await runAsProgram(import.meta.url, async () => {
   await import('../../web/dist/index_node.js');
   const { kCommands } = await import('../../web/dist/cli/commands.js');
-  const { commandHelp } = await import('../../web/dist/cli/help.js');
+  const { commandHelp } = await import('../../web/dist/cli/commands.js');
   const page = commandsPage(kCommands, (name) => commandHelp(name, kCommands[name]));
   writeFileSync(join(root, 'docs/commands.md'), page);
 });

@@ -9,7 +9,7 @@ export {
 } from './describe.js';
 export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
-export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';
+export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/load_request.js';
 export type { Variant } from './engine/variant.js';
 export { type CustomCache, type Env, env } from './env.js';
 export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';
@@ -23,16 +23,19 @@ export {
   type PreloadOptions,
   type VerifiedCache,
 } from './model_cache.js';
-export { load, type Model, type Pipeline, pipeline } from './pipeline.js';
 export {
   FeatureExtractionPipeline,
   FillMaskPipeline,
+  load,
+  type Model,
+  type Pipeline,
   type PipelineType,
+  pipeline,
   QuestionAnsweringPipeline,
   TextClassificationPipeline,
   TokenClassificationPipeline,
   ZeroShotClassificationPipeline,
-} from './pipeline_classes.js';
+} from './pipeline.js';
 export type { ModelInfo, PipelineInfo } from './pipeline_info.js';
 export type {
   LabelOptions,

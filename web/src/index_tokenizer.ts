@@ -2,7 +2,7 @@ import { openOpfs } from './cache/cache_opfs.js';
 import { compileFetched } from './engine/files_browser.js';
 import { filesFolder } from './engine/files_folder.js';
 import { webPaths } from './platform/platform.js';
-import { setTokenizerRuntime } from './tokenizer/runtime.js';
+import { setTokenizerRuntime } from './tokenizer/tokenizer.js';
 
 setTokenizerRuntime({
   openOpfs,

@@ -1,7 +1,14 @@
+import type { InstalledFile } from './engine/installed_node.js';
 import { compileRead } from './engine/read_wasm_node.js';
 import { nodeFileAccess, nodePaths } from './sources/file_access_node.js';
-import { setTokenizerRuntime } from './tokenizer/runtime.js';
-import { kTokenizerBuild } from './tokenizer/wasm_node.js';
+import { setTokenizerRuntime } from './tokenizer/tokenizer.js';
+
+const kTokenizerBuild: InstalledFile = {
+  path: 'bundle/peruse-tokenizer.wasm',
+  own() {
+    return new URL('../bundle/peruse-tokenizer.wasm', import.meta.url);
+  },
+};
 
 setTokenizerRuntime({
   paths: nodePaths,

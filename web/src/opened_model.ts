@@ -1,6 +1,5 @@
 // A model as a caller opened it: where its files come from, its options, and its place among the resident models.
-import type { LoadRequest } from './engine/load_request.js';
-import type { DeviceChoice, ProbeMemory } from './engine/reports.js';
+import type { DeviceChoice, LoadRequest, ProbeMemory } from './engine/load_request.js';
 import { chooseVariant, type VariantChoice } from './engine/variant.js';
 import { mostThreads } from './env.js';
 import { PeruseError, throwIfAborted, unlessAborted } from './errors.js';

@@ -1,6 +1,6 @@
 // Describes a loaded model: as data (`info`) and in sentences (`--debug` of the command line).
 import type { LoadReport } from './engine/load.js';
-import type { GpuReport, ProbeReport } from './engine/reports.js';
+import type { GpuReport, ProbeReport } from './engine/load_request.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
 import { envNotices } from './env.js';
 import { type Dtype, dtypeOf } from './precisions.js';

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 // Makes a pipeline of a task that an opened model has loaded: its call and its members.
-import type { MemoryReport, UsageReport } from './engine/reports.js';
+import type { MemoryReport, UsageReport } from './engine/load_request.js';
 import { asArgumentError, checkSignal, onAbort, PeruseError, show, toPeruseError, unlessAborted } from './errors.js';
 import type { OpenedModel, OpenedTask, Sources } from './opened_model.js';
 import type { PipelineInfo } from './pipeline_info.js';
@@ -10,13 +10,10 @@ import { platform } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
 import { type CallOptions, hasBlank, ignoredOptions, type Run } from './tasks/call.js';
 import type { CallContext } from './tasks/definition.js';
-import type { Explains } from './tasks/explanations.js';
-import type { ExplainGradient } from './tasks/gradient.js';
+import type { ExplainGradient, Explains } from './tasks/explanations.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { definitionOf, kTasks, type Task, type TaskCall } from './tasks/tasks.js';
-import type { PipelineTokenizer } from './tasks/tokenizer_calls.js';
-import { pipelineTokenizer } from './tasks/tokenizer_requests.js';
-import { untilReturned } from './tasks/until_returned.js';
+import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Verb, Verbs } from './worker/host.js';
 
@@ -200,4 +197,28 @@ function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => 
         yield* (await platform().extras()).streamOf(task, call, returned)(inputs, ...rest);
       }),
   };
+}
+
+/**
+ * An async generator whose return() is heard while it waits: a native one would first finish the pending next(). `start` gets the signal that
+ * fires then, on which the generator must end.
+ */
+function untilReturned<T>(start: (returned: AbortSignal) => AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+  const returned = new AbortController();
+  const inner = start(returned.signal);
+  const end = async () => {
+    returned.abort();
+    return inner.return(undefined);
+  };
+  const outer = {
+    next: () => inner.next(),
+    return: end,
+    throw(error: unknown) {
+      returned.abort();
+      return inner.throw(error);
+    },
+    [Symbol.asyncIterator]: () => outer,
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: async () => void (await end()) } : {}), // the symbol is missing in older browsers
+  };
+  return outer as AsyncGenerator<T, void, undefined>;
 }

@@ -2,7 +2,7 @@
 import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { publishedModels } from '../../../tools/setup/published_models.mjs';
-import { convertCheckpoint } from '../../../web/dist/quantize/convert.js';
+import { convertCheckpoint } from '../../../web/dist/quantize/quantize.js';
 import { unpack } from './labelled_sets.mjs';
 
 const kExamples = 10; // for each intent

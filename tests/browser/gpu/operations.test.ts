@@ -2,8 +2,8 @@
 // (cmake/gpu_tests.cmake).
 /// <reference types="vite/client" />
 import { expect, test } from 'vitest';
+import { PipelineCache } from '../../../web/dist/gpu/device.js';
 import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
-import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
 import { executorsFor } from '../../node/gpu/executors.mjs';
 
 const kProgram: string = '/build/wasm-simd/peruse_gpu_tests.mjs'; // ninja -C build/wasm-simd peruse_gpu_tests

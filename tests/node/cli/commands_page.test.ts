@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import '../../../web/dist/index_node.js';
-import { kCommands } from '../../../web/dist/cli/commands.js';
-import { commandHelp } from '../../../web/dist/cli/help.js';
+import { commandHelp, kCommands } from '../../../web/dist/cli/commands.js';
 
 const { commandsPage } = (await import(new URL('../../../tools/docs/commands.mjs', import.meta.url).href)) as {
   commandsPage(commands: typeof kCommands, help: (name: string) => string): string;

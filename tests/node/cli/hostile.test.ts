@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linesOf } from '../../../web/src/cli/input_lines.js';
-import { jsonLine, printable } from '../../../web/src/cli/printable.js';
+import { jsonLine, linesOf, printable } from '../../../web/src/cli/io.js';
 import { peruse } from './run_in_test.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));

@@ -3,8 +3,8 @@
 // Requires the compiled TypeScript, whose executor replays the commands.
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { PipelineCache } from '../../../web/dist/gpu/device.js';
 import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
-import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
 import { executorsFor } from './executors.mjs';
 import { requestAdapter } from './gpu_device.mjs';
 import { watchShaders } from './shader_names.mjs';

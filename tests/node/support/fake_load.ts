@@ -1,7 +1,6 @@
 import type { LoadReport } from '../../../web/src/engine/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
-import { LocalHost } from '../../../web/src/worker/local_host.js';
-import type { Runtime } from '../../../web/src/worker/runtime.js';
+import { LocalHost, type Runtime } from '../../../web/src/worker/local_host.js';
 import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 

@@ -4,7 +4,18 @@ import { describeError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { BlockStream } from './block_stream.js';
 import { contentBytes, sealedBytes, unseal } from './blocks.js';
-import { beside, headersOf, kBlocks, kForm, kStoredAt, nameOf, readEntry } from './entry.js';
+import {
+  beside,
+  headersOf,
+  kBlocks,
+  kForm,
+  kStoredAt,
+  type LockingCache,
+  nameOf,
+  readEntry,
+  type Saving,
+  type ServerHeaders,
+} from './entry.js';
 import { lock } from './locks.js';
 import {
   type BegunFile,
@@ -18,9 +29,8 @@ import {
   readParts,
   urlsOfParts,
 } from './parts.js';
-import type { LockingCache, Saving, ServerHeaders } from './store_types.js';
 
-export type { LockingCache, Saving, ServerHeaders } from './store_types.js';
+export type { LockingCache, Saving, ServerHeaders } from './entry.js';
 
 /** Version of the storage format. Entries of other versions are ignored. */
 export const kStoreVersion = 3;

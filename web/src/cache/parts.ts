@@ -1,8 +1,7 @@
 // Large files are stored in parts, so that an interrupted download continues where it ended. The entry "begun" names the parts of a download
 // that has not ended; the file's own entry, which is written last, names all parts.
 import { BlockStream } from './block_stream.js';
-import { beside, headersOf, kForm, nameOf, readEntry } from './entry.js';
-import type { LockingCache, Saving, ServerHeaders } from './store_types.js';
+import { beside, headersOf, kForm, type LockingCache, nameOf, readEntry, type Saving, type ServerHeaders } from './entry.js';
 
 /** Files of this announced size and more are stored in parts. */
 export const kLeastParted = 8 << 20;

@@ -1,7 +1,7 @@
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, needed, text, UsageError } from './command.js';
+import { jsonLine } from './io.js';
 import { kModelOptions, withModel } from './model_options.js';
-import { jsonLine } from './printable.js';
 import { taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('question-answering');

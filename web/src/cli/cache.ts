@@ -1,7 +1,7 @@
 import { PeruseError } from '../errors.js';
 import { modelCache } from '../model_cache.js';
 import { type Command, text, UsageError } from './command.js';
-import { jsonLine } from './printable.js';
+import { jsonLine } from './io.js';
 
 export const cache: Command = {
   summary: 'List, check or remove cached model files',

@@ -4,7 +4,7 @@ import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { locateModel, lookAtTokenizer, openCheckpoint, weightFiles } from '../sources/checkpoint.js';
-import { FileStart } from '../sources/file_start.js';
+import { FileStart } from '../sources/file_bytes.js';
 import { parseObject } from '../sources/json.js';
 import type { Reading } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { describeError, PeruseError } from '../errors.js';
 import { formatOf, type Row, RowParser, recordsOf } from './batch/records.js';
 import { type Command, needed, text, UsageError } from './command.js';
-import { jsonLine } from './printable.js';
+import { jsonLine } from './io.js';
 
 export const evaluate: Command = {
   summary: 'Compare results of --in and --out with a column of right answers',

@@ -2,9 +2,9 @@ import { basename, dirname } from 'node:path';
 import { notWritten, writeWhole } from '../cache/write_file_node.js';
 import { SemanticIndex } from '../semantic_index.js';
 import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
+import { jsonLine } from './io.js';
 import { kModelOptions, withModel } from './model_options.js';
 import { filesOf, itemsOf } from './page_texts.js';
-import { jsonLine } from './printable.js';
 import { given } from './task_flags.js';
 
 const kDefaultChunk = 200;

@@ -5,8 +5,8 @@ import { numberOf } from '../sources/json.js';
 import { engineTask, kTaskNames, type Task } from '../tasks/tasks.js';
 import { type Checkpoint, elements, readCheckpoint, readConfig } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
+import { jsonLine, printable } from './io.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
-import { jsonLine, printable } from './printable.js';
 
 export const inspect: Command = {
   summary: 'Describe a checkpoint: its type, whether Peruse runs it, its downloads and memory',

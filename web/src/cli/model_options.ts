@@ -9,8 +9,7 @@ import type { WeightsOptions } from '../sources/onnx_files.js';
 import { kHubId } from '../sources/source.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { flag, needed, type Options, UsageError, type Values } from './command.js';
-import type { Io } from './io.js';
-import { printable } from './printable.js';
+import { type Io, printable } from './io.js';
 import { ProgressBar } from './progress_bar.js';
 import { optionFlags } from './task_flags.js';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type PretrainOptions, pretrain as pretrainModel } from '../teach/index_node.js';
-import { kPretrainOptions } from '../teach/pretrain_options.js';
+import { kPretrainOptions } from '../teach/pretrain.js';
 import { type Command, needed, text, UsageError } from './command.js';
 import { given, optionFlags } from './task_flags.js';
 import { trainingFlags, trainToFolder } from './training.js';

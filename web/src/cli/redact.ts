@@ -6,9 +6,8 @@ import type { RedactCall, Redaction, RedactOptions } from '../redact/types.js';
 import { createRedactor } from '../redactor.js';
 import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, flag, list, text, UsageError } from './command.js';
-import type { Io } from './io.js';
+import { type Io, jsonLine } from './io.js';
 import { kModelOptions, modelAndTexts, textBatches, withModel } from './model_options.js';
-import { jsonLine } from './printable.js';
 import { given, taskFlags } from './task_flags.js';
 
 const kFlags = taskFlags('redact');

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError, PeruseError } from '../errors.js';
 import { type Command, parseArgsOptions, RowErrors, UsageError, type Values } from './command.js';
-import { kCommands } from './commands.js';
-import { commandHelp, generalHelp } from './help.js';
-import type { Io } from './io.js';
-import { printable } from './printable.js';
+import { commandHelp, generalHelp, kCommands } from './commands.js';
+import { type Io, printable } from './io.js';
 
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args;

@@ -6,10 +6,9 @@ import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index
 import { teachSchema } from '../teach/options.js';
 import { refuseSources } from '../teach/save_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
-import type { Io } from './io.js';
-import { LessonProgress } from './lesson_progress.js';
+import { type Io, jsonLine, printable } from './io.js';
 import { explainModel, kModelOptions, kSourceOptions } from './model_options.js';
-import { jsonLine, printable } from './printable.js';
+import { LessonProgress } from './progress_bar.js';
 import { given, optionFlags } from './task_flags.js';
 
 type Numbers = Pick<PretrainOptions, 'epochs' | 'learning_rate' | 'batch_size' | 'patience' | 'seed'>;

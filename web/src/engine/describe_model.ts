@@ -26,7 +26,7 @@ import {
 } from '../sources/checkpoint.js';
 import { naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
-import { FileStart } from '../sources/file_start.js';
+import { FileStart } from '../sources/file_bytes.js';
 import { healing } from '../sources/healing.js';
 import { isObject, parseObject, textOf } from '../sources/json.js';
 import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';

@@ -7,8 +7,8 @@ import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
 import type { WasmInstance, WasmModule } from '../web_types.js';
 import { EngineTokenizer, type TokenizerBinding } from './engine_tokenizer.js';
+import type { DeviceChoice, GpuReport } from './load_request.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
-import type { DeviceChoice, GpuReport } from './reports.js';
 import { type EngineVectorIndex, VectorIndex } from './vector_index.js';
 import { type ToolModule, WeightsReader } from './weights_reader.js';
 

@@ -30,9 +30,8 @@ import type { EngineRequest } from './cpu_engine.js';
 import type { Engine, WeightReport } from './engine.js';
 import type { EngineGroup, FindLoaded, LoadedCheckpoint } from './engine_group.js';
 import { openOnnxFeed } from './feed_onnx.js';
-import type { LoadRequest } from './load_request.js';
+import type { DeviceChoice, LoadRequest } from './load_request.js';
 import { QuantizedCopy } from './quantized_copy.js';
-import type { DeviceChoice } from './reports.js';
 import { type ChosenWeights, chooseEarly, formOf, precisionFor, weightsToRead } from './weights_choice.js';
 
 export interface LoadReport {

@@ -2,11 +2,8 @@
 import { PeruseError, show } from '../errors.js';
 import { checkString, nameOf } from '../tasks/call.js';
 import { type Explained, kExplained } from '../tasks/explained.js';
-import type { ExplainedWord, ExplainOptions, Explanation } from '../tasks/explanations.js';
-import type { GradientRequest } from '../tasks/gradient.js';
+import type { ExplainedWord, ExplainGradient, ExplainOptions, Explains, Explanation, GradientRequest } from '../tasks/explanations.js';
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
-import type { ExplainContext } from './context.js';
-import { scoresByWord, wordsOf } from './words.js';
 
 /** Inputs of one call: few, so that an abort takes effect soon. */
 const kAtOnce = 32;
@@ -94,4 +91,36 @@ const kMasks = ['[MASK]', '<mask>'];
 async function maskOf(tokenizer: PipelineTokenizer): Promise<string> {
   const ids = await tokenizer.convert_tokens_to_ids(kMasks);
   return kMasks.find((_, index) => ids[index] !== undefined) ?? '';
+}
+
+/** The members of a pipeline that explanations use. */
+interface ExplainContext {
+  task: keyof Explains;
+  call: (...given: unknown[]) => Promise<unknown>;
+  tokenizer: PipelineTokenizer;
+  /** Absent without the training engine. */
+  gradient?: ExplainGradient | undefined;
+}
+
+export interface Place {
+  start: number;
+  end: number;
+}
+
+/** Words and punctuation marks in order, by the rules of Unicode, which also split Chinese and Japanese. */
+export function wordsOf(text: string): Place[] {
+  const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text);
+  return Array.from(segments, ({ segment, index }) => ({ start: index, end: index + segment.length })).filter(
+    ({ start, end }) => text.slice(start, end).trim() !== '',
+  );
+}
+
+/** Adds up the scores of tokens by word. A token belongs to the first word that ends after its start. */
+export function scoresByWord(words: readonly Place[], tokens: readonly (Place & { score: number })[]): number[] {
+  const scores = words.map(() => 0);
+  for (const { start, score } of tokens) {
+    const found = words.findIndex(({ end }) => end > start);
+    scores[found < 0 ? words.length - 1 : found]! += score;
+  }
+  return scores;
 }

@@ -3,7 +3,7 @@
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine, type EngineModule } from '../engine/engine.js';
-import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
+import type { DeviceChoice, ProbeReport } from '../engine/load_request.js';
 import { describeError, PeruseError } from '../errors.js';
 import { patience, resultWithin } from '../patience.js';
 import { parseObject } from '../sources/json.js';

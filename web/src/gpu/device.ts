@@ -1,6 +1,5 @@
-import type { GpuReport } from '../engine/reports.js';
+import type { GpuReport } from '../engine/load_request.js';
 import { describeError, PeruseError } from '../errors.js';
-import { PipelineCache } from './pipelines.js';
 
 export interface OpenedGpu {
   device: GPUDevice;
@@ -52,4 +51,51 @@ function usesSubgroups(adapter: GPUAdapter, language: WGSLLanguageFeatures | und
 function bindingBytes(limits: GPUSupportedLimits): number {
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, kMostBindingBytes);
   return most - (most % 4);
+}
+
+export class PipelineCache {
+  private readonly modules_ = new Map<string, GPUShaderModule>();
+  private readonly pipelines_ = new Map<string, Promise<GPUComputePipeline>>();
+
+  constructor(private readonly device_: GPUDevice) {}
+
+  /** Returns the pipeline of the WGSL's function `main`. Rejects if the driver does. */
+  get(wgsl: string, constants: Record<string, number>): Promise<GPUComputePipeline> {
+    const key = JSON.stringify(constants) + wgsl;
+    const known = this.pipelines_.get(key);
+    if (known !== undefined) return known;
+    const pipeline = this.device_.createComputePipelineAsync({
+      layout: 'auto',
+      compute: { module: this.module(wgsl), entryPoint: 'main', constants },
+    });
+    pipeline.catch(() => undefined); // callers handle the error
+    this.pipelines_.set(key, pipeline);
+    return pipeline;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.pipelines_.values());
+  }
+
+  get size(): number {
+    return this.pipelines_.size;
+  }
+
+  private module(wgsl: string): GPUShaderModule {
+    let module = this.modules_.get(wgsl);
+    if (module === undefined) {
+      module = this.device_.createShaderModule({ code: wgsl });
+      this.modules_.set(wgsl, module);
+    }
+    return module;
+  }
+}
+
+export function gpuFailure(error: GPUError, held?: number): PeruseError {
+  // GPUOutOfMemoryError is not a global in Node.
+  if (error.constructor.name === 'GPUOutOfMemoryError') {
+    const size = held === undefined ? '' : ` for the ${Math.round(held / 2 ** 20)} MiB that the model requested`;
+    return new PeruseError('out_of_memory', `The GPU has too little memory${size}.`, { cause: error });
+  }
+  return new PeruseError('gpu_failed', `The GPU's driver rejected a shader or a command: ${error.message}`, { cause: error });
 }

@@ -2,7 +2,7 @@
 // A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached. Pipelines compile in parallel
 // as soon as the stream names them; a run waits for those that it needs.
 import { describeError, PeruseError } from '../errors.js';
-import { gpuFailure, PipelineCache } from './pipelines.js';
+import { gpuFailure, PipelineCache } from './device.js';
 import { type Dispatch, readCommands, type StreamSpan } from './stream.js';
 
 const kParameterSlot = 256; // bytes; the default of minUniformBufferOffsetAlignment

@@ -1,7 +1,7 @@
 // The engine on a GPU. The module only records commands; this class replays them, so its calls are asynchronous.
 
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
-import type { DeviceChoice } from '../engine/reports.js';
+import type { DeviceChoice } from '../engine/load_request.js';
 import { PeruseError } from '../errors.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';

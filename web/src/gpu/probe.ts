@@ -1,6 +1,6 @@
 // Measures whether CPU or GPU is faster for a model size. After the CPU, the GPU has a limited time to beat it.
 import { Engine, type EngineModule } from '../engine/engine.js';
-import type { ProbeReport } from '../engine/reports.js';
+import type { ProbeReport } from '../engine/load_request.js';
 import { resultWithin } from '../patience.js';
 import type { OpenedGpu } from './device.js';
 import { GpuEngine } from './gpu_engine.js';

@@ -2,7 +2,7 @@
 import { openOpfs } from '../cache/cache_opfs.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
-import type { Runtime } from '../worker/runtime.js';
+import type { Runtime } from '../worker/local_host.js';
 import { noGpu } from './no_gpu.js';
 
 export const inlineRuntime: Runtime = {

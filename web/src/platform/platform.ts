@@ -1,4 +1,4 @@
-import type { DeviceWish } from '../engine/reports.js';
+import type { DeviceWish } from '../engine/load_request.js';
 import type { Features, Variant } from '../engine/variant.js';
 import { PeruseError, show } from '../errors.js';
 import type * as Extras from '../extras.js';

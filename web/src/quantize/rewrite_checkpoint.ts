@@ -1,14 +1,14 @@
 // Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
 // chunk of a file, or one tensor if it is scattered in a PyTorch file.
+import '../index_node.js';
 import type { FileHandle } from 'node:fs/promises';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
-import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
-import '../index_node.js';
 import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
+import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { pairTemplate } from '../sources/chat_template.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
@@ -27,7 +27,6 @@ import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/definition.js';
 import { kEngineTasks } from '../tasks/tasks.js';
-import { KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
 
@@ -40,7 +39,7 @@ export interface RewriteOptions extends SourceOptions {
   overwrite?: boolean;
 }
 
-export interface RewriteReport {
+interface RewriteReport {
   encoded: number;
   copied: number;
   bytesBefore: number;
@@ -338,4 +337,39 @@ function refuseSameNames(pairs: readonly (readonly [target: string, source: stri
     sources.set(target, source);
   }
   return sources;
+}
+
+/** Selects rows of a tensor whose bytes arrive in order. */
+class KeptRows {
+  private readonly rowBytes_: number;
+  private readonly isKept_: Uint8Array;
+  private at_ = 0;
+
+  constructor(tensor: TensorInfo, { rows, kept }: { rows: number; kept: readonly number[] }) {
+    this.rowBytes_ = tensorBytes(tensor) / rows;
+    this.isKept_ = new Uint8Array(rows);
+    for (const row of kept) this.isKept_[row] = 1;
+  }
+
+  /** Returns the kept rows within the next bytes. Consecutive rows are one part. */
+  of(bytes: Uint8Array): Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    let start = 0; // of a run of kept bytes
+    let end = 0;
+    for (let at = 0; at < bytes.length; ) {
+      const row = Math.floor((this.at_ + at) / this.rowBytes_);
+      const next = Math.min(bytes.length, (row + 1) * this.rowBytes_ - this.at_);
+      if (this.isKept_[row] === 1) {
+        if (end < at) {
+          if (end > start) parts.push(bytes.subarray(start, end));
+          start = at;
+        }
+        end = next;
+      }
+      at = next;
+    }
+    if (end > start) parts.push(bytes.subarray(start, end));
+    this.at_ += bytes.length;
+    return parts;
+  }
 }

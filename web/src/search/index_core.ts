@@ -1,11 +1,10 @@
 // The contents of a SemanticIndex (texts, chunks, vectors), and its rankings.
 import { type ErrorCode, PeruseError, show, throwIfAborted } from '../errors.js';
-import { type CallOptions, checkString } from '../tasks/call.js';
+import { type CallOptions, checkedOptions, checkString } from '../tasks/call.js';
 import type { FeatureExtractionOptions, SparseFeatures } from '../tasks/feature_extraction.js';
 import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
 import type { Tensor } from '../tensor.js';
 import { chunksOf, type TextRange } from './chunks.js';
-import { howToAdd, howToSearch } from './embed_how.js';
 import { filterOf, type SearchSettings, settingsOf } from './index_options.js';
 import { itemsOf, type NewItem } from './items.js';
 import { Keywords } from './keywords.js';
@@ -410,4 +409,39 @@ function renumbered(error: unknown, numberOf: (place: number) => number): unknow
   if (!(error instanceof PeruseError)) return error;
   const message = error.message.replace(/\binput (\d+)/i, (words, place: string) => words.replace(place, String(numberOf(Number(place)))));
   return message === error.message ? error : new PeruseError(error.code, message, { cause: error });
+}
+
+// Texts and queries must become vectors in the same way: only their prompts may differ.
+
+const kEmbedOptions = { pooling: true, prompt: true, prompt_name: true, task: true, truncation: true, head_mask: true } as const;
+type How = Record<string, unknown>;
+
+/** Options for more texts of an index: those of the texts that it has, `known`. Throws if `given` contradicts them. */
+function howToAdd(known: EmbedOptions | undefined, given: EmbedOptions): EmbedOptions {
+  const checked = checkedOptions('add', kEmbedOptions, given);
+  if (known !== undefined) refuseOthers(known, checked, Object.keys(checked));
+  const how = { pooling: 'sentence', ...known, ...checked } as EmbedOptions;
+  return kindOf(how) === 'dense' ? how : { task: 'document', ...how };
+}
+
+/** Options for a query to texts that were added with `known`. */
+function howToSearch(known: EmbedOptions | undefined, given: EmbedOptions): EmbedOptions {
+  const checked = checkedOptions('search', kEmbedOptions, given);
+  if (known === undefined) return kindOf(checked) === 'dense' ? checked : { task: 'query', ...checked };
+  refuseOthers(known, checked, ['pooling', 'head_mask']);
+  const { prompt, prompt_name, task, ...others } = known;
+  const named = prompt_name === undefined ? prompt && `prompt ${show(prompt)}` : `prompt_name ${show(prompt_name)}`;
+  if (named && checked.prompt === undefined && checked.prompt_name === undefined) {
+    const words = `The texts of this index were added with ${named}, and the query has no prompt`;
+    throw new PeruseError('invalid_argument', `${words}. Pass prompt_name or prompt for queries, or prompt: '' for none.`);
+  }
+  return { ...others, ...(task && { task: 'query' }), ...checked };
+}
+
+function refuseOthers(known: EmbedOptions, given: How, names: readonly string[]): void {
+  const inKnown = (name: string) => (known as How)[name];
+  const other = names.find((name) => given[name] !== undefined && JSON.stringify(given[name]) !== JSON.stringify(inKnown(name)));
+  if (other === undefined) return;
+  const before = inKnown(other) === undefined ? `without ${other}` : `with ${other} ${show(inKnown(other))}`;
+  throw new PeruseError('invalid_argument', `The texts of this index were added ${before}; it can't be ${show(given[other])} now.`);
 }

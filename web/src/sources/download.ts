@@ -3,9 +3,9 @@ import type { ServerHeaders } from '../cache/file_store.js';
 import type { Hasher } from '../cache/sha256.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
-import { type BadAnswer, badAnswer, kLookedAt } from './bad_answer.js';
 import { joined } from './file_bytes.js';
 import { isEncoded, isSame, rangeOf, readHeaders, versionOf } from './headers.js';
+import { isObject } from './json.js';
 import { type Answer, drop, mayPass, type Requests, retriesAfter, seconds, sleep } from './requests.js';
 
 /** Bytes after which a break counts as a new one, with all its retries. */
@@ -223,3 +223,61 @@ export class Download {
 
 /** The server has another file than before the break. */
 class Changed extends Error {}
+
+// Answers with status 200 that are not the requested file: what proxies, portals and overloaded servers send in its place.
+
+/** Bytes of a file that are looked at. A longer one is no short message of a server. */
+const kLookedAt = 4096;
+
+/** What a server may send instead of a file. */
+interface BadAnswer {
+  /** Whether it is a web page, which many servers send for unknown addresses. */
+  isPage: boolean;
+  /** What it is, for messages. */
+  what: string;
+}
+
+const kPage = /^<(!doctype html|html|head|body|meta|title|script|!--)/i;
+const kXml = /^<(\?xml|error\b|errorresponse\b|listbucketresult\b)/i;
+const kPointer = /^version https:\/\/git-lfs\.github\.com\/spec\//;
+/** Members of an object that only reports a failure, and those that may accompany them. */
+const kFailures = ['error', 'errors', 'message', 'detail', 'reason', 'description', 'error_description', 'error_message'];
+const kCompanions = ['status', 'statusCode', 'status_code', 'code', 'type', 'title', 'path', 'success', 'ok', 'timestamp', 'requestId'];
+const kMoreCompanions = [
+  'request_id',
+  'documentation_url',
+  'hint',
+  'help',
+  'url',
+  'instance',
+  'traceId',
+  'error_code',
+  'errorCode',
+  'name',
+];
+const kOfFailures = new Set([...kFailures, ...kCompanions, ...kMoreCompanions]);
+
+/** Judges a file by its first bytes. `isWhole` means that they are all of it. Returns undefined for a possible file. */
+export function badAnswer(start: Uint8Array, isWhole: boolean): BadAnswer | undefined {
+  if (start.length === 0) return isWhole ? { isPage: false, what: 'an empty file' } : undefined;
+  const text = new TextDecoder('utf-8').decode(start.subarray(0, kLookedAt)).trimStart();
+  if (kPage.test(text)) return { isPage: true, what: 'an HTML page' };
+  if (kXml.test(text)) return { isPage: false, what: 'an XML document' };
+  if (kPointer.test(text)) return { isPage: false, what: 'a pointer of Git LFS' };
+  return isWhole && reportsFailure(text) ? { isPage: false, what: 'an error message' } : undefined;
+}
+
+/** Whether a text is a JSON object such as {"error": "Rate limit reached"}. */
+function reportsFailure(text: string): boolean {
+  if (!text.startsWith('{')) return false;
+  let said: unknown;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  if (!isObject(said)) return false;
+  const names = Object.keys(said);
+  const reports = names.some((name) => kFailures.includes(name) && typeof said[name] !== 'number'); // a vocabulary may have such a token
+  return reports && names.every((name) => kOfFailures.has(name));
+}

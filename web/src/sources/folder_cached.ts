@@ -1,19 +1,18 @@
 // A folder at a URL with cached files. An entry is created after a file's last byte has arrived and been checked. Parallel loads of a file
 // share one download: the others wait and read the stored file. Cache failures do not stop a load.
-
 import { beside } from '../cache/entry.js';
-import { DamagedEntry, type FileStore, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
-import { PeruseError, type PlainError, throwIfAborted } from '../errors.js';
+import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
+import { describeError, PeruseError, type PlainError, throwIfAborted } from '../errors.js';
+import { Late, patience, within } from '../patience.js';
 import { CommitPin } from './commit_pin.js';
 import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
 import { isSame, versionOf } from './headers.js';
 import type { Recovery } from './healing.js';
 import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
 import type { CheckedModel } from './stored_models.js';
-import { Storing } from './storing.js';
 import { Suspects } from './suspects.js';
 
-export interface CachedFolderOptions {
+interface CachedFolderOptions {
   /** Use cached files without a request. */
   immutable: boolean;
   offline: boolean;
@@ -384,4 +383,50 @@ async function* releasing(remote: RemoteFile, release: () => void): AsyncGenerat
 
 function notStored(where: string): MissingFile {
   return { found: false, where, why: 'it is not stored here, and Peruse is offline', offline: true };
+}
+
+/** Stores a file in parallel with its use, until storing fails. */
+class Storing {
+  private why_: string | undefined;
+  private over_ = false;
+  private ended_ = false;
+  private readonly saved_: Promise<void>;
+
+  constructor(private readonly saving_: Saving) {
+    this.saved_ = saving_.saved.then(
+      () => {
+        if (!this.ended_) this.giveUp(new Error("the cache's put() did not read it to its end"));
+        this.over_ = true;
+      },
+      (error: unknown) => this.giveUp(error),
+    );
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    if (this.over_) return;
+    try {
+      await Promise.race([this.saving_.stream.write(chunk), this.saved_]);
+    } catch (error) {
+      this.giveUp(error);
+    }
+  }
+
+  /** Returns why the file was not stored, or undefined. */
+  async finish(whole: boolean): Promise<string | undefined> {
+    this.ended_ = true;
+    try {
+      if (!whole) this.saving_.stream.fail(new PeruseError('aborted', 'The download did not end.'));
+      else if (!this.over_) await Promise.race([this.saving_.stream.end(), this.saved_]);
+      await within(patience.cache, this.saved_);
+    } catch (error) {
+      this.giveUp(error instanceof Late && error.message === '' ? new Late('the cache does not answer') : error);
+    }
+    return this.why_;
+  }
+
+  private giveUp(error: unknown): void {
+    this.over_ = true;
+    this.why_ ??= describeError(error);
+    this.saving_.stream.fail(error);
+  }
 }

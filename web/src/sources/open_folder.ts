@@ -1,16 +1,14 @@
-import { openBrowserCache } from '../cache/cache_browser.js';
 import { FileStore, kStoreVersion } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { fetchThrough } from './fetch_port.js';
 import type { FileAccess } from './file_access.js';
-import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
-import { EitherFolder } from './folder_either.js';
 import { PortFolder } from './folder_port.js';
 import { UrlFolder } from './folder_url.js';
-import type { ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
+import { lookAt } from './look.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 
 export async function openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder> {
   switch (source.kind) {
@@ -60,4 +58,94 @@ export async function openCache({ custom, opfs, folder }: StoreChoice, access: F
 async function openOpfs({ openOpfs: open }: FileAccess): Promise<CustomCache> {
   if (open) return open(kStoreVersion);
   throw new PeruseError('unsupported', "env.cache is 'opfs', and only pages have a private file system");
+}
+
+const kPrefix = 'peruse-models-v';
+
+/** Opens Cache Storage; undefined if the page must not store anything: without https, in sandboxed frames, in some private windows. */
+async function openBrowserCache(): Promise<CustomCache | undefined> {
+  if (typeof caches === 'undefined') return undefined;
+  try {
+    for (const name of await caches.keys()) {
+      if (name.startsWith(kPrefix) && Number(name.slice(kPrefix.length)) < kStoreVersion) await caches.delete(name);
+    }
+    return await caches.open(`${kPrefix}${kStoreVersion}`);
+  } catch {
+    return undefined;
+  }
+}
+
+const kChunkBytes = 1 << 20; // bounds the engine's staging buffer
+
+class BytesFolder implements ModelFolder {
+  constructor(
+    private readonly files_: Map<string, Uint8Array | Blob>,
+    private readonly versions_?: Map<string, string>,
+  ) {}
+
+  async open(file: string): Promise<ModelFile | MissingFile> {
+    const content = this.files_.get(file);
+    if (content === undefined) {
+      return { found: false, where: file, why: `only ${[...this.files_.keys()].join(', ')} were given` };
+    }
+    const size = content instanceof Blob ? content.size : content.length;
+    return {
+      found: true,
+      where: file,
+      size,
+      version: this.versions_?.get(file),
+      chunks: () => slices(content, size, file),
+      close: async () => {},
+    };
+  }
+}
+
+async function* slices(content: Uint8Array | Blob, size: number, file: string): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < size; start += kChunkBytes) {
+    const end = Math.min(size, start + kChunkBytes);
+    if (content instanceof Uint8Array) {
+      yield content.subarray(start, end);
+      continue;
+    }
+    try {
+      yield new Uint8Array(await content.slice(start, end).arrayBuffer());
+    } catch (error) {
+      throw new PeruseError('not_found', `${file} can't be read any more: ${describeError(error)}.`, { cause: error });
+    }
+  }
+}
+
+class EitherFolder implements ModelFolder {
+  private chosen_: Promise<ModelFolder> | undefined;
+
+  constructor(
+    private readonly first_: ModelFolder,
+    private readonly second_: ModelFolder,
+  ) {}
+
+  async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
+    this.chosen_ ??= this.choose(signal);
+    return (await this.chosen_).open(file, signal, firstBytes);
+  }
+
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+    this.chosen_ ??= this.choose(signal);
+    return lookAt(await this.chosen_, file, signal);
+  }
+
+  async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {
+    this.chosen_ ??= this.choose(signal);
+    return (await this.chosen_).openInForm?.(file, form, signal);
+  }
+
+  private async choose(signal: AbortSignal): Promise<ModelFolder> {
+    const config = await this.first_.open('config.json', signal).catch((error: unknown) => {
+      // the page's own server is unreachable, so the second folder is used
+      if (error instanceof PeruseError && error.code === 'network') return undefined;
+      throw error;
+    });
+    if (!config?.found) return this.second_;
+    await config.close();
+    return this.first_;
+  }
 }

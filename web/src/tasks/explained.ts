@@ -1,13 +1,11 @@
 // What each task explains: the score of one result, for the texts as they are and with a word replaced.
 import { PeruseError, show } from '../errors.js';
 import { checkString, labelList, nameOf } from './call.js';
-import type { Explains } from './explanations.js';
-import type { GradientRequest } from './gradient.js';
-import { kHypothesisTemplate } from './hypothesis.js';
+import type { Explains, GradientRequest } from './explanations.js';
 import type { Answer } from './question_answering.js';
 import type { LabelScore } from './text_classification.js';
 import type { RankedDocument } from './text_ranking.js';
-import type { ZeroShotClassificationOutput } from './zero_shot_classification.js';
+import { kHypothesisTemplate, type ZeroShotClassificationOutput } from './zero_shot_classification.js';
 
 /** The texts with one place of text number `index` replaced by `length` characters. */
 export interface Variant {

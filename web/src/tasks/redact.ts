@@ -5,10 +5,10 @@ import { isPersonType, recased } from '../redact/letter_case.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
 import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
-import type { CallContext } from './definition.js';
-import type { EntityGroup } from './token_classification.js';
+import type { CallContext, TaskDefinition } from './definition.js';
+import { type EntityGroup, tokenClassification } from './token_classification.js';
 import { unreadIn } from './unread.js';
-import type { LabelledSpan } from './zero_shot_token_classification.js';
+import { type LabelledSpan, zeroShotTokenClassification } from './zero_shot_token_classification.js';
 
 callOptions('redact', kRedactOptions);
 
@@ -54,3 +54,12 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
     return [found[index]!, copy?.namesOnly ? second.filter(({ type }) => isPersonType(type)) : second];
   });
 }
+
+/** The task. It uses a tagger, or with the option `labels` a GLiNER. */
+export const redaction = {
+  engine: ({ labels }: { labels?: unknown }) => (labels === undefined ? tokenClassification.engine : zeroShotTokenClassification.engine),
+  call: redact,
+  options: kRedactOptions,
+  example: 'iiiorg/piiranha-v1-detect-personal-information',
+  loadOptions: ['encoder', 'fail_closed', 'finders', 'id2label', 'labels', 'labels_encoder', 'patterns'],
+} as const satisfies TaskDefinition;

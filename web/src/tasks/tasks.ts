@@ -5,7 +5,7 @@ import { featureExtraction } from './feature_extraction.js';
 import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
-import { redaction } from './redact_task.js';
+import { redaction } from './redact.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
 import type { Streaming } from './streams.js';
 import { structuredExtraction } from './structured_extraction.js';

@@ -1,7 +1,9 @@
 import { type Given, option } from '../options.js';
 import { asList, type CallOptions, callOptions, checkString, engineOptions, labelList, type OneOrMany, type Run } from './call.js';
 import type { TaskDefinition } from './definition.js';
-import { kHypothesisTemplate } from './hypothesis.js';
+
+/** The default of `hypothesis_template` in zero-shot classification. */
+export const kHypothesisTemplate = 'This example is {}.';
 
 const kTask = 'zero-shot-classification';
 const kOptions = callOptions(kTask, {

@@ -8,7 +8,7 @@ export type {
   TextExample,
 } from './examples.js';
 export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './options.js';
-export type { PretrainOptions } from './pretrain_options.js';
+export type { PretrainOptions } from './pretrain.js';
 export type { AccuracyReport, MethodScore, TeachReport } from './report.js';
 export type { Suggestion } from './suggest.js';
 export type { SaveOptions, Taught, TaughtTask, WritableDirectory } from './taught.js';

@@ -7,8 +7,7 @@ import { startBrowserWorker, workerScript } from '../worker/start_worker_browser
 import type { TeachExample } from './examples.js';
 import { trainingWith } from './gradients.js';
 import type { TeachOptions } from './options.js';
-import { pretrainWith } from './pretrain.js';
-import type { PretrainOptions } from './pretrain_options.js';
+import { type PretrainOptions, pretrainWith } from './pretrain.js';
 import type { Taught } from './taught.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 

@@ -2,7 +2,7 @@
 import type { VariantChoice } from '../engine/variant.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { TrainingTask } from '../tasks/definition.js';
-import type { GradientRequest, GradientResult } from '../tasks/gradient.js';
+import type { GradientRequest, GradientResult } from '../tasks/explanations.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { Remote } from '../worker/remote_host.js';
 import type { PlainExample, ProblemType } from './examples.js';

@@ -2,7 +2,7 @@
 
 import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
 import { PeruseError } from '../errors.js';
-import type { GradientRequest, GradientResult } from '../tasks/gradient.js';
+import type { GradientRequest, GradientResult } from '../tasks/explanations.js';
 import type { PlainExample } from './examples.js';
 import type { TeachMetrics } from './options.js';
 import type { AccuracyReport, MethodScore } from './report.js';

@@ -1,7 +1,7 @@
 import createModule from '../../wasm/glue-tokenizer.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { EngineTokenizer, type TokenizerModule, type TokenizerReport } from '../engine/engine_tokenizer.js';
-import { startModule } from '../engine/start_module.js';
+import { type BuildAccess, startModule } from '../engine/start_module.js';
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
@@ -9,9 +9,10 @@ import { checkOptions, type Given, kSourceOptions, option } from '../options.js'
 import { engineFiles } from '../platform/platform.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
 import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
 import { parseObject } from '../sources/json.js';
-import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { type PathResolver, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import {
   type CountOptions,
   type DecodeOptions,
@@ -20,11 +21,26 @@ import {
   runTokenizerCall,
   type TokenizerCall,
   type TokenizerCalls,
+  tokenizerRequest,
   type WindowOptions,
 } from '../tasks/tokenizer_calls.js';
-import { tokenizerRequest } from '../tasks/tokenizer_requests.js';
 import type { WasmModule } from '../web_types.js';
-import { type TokenizerRuntime, tokenizerRuntime } from './runtime.js';
+
+interface TokenizerRuntime extends FileAccess, BuildAccess<'tokenizer'> {
+  paths: PathResolver;
+}
+
+let current: TokenizerRuntime | undefined;
+
+function tokenizerRuntime(): TokenizerRuntime {
+  if (current === undefined) throw new Error('The package was not imported by one of its entries.');
+  return current;
+}
+
+/** Called once by each entry of the package. */
+export function setTokenizerRuntime(next: TokenizerRuntime): void {
+  current = next;
+}
 
 const kLoadOptions = {
   /** Receives each file's name and bytes during loading. */

@@ -1,9 +1,8 @@
 import type { Engine, RunRequest } from '../engine/engine.js';
-import type { UsageReport } from '../engine/reports.js';
+import type { UsageReport } from '../engine/load_request.js';
 import { VectorIndexes } from '../engine/vector_index.js';
 import { PeruseError, throwIfAborted } from '../errors.js';
 import { afterWork } from '../events.js';
-import { withInfinities } from '../tasks/infinities.js';
 import type { Inspection, InspectRequest } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
@@ -153,4 +152,11 @@ export class EngineCalls {
     });
     return result!;
   }
+}
+
+/** Restores infinity, which JSON represents as null. */
+function withInfinities(found: Inspection): Inspection {
+  const concentrations: (number | null)[][] | undefined = found.diagonal_concentration;
+  if (concentrations === undefined) return found;
+  return { ...found, diagonal_concentration: concentrations.map((layer) => layer.map((value) => value ?? Infinity)) };
 }

@@ -2,8 +2,7 @@
 import type { DescribeRequest, DescriptionReport } from '../engine/describe_model.js';
 import type { RunRequest } from '../engine/engine.js';
 import type { LoadReport } from '../engine/load.js';
-import type { LoadRequest } from '../engine/load_request.js';
-import type { MemoryReport, UsageReport } from '../engine/reports.js';
+import type { LoadRequest, MemoryReport, UsageReport } from '../engine/load_request.js';
 import type { ProgressCallback } from '../progress.js';
 import type { Inspection, InspectRequest } from '../tasks/inspection.js';
 import type { TokenizerRequest } from '../tasks/tokenizer_calls.js';

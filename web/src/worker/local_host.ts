@@ -1,16 +1,31 @@
-import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
+import { type Build, type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
 import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import { EngineGroup } from '../engine/engine_group.js';
 import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
+import type { BuildAccess } from '../engine/start_module.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
+import type { startWithGpu } from '../gpu/choose_device.js';
 import type { ProgressCallback } from '../progress.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { EngineCalls } from './engine_calls.js';
-import type { Host, Verb, Verbs } from './host.js';
-import { Starting } from './host.js';
-import type { GpuPart, Runtime } from './runtime.js';
+import { type Host, Starting, type Verb, type Verbs } from './host.js';
 import { type Turn, Turns } from './turns.js';
+
+export interface GpuPart {
+  startWithGpu: typeof startWithGpu;
+}
+
+/** The platform of a host: files, builds and threads, and the GPU. */
+export interface Runtime extends FileAccess, BuildAccess<Build> {
+  /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
+  findGpu?: () => Promise<GPU | undefined>;
+  /** Loads GPU support. Not called for device 'cpu'. */
+  importGpu?: () => Promise<GpuPart>;
+  /** Replaces startOnDevice(). */
+  startEngine?: (request: EngineRequest) => Promise<Engine>;
+}
 
 /** What the hosts of one model in a thread share. */
 interface Shared {
@@ -148,7 +163,7 @@ export class LocalHost implements Host {
   }
 }
 
-export async function startOnDevice(request: EngineRequest, runtime: Runtime): Promise<Engine> {
+async function startOnDevice(request: EngineRequest, runtime: Runtime): Promise<Engine> {
   const engine = await start(request, runtime);
   void runtime.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
   return engine;

@@ -8,8 +8,8 @@ import { describeError, PeruseError } from '../errors.js';
 import { type GpuExchange, gpuScope, kGpuExchange } from '../gpu/exchange.js';
 import type { FolderKit } from '../sources/file_access.js';
 import { importPart } from './import_part.js';
+import type { GpuPart, Runtime } from './local_host.js';
 import type { PackageFiles } from './own_files.js';
-import type { GpuPart, Runtime } from './runtime.js';
 
 export function browserRuntime({ builds, gpu, onnx, files }: PackageFiles): Runtime {
   return {

@@ -1,7 +1,7 @@
 import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './local_host.js';
 
 export const nodeRuntime: Runtime = {
   ...nodeFileAccess,

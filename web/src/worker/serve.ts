@@ -2,9 +2,8 @@
 import { toSentError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { buffersOf } from '../tasks/results.js';
-import { LocalHost } from './local_host.js';
+import { LocalHost, type Runtime } from './local_host.js';
 import type { WorkerMessage, WorkerRequest } from './messages.js';
-import type { Runtime } from './runtime.js';
 import type { Turn } from './turns.js';
 
 type WorkerCall = WorkerRequest & { kind: 'call' };

@@ -7,10 +7,9 @@ import type { Pipeline } from '../../pipeline.js';
 import { type RunBatch, settled } from '../../tasks/stream.js';
 import type { ResolvedTask, TaskOrAlias } from '../../tasks/tasks.js';
 import { flag, number, type Options, RowErrors, text, UsageError, type Values } from '../command.js';
-import type { Io } from '../io.js';
+import { type Io, jsonLine } from '../io.js';
 import { loadModel, textBatches, withModel } from '../model_options.js';
-import { jsonLine } from '../printable.js';
-import { BatchProgress } from './batch_progress.js';
+import { BatchProgress } from '../progress_bar.js';
 import { formatOf, type Row, RowParser, recordsOf } from './records.js';
 import { fileSink, ResultFormat, type RowResult, streamSink } from './results_file.js';
 

@@ -1,2 +1,0 @@
-/** The default of `hypothesis_template` in zero-shot classification. */
-export const kHypothesisTemplate = 'This example is {}.';
