@@ -84,6 +84,7 @@ describe('without a model', () => {
     [{ dtype: 'q8' }, /dtype is an option of models/],
     [{ patterns: 'all' }, /patterns must be true, false or a list/],
     [{ patterns: ['FAX'] }, /no pattern 'FAX'/],
+    [{ patterns: [null] }, /no pattern null/],
     [{ finders: [1] }, /finders must be a list of functions/],
     [null as never, /must be an object, not null/],
   ])('%j is refused', (options, message) => {

@@ -185,6 +185,20 @@ describe('commits', () => {
     expect(hub.log).toEqual([]);
   });
 
+  test('a connection that breaks within one commit: only the rest is requested', async () => {
+    hub.files.set('model.safetensors', kWeights);
+    const ranges: string[] = [];
+    const breaks = breaksAt([9 * kMegabyte]);
+    hub.fault = (request, response, file) => {
+      if (file !== 'model.safetensors') return false;
+      ranges.push(request.headers.range ?? '');
+      response.setHeader('x-repo-commit', kFirst);
+      return breaks(request, response, file);
+    };
+    expect(weightsOf(await loadFake('user/model'))).toBe(kHash);
+    expect(ranges).toEqual(['', expect.stringMatching(/^bytes=[1-9]\d+-$/)]);
+  });
+
   test('a commit that arrives during a load: its files are fetched', async () => {
     hub.fault = (_, response, file) => {
       if (file !== 'model.safetensors') return false;

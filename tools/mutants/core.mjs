@@ -22,7 +22,9 @@ const kCopied = [
   'tests/tools',
 ];
 const kLinked = ['tests/fixtures', 'models', 'tools', 'node_modules'];
-const kLongest = 120_000; // ms for the tests of one mutant
+/** A mutant whose tests take longer than kStart ms and kSlower times their usual time is killed. */
+const kStart = 30_000;
+const kSlower = 4;
 
 /** The texts that are changed. clang-format writes comparisons and sums with spaces, and the brackets of templates without. */
 const kOthers = [
@@ -52,8 +54,15 @@ const kTexts = /"|std::to_string/;
 /** Files that other tests than the native ones run: npm run test:gpu. */
 const kTestedElsewhere = /^core\/backend\/webgpu\//;
 
-/** The test folders of a file. Some members of families are only used when a trained model is saved. */
-const testsOf = (file) => [...foldersFor(file), ...(file.startsWith('core/families/') ? ['train'] : [])];
+/** What fails only when memory runs out: tests/native/memory lets every allocation fail. */
+const kAllocates = /\bTry[A-Z]|Resize\(|Reserve\(|\.ok\(\)/;
+
+/** The test folders of a place. Some members of families are only used when a trained model is saved. */
+const testsOf = ({ file, change }) => [
+  ...foldersFor(file),
+  ...(file.startsWith('core/families/') ? ['train'] : []),
+  ...(kAllocates.test(change) ? ['memory'] : []),
+];
 
 export function placesIn(file, text) {
   const places = [];
@@ -96,15 +105,31 @@ function build(folders) {
   return succeeds('ninja', ['-C', 'build/native-dev', ...folders.map((folder) => `peruse_${folder}_tests`)]);
 }
 
-/** Returns 'killed', 'survived', or 'does not compile'. */
-function fateOf({ file, start, end, other }) {
-  const folders = testsOf(file);
+/** Runs the tests of a folder. Returns whether they passed within `longest` milliseconds. */
+function passes(folder, longest) {
+  return succeeds(`build/native-dev/peruse_${folder}_tests`, ['--gtest_brief=1', '--gtest_fail_fast'], longest);
+}
+
+/** Returns how many milliseconds the tests of each folder may take. */
+function limitsOf(folders) {
+  const limits = new Map();
+  for (const folder of folders) {
+    const start = performance.now();
+    if (!passes(folder)) throw new Error(`the tests of ${folder} fail without a mutant`);
+    limits.set(folder, kStart + kSlower * (performance.now() - start));
+  }
+  return limits;
+}
+
+/** Returns 'killed', 'survived', or 'does not compile'. `limits`: as limitsOf() returns. */
+function fateOf(place, limits) {
+  const { file, start, end, other } = place;
+  const folders = testsOf(place);
   const text = readFileSync(join(root, file), 'utf8');
   writeFileSync(join(kCopy, file), text.slice(0, start) + other + text.slice(end));
   try {
     if (!build(folders)) return 'does not compile';
-    const passes = (folder) => succeeds(`build/native-dev/peruse_${folder}_tests`, ['--gtest_brief=1', '--gtest_fail_fast'], kLongest);
-    return folders.every(passes) ? 'survived' : 'killed';
+    return folders.every((folder) => passes(folder, limits.get(folder))) ? 'survived' : 'killed';
   } finally {
     writeFileSync(join(kCopy, file), text);
   }
@@ -117,15 +142,17 @@ export async function coreMutants(count, seed) {
     .filter((file) => file.endsWith('.cc') && !kTestedElsewhere.test(file) && foldersFor(file).length > 0);
   const places = files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))).filter(isNotEquivalent);
   const mutants = chosen(places, 2 * count, seed);
-  const folders = [...new Set(mutants.slice(0, count).flatMap(({ file }) => testsOf(file)))];
+  const folders = [...new Set(mutants.slice(0, count).flatMap(testsOf))];
+  let limits;
   await step(`tests of ${folders.join(', ')}`, () => {
     copySources();
     if (!succeeds('cmake', ['--preset', 'native-dev']) || !build(folders)) throw new Error(`the tests do not build in ${kCopy}`);
+    limits = limitsOf(folders);
   });
   const tried = [];
   for (const mutant of mutants) {
     if (tried.length === count) break;
-    mutant.fate = fateOf(mutant);
+    mutant.fate = fateOf(mutant, limits);
     if (mutant.fate === 'does not compile') continue;
     tried.push(mutant);
     console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
