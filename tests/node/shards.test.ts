@@ -60,6 +60,17 @@ test('a single model.safetensors goes first', async () => {
 
 const text = (content: Uint8Array) => new TextDecoder().decode(content);
 const bytes = (content: string) => new TextEncoder().encode(content);
+test.each([-5, 0.5, 1e300, '36678'])('the total %j in an index is not used: the progress ends with the bytes that came', async (total) => {
+  const index = JSON.parse(text(files[kIndex]!)) as { metadata: object };
+  const changed = { ...files, [kIndex]: bytes(JSON.stringify({ ...index, metadata: { total_size: total } })) };
+  const progress: ProgressInfo[] = [];
+  const classify = await pipeline('text-classification', changed, { progress_callback: (info) => progress.push(info) });
+  await classify.dispose();
+  const reports = progress.filter((info) => info.status === 'progress' && info.file === 'model.safetensors');
+  const totals = reports.map((info) => (info.status === 'progress' ? info.total : undefined));
+  expect(totals.slice(0, -1).every((one) => one === 0 || one === totals.at(-1)), String(totals)).toBe(true);
+});
+
 const kBad: [string, (good: Files) => Files, string, RegExp][] = [
   [
     'a shard that is not there',
