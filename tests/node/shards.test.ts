@@ -68,7 +68,10 @@ test.each([-5, 0.5, 1e300, '36678'])('the total %j in an index is not used: the 
   await classify.dispose();
   const reports = progress.filter((info) => info.status === 'progress' && info.file === 'model.safetensors');
   const totals = reports.map((info) => (info.status === 'progress' ? info.total : undefined));
-  expect(totals.slice(0, -1).every((one) => one === 0 || one === totals.at(-1)), String(totals)).toBe(true);
+  expect(
+    totals.slice(0, -1).every((one) => one === 0 || one === totals.at(-1)),
+    String(totals),
+  ).toBe(true);
 });
 
 const kBad: [string, (good: Files) => Files, string, RegExp][] = [
