@@ -9,7 +9,7 @@ namespace peruse::ops {
 
 struct Activate {
   static constexpr const char* kName = "activate";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;
   Activation activation = Activation::kNone;

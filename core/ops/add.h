@@ -9,7 +9,8 @@ namespace peruse::ops {
 // out = x + y. If y has one row, adds it to every row of x.
 struct Add {
   static constexpr const char* kName = "add";
-  static constexpr bool kByRow = true;
+  static constexpr bool kKeepsOperands = false;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x, y, out;
 

@@ -11,7 +11,7 @@ namespace peruse::ops {
 // out(r, h) = -slope_h |r - center|, with slope_h rounded to float32.
 struct AlibiBias {
   static constexpr const char* kName = "alibi_bias";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kOperands;
 
   int32_t center = 0;  // the row of `out` that belongs to distance 0
   Value out;           // [distances, heads]

@@ -16,7 +16,7 @@ namespace peruse::ops {
 // position_query[s], or position_bias[s, h].
 struct Attention {
   static constexpr const char* kName = "attention";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
   static constexpr int32_t kAllKeys = std::numeric_limits<int32_t>::max();
 
   Value query;  // [tokens, heads * head_dim]

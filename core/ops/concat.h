@@ -9,7 +9,8 @@ namespace peruse::ops {
 // out = [x | y]. Backends never run this operation: a pass makes the producers of x and y write into `out` (place_columns.cc).
 struct Concat {
   static constexpr const char* kName = "concat";
-  static constexpr bool kByRow = false;
+  static constexpr bool kKeepsOperands = false;
+  static constexpr Reads kReads = Reads::kOperands;
 
   Value x, y, out;
 

@@ -11,7 +11,7 @@ namespace peruse::ops {
 // out = activation(conv(x) + b). The weight is [out, K * in / groups]; column j * (in / groups) + i holds tap j and input i of the group.
 struct Conv1d {
   static constexpr const char* kName = "conv1d";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   Value x;
   LinearId weight;

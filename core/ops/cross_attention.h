@@ -11,7 +11,7 @@ namespace peruse::ops {
 //   out[i] = sum over j of weights[i, j] value[j]              query [n, width], key [m, width], value [m, any], out [n, as value]
 struct CrossAttention {
   static constexpr const char* kName = "cross_attention";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kOperands;
 
   Value query, key, value;
   int32_t heads = 1;

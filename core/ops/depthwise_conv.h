@@ -10,7 +10,7 @@ namespace peruse::ops {
 // out[t, c] = sum_j taps[j, c] x[t + j - (K - 1) / 2, c]                      taps [K, cols], constant
 struct DepthwiseConv {
   static constexpr const char* kName = "depthwise_conv";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   Value x, taps, out;
 

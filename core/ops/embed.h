@@ -9,7 +9,7 @@ namespace peruse::ops {
 // out[t] = scale * (sum of a row of each table)
 struct Embed {
   static constexpr const char* kName = "embed";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
   static constexpr size_t kMostLookups = 3;  // words, positions, segments
 
   struct Lookup {

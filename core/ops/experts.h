@@ -14,7 +14,7 @@ namespace peruse::ops {
 //   over all experts.
 struct Experts {
   static constexpr const char* kName = "experts";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;       // [rows, in], or with `sums` [rows, chosen * in]
   Value router;  // [rows, experts], logits

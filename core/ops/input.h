@@ -9,7 +9,7 @@ namespace peruse::ops {
 // out = inputs[number], a matrix that the caller provides for each run.
 struct Input {
   static constexpr const char* kName = "input";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   int32_t number = 0;
   Value out;

@@ -9,7 +9,7 @@ namespace peruse::ops {
 // out = norm(x), or norm(x + residual)         x, residual, out [rows, width]
 struct LayerNorm {
   static constexpr const char* kName = "layer_norm";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;
   Value residual;  // set by the fusing pass

@@ -11,7 +11,7 @@ namespace peruse::ops {
 // write plain layers; the fusing pass (core/program/passes/fuse.cc) adds finish.
 struct Linear {
   static constexpr const char* kName = "linear";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;
   LinearId weight;

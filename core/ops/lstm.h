@@ -12,7 +12,7 @@ namespace peruse::ops {
 //   out[t] = h = sigmoid(o) tanh(c)
 struct Lstm {
   static constexpr const char* kName = "lstm";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kOperands;
 
   Value gates;      // [rows, 4 * width]: a linear layer's outputs for the inputs of the LSTM
   Value recurrent;  // [width, 4 * width], constant

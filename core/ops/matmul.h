@@ -9,7 +9,7 @@ namespace peruse::ops {
 // out = x y^T, with x [n, width], y [m, width], out [n, m].
 struct MatMul {
   static constexpr const char* kName = "matmul";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kOperands;
 
   Value x, y, out;
 

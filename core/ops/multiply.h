@@ -10,7 +10,7 @@ namespace peruse::ops {
 // out = activation(x) * y elementwise; a single row y multiplies every row. Families write x * y; the fusing pass adds the activation.
 struct Multiply {
   static constexpr const char* kName = "multiply";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x, y, out;
   Activation activation = Activation::kNone;

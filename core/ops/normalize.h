@@ -9,7 +9,7 @@ namespace peruse::ops {
 // Scales rows to unit length: out[r] = x[r] / max(|x[r]|, eps), where |.| is the L2 norm.
 struct Normalize {
   static constexpr const char* kName = "normalize";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;
   float eps = 0;

@@ -10,7 +10,8 @@ namespace peruse::ops {
 // cols] is read as [rows * n, cols / n].
 struct PoolRows {
   static constexpr const char* kName = "pool_rows";
-  static constexpr bool kByRow = false;
+  static constexpr bool kKeepsResult = true;
+  static constexpr Reads kReads = Reads::kBatch;
   enum class Kind : uint8_t {
     kSum,
     kMean,

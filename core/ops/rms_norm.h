@@ -11,7 +11,7 @@ namespace peruse::ops {
 //   out = y / sqrt(mean(y^2) + eps) * (weight + offset)
 struct RmsNorm {
   static constexpr const char* kName = "rms_norm";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;           // [rows, blocks * width]
   Value weight;      // [1, width], constant

@@ -29,7 +29,7 @@ struct RotaryScaling {
 // column head_dim / 2 + j is sin(p f_j), with f_j = theta^(-2 j / head_dim), scaled, and rounded to float32 as in transformers.
 struct RotaryAngles {
   static constexpr const char* kName = "rotary_angles";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   IndexId positions;  // [tokens]
   float theta = 10000;

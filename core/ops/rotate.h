@@ -11,7 +11,7 @@ namespace peruse::ops {
 //   out[j] = c x[j] - s x[j + head_dim / 2],    out[j + head_dim / 2] = c x[j + head_dim / 2] + s x[j]
 struct Rotate {
   static constexpr const char* kName = "rotate";
-  static constexpr bool kByRow = true;
+  static constexpr Reads kReads = Reads::kSameRow;
 
   Value x;       // [rows, heads * head_dim]
   Value angles;  // [rows, head_dim], from RotaryAngles

@@ -9,7 +9,8 @@ namespace peruse::ops {
 // out[r] = x[rows[r]].
 struct SelectRows {
   static constexpr const char* kName = "select_rows";
-  static constexpr bool kByRow = false;
+  static constexpr bool kKeepsOperands = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   Value x;
   IndexId rows;

@@ -10,7 +10,7 @@ namespace peruse::ops {
 // head(c), j] values[t + j - (K - 1) / 2, c]. Taps outside the text add zero; the softmax is not renormalised.
 struct SpanConv {
   static constexpr const char* kName = "span_conv";
-  static constexpr bool kByRow = false;
+  static constexpr Reads kReads = Reads::kBatch;
 
   // [tokens, heads * K]. If `weight` is valid, this is instead the input x of the linear layer that computes the logits, x W^T + b.
   Value logits;

@@ -14,12 +14,23 @@ namespace peruse {
 //   void Gradient(op, numbers, grads)  adds the gradients of operands and parameters; only for operations that families write
 //   vector Bound(op, result, numbers)  the largest error of a float32 backend in each cell of the result
 //
-// Shipped builds link only Fits; tests and the reference backend link all four.
+// Shipped builds link only Fits; tests and the reference backend link all four. Passes and training read these constants of the struct:
+//
+//   kReads           what a row of its results depends on
+//   kKeepsOperands   whether its backward pass reads the values of its operands; true if absent
+//   kKeepsResult     whether its backward pass reads the values of its results; false if absent
 namespace ops {
 struct Shapes;
 struct Numbers;
 struct Gradients;
 }  // namespace ops
+
+// What a row of an operation's results depends on, besides weights and the configuration.
+enum class Reads : uint8_t {
+  kSameRow,   // the same row of the operands
+  kOperands,  // any row of the operands
+  kBatch,     // also the batch: its inputs, its texts or its lists of integers
+};
 
 // The unit of a row count; its size is known once the batch is known.
 enum class Domain : uint8_t {

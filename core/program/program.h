@@ -89,9 +89,8 @@ inline ValueRefs OutputsOf(const Op& op) { return OutputsOf(const_cast<Op&>(op))
 
 LinearId LinearOf(const Op& op);
 
-// Whether each row of the results depends only on the same row of the operands.
-inline bool IsByRow(const Op& op) {
-  return std::visit([](const auto& o) { return o.kByRow; }, op);
+inline Reads ReadsOf(const Op& op) {
+  return std::visit([](const auto& o) { return o.kReads; }, op);
 }
 
 // Returns whether all operands and results have valid shapes (Fits in core/ops), and no result shares memory with an operand.

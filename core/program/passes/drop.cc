@@ -32,7 +32,7 @@ bool MoveUp(Program& program, size_t at) {
   const Uses uses(program);
   const int32_t producer = uses.producer(select.x);
   if (producer < 0 || program.info(select.x).base >= 0 || uses.count(select.x) != 1) return false;
-  if (!IsByRow(program.ops[static_cast<size_t>(producer)])) return false;
+  if (ReadsOf(program.ops[static_cast<size_t>(producer)]) != Reads::kSameRow) return false;
 
   Op moved = program.ops[static_cast<size_t>(producer)];
   program.ops.erase(program.ops.begin() + static_cast<std::ptrdiff_t>(at));

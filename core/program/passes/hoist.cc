@@ -11,17 +11,9 @@ std::vector<bool> Fixed(const Program& program) {
   std::vector<bool> fixed(program.values.size());
   for (size_t i = 0; i < fixed.size(); ++i) fixed[i] = program.values[i].constant >= 0;
   for (const Op& op : program.ops) {
-    bool all = true;
-    bool any = false;
-    for (const Value* value : InputsOf(op)) {
-      any = true;
-      all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
-    }
-    // A table of biases is constant although it does not read any value: it only depends on the configuration.
-    if (std::holds_alternative<ops::AlibiBias>(op)) any = true;
-    // Results of these operations are not constant, because their rows depend on the batch.
-    if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
-    if (!any || !all) continue;
+    bool all = ReadsOf(op) != Reads::kBatch;
+    for (const Value* value : InputsOf(op)) all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
+    if (!all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
   }
   return fixed;

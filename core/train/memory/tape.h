@@ -81,8 +81,6 @@ int64_t Scratch(const Op& op, const Program& program, const PackedParameters& pa
 // Returns the part of Scratch that an attention operation needs for one head.
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices);
-// Whether the backward pass of the operation reads the values of its operands, which must then be kept.
-bool KeepsOperands(const Op& op);
 
 // Each operation specialises both templates in a file of core/train/ops; the linker reports missing ones.
 template <typename Operation>

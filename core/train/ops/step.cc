@@ -33,12 +33,25 @@ Block Tape::Destination(Value value, bool* add) {
   return gradients_[root];
 }
 
+namespace {
+
 bool KeepsOperands(const Op& op) {
-  return !std::holds_alternative<ops::Add>(op) && !std::holds_alternative<ops::Concat>(op) &&
-         !std::holds_alternative<ops::SelectRows>(op);
+  const auto of = []<typename Operation>(const Operation&) {
+    if constexpr (requires { Operation::kKeepsOperands; }) return Operation::kKeepsOperands;
+    return true;
+  };
+  return std::visit(of, op);
 }
 
-bool KeepsResult(const Op& op) { return std::holds_alternative<ops::PoolRows>(op); }
+bool KeepsResult(const Op& op) {
+  const auto of = []<typename Operation>(const Operation&) {
+    if constexpr (requires { Operation::kKeepsResult; }) return Operation::kKeepsResult;
+    return false;
+  };
+  return std::visit(of, op);
+}
+
+}  // namespace
 
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices) {
