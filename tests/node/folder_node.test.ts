@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DiskFolder } from '../../web/src/sources/folder_node.js';
+import { DiskFolder } from '../../web/src/sources/file_access_node.js';
 
 const kContent = Uint8Array.from({ length: 5 * (1 << 20) + 7 }, (_, i) => i % 251);
 

@@ -6,7 +6,7 @@ import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { PeruseError } from '../../web/src/errors.js';
 import { patience } from '../../web/src/patience.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
-import { DiskFolder } from '../../web/src/sources/folder_node.js';
+import { DiskFolder } from '../../web/src/sources/file_access_node.js';
 import type { SourceSpec } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/local_host.js';
 import { type FakeBehaviour, type FakeRecord, fakeEngine } from './support/fake_engine.js';

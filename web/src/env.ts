@@ -1,5 +1,5 @@
-import type { CustomCache } from './custom_cache.js';
 import {
+  type CustomCache,
   getTransformersJs,
   kRefused,
   type OwnSettings,
@@ -10,7 +10,7 @@ import {
 import { PeruseError, show } from './errors.js';
 import { kShared } from './own_fetch.js';
 
-export type { CustomCache } from './custom_cache.js';
+export type { CustomCache } from './env_transformers_js.js';
 
 /** The settings that are stored: {@link Env} without transformers.js's names, which only set others. */
 export type Settings = Omit<Env, keyof TransformersJsEnv>;

@@ -112,7 +112,7 @@ async function* chunksOf(weights, config) {
     const { checkpointChunks } = await import('./checkpoint.mjs');
     yield* checkpointChunks(config);
   } else if (inNode) {
-    // Reads into one buffer like the library (web/src/sources/folder_node.ts), in this thread, whose clock is measured, as in wholeFile.
+    // Reads into one buffer like the library (web/src/sources/file_access_node.ts), in this thread, whose clock is measured, as in wholeFile.
     const { closeSync, openSync, readSync } = await import('node:fs');
     const file = openSync(weights, 'r');
     const buffer = new Uint8Array(1 << 20);

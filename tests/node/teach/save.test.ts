@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { writeWhole } from '../../../web/dist/cache/write_file_node.js';
 import { checkSaveOptions } from '../../../web/dist/sources/save_plan.js';
 import { saveToDisk } from '../../../web/dist/sources/staged_folder_node.js';
-import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
+import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/taught.js';
 
 const root = await mkdtemp(join(tmpdir(), 'peruse-save-'));
 afterAll(() => rm(root, { recursive: true }));

@@ -1,6 +1,6 @@
 // The origin's private file system with the web's Cache interface. Each entry is one file: four bytes with the length of a JSON header, the header,
 // and the body. A writable of this file system takes effect when it is closed, so every file is complete.
-import type { CustomCache } from '../custom_cache.js';
+import type { CustomCache } from '../env_transformers_js.js';
 import { PeruseError } from '../errors.js';
 
 const kFolder = 'peruse-models-v';

@@ -1,5 +1,4 @@
 // Chooses between CPU and GPU, for `auto` by a timed probe, and starts the engine there.
-
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine, type EngineModule } from '../engine/engine.js';
@@ -8,8 +7,7 @@ import { describeError, PeruseError } from '../errors.js';
 import { patience, resultWithin } from '../patience.js';
 import { parseObject } from '../sources/json.js';
 import { type OpenedGpu, openGpu } from './device.js';
-import { OwningGpuEngine } from './gpu_engine.js';
-import { kGpuLimit, probeSpeed } from './probe.js';
+import { GpuEngine, OwningGpuEngine } from './gpu_engine.js';
 
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
@@ -138,4 +136,74 @@ function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): stri
   }
   const { vendor, architecture, description } = gpu.report;
   return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);
+}
+
+// The probe: measures whether CPU or GPU is faster for a model size. After the CPU, the GPU has a limited time to beat it.
+
+/** Limit in milliseconds for the GPU, with shader compilation. A GPU needs a tenth of it; software adapters may take minutes. */
+const kGpuLimit = 3000;
+const kHopeless = 2; // factor: the probe ends if a run on the GPU takes this many times the CPU's time
+const kShortestChance = 20; // milliseconds that the GPU gets at least, because its first run creates resources
+const kTimedRuns = 3;
+const kLongRun = 100; // milliseconds; one run of this length suffices
+
+interface ProbeJob {
+  cpuModule: EngineModule;
+  gpu: OpenedGpu;
+  startGpuBuild: () => Promise<EngineModule>;
+  threads: number;
+  config: Uint8Array;
+  dtype: string;
+}
+
+type GpuTime = Pick<ProbeReport, 'gpuMilliseconds' | 'gaveUp'>;
+
+async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
+  const cpuMilliseconds = await timeCpu(job);
+  const engine = new GpuEngine(await job.startGpuBuild(), job.gpu, () => '', { device: 'webgpu' });
+  try {
+    engine.addFile('config.json', job.config);
+    const time = await resultWithin(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
+    return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
+  } finally {
+    engine.release(); // cancels work that is not finished
+  }
+}
+
+async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise<number> {
+  const engine = new Engine(cpuModule, threads);
+  try {
+    engine.addFile('config.json', config);
+    const layers = await engine.probe(1, dtype);
+    // One layer is representative: the CPU runs layers one after another.
+    let best = Infinity;
+    for (let i = 0; i < kTimedRuns && (i === 0 || best <= kLongRun); i++) {
+      best = Math.min(best, await timed(() => engine.probe(1, dtype)));
+    }
+    return layers * best;
+  } finally {
+    engine.release();
+  }
+}
+
+async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promise<GpuTime> {
+  await engine.probe(1, dtype); // compiles the shaders before time is measured
+  const chance = Math.max(kHopeless * toBeat, kShortestChance);
+  let best = Infinity;
+  for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {
+    const time = await resultWithin(
+      chance,
+      timed(() => engine.probe(layers, dtype)),
+    );
+    if (time === undefined) return { gpuMilliseconds: chance, gaveUp: 'slower' };
+    if (layers === 0) best = Math.min(best, time);
+    if (layers === 0 && time > kLongRun) break;
+  }
+  return { gpuMilliseconds: best };
+}
+
+async function timed(run: () => unknown): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
 }

@@ -1,13 +1,16 @@
-// Starts the trainer's engine, and feeds it a model's weights.
+// Starts the trainer's engine, and feeds it a model's weights: to train it, or to explain its results by gradients.
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { type BuildAccess, startModule } from '../engine/start_module.js';
+import { hasHeadFor, openCheckpoint, readForTraining } from '../sources/checkpoint.js';
 import { feedWeights, type WeightsReceiver } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
-import { FloatWeights, type QuantizedConfig } from '../sources/float_weights.js';
+import { FloatWeights, floatConfig, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { neededWeights } from '../sources/model_files.js';
 import type { Reading } from '../sources/read_files.js';
+import type { SourceSpec } from '../sources/source.js';
+import type { EngineTask, TaskDefinition } from '../tasks/definition.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
@@ -65,4 +68,32 @@ export async function feedTrainer(
   if (!found.sharded) keep(found.name);
   const weights = trainer.finishWeights();
   return keeps ? { weights, base } : { weights };
+}
+
+export interface ExplainedModel extends TrainerRequest {
+  task: NonNullable<TaskDefinition['explains']>;
+  /** The pipeline's task. */
+  pipelineTask: EngineTask;
+  source: SourceSpec;
+}
+
+export async function openExplained(
+  model: ExplainedModel,
+  starting: Promise<Trainer>,
+  runtime: TrainerRuntime,
+  signal: AbortSignal,
+): Promise<Trainer> {
+  const { source, task, pipelineTask, choice } = model;
+  const { job, texts, modules } = await readForTraining(
+    await openCheckpoint(source, runtime, signal),
+    (config) => pipelineTask.sentenceFiles === 'without head' && !hasHeadFor(pipelineTask, config),
+  );
+  const [config, ...others] = texts;
+  const quantized = quantizedConfig(config!);
+  const trainer = await starting;
+  trainer.addFile(config!.name, quantized ? floatConfig(quantized) : config!.content);
+  for (const { name, content } of [...others, ...modules]) trainer.addFile(name, content);
+  trainer.open({ task, explains: true, threads: choice.threads });
+  await feedTrainer(job, trainer, false, quantized);
+  return trainer;
 }

@@ -1,8 +1,8 @@
-import { PeruseError, toPeruseError } from '../errors.js';
+import { PeruseError, show, toPeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
 import { platform } from '../platform/current.js';
-import { checkSaveOptions, type SaveOptions } from '../sources/save_plan.js';
+import { checkSaveOptions, planSave, type SaveOptions } from '../sources/save_plan.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import type { FileContent } from '../sources/source_files.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
@@ -10,10 +10,9 @@ import type { PretrainedTask, TeachTask } from '../tasks/training.js';
 import type { TeachExample } from './examples.js';
 import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
-import { saveToHandle, type WritableDirectory } from './save_handle.js';
 import { type Suggestion, type SuggestModels, suggest } from './suggest.js';
 
-export type { SaveOptions, WritableDirectory };
+export type { SaveOptions };
 
 /** The task of a taught model's pipeline. */
 export type TaughtTask = TeachTask | PretrainedTask;
@@ -169,4 +168,56 @@ function suggestModels(source: Map<string, FileContent>, load: PipelineOptions):
       }
     },
   };
+}
+
+/** The part of FileSystemDirectoryHandle that save() uses. */
+export interface WritableDirectory {
+  /** Creates a subfolder, for generators and sentence embedders. */
+  getDirectoryHandle?(name: string, options: { create: true }): Promise<WritableDirectory>;
+  getFileHandle(
+    name: string,
+    options: { create: true },
+  ): Promise<{ createWritable(): Promise<{ write(content: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> }> }>;
+  /** With `keys` and `removeEntry`, save() detects another model in the directory. */
+  keys?(): AsyncIterable<string>;
+  removeEntry?(name: string): Promise<void>;
+}
+
+/** Completes when the last save of this thread has ended: two handles may name the same directory. */
+let last: Promise<void> = Promise.resolve();
+
+export async function saveToHandle(
+  directory: WritableDirectory,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  options: SaveOptions = {},
+): Promise<void> {
+  if (typeof directory?.getFileHandle !== 'function') {
+    throw new PeruseError('invalid_argument', `save() takes a directory handle or the path of a folder, not ${show(directory)}.`);
+  }
+  const own = last.then(() => writeAll(directory, files, options));
+  last = own.catch(() => {});
+  return own;
+}
+
+async function writeAll(
+  directory: WritableDirectory,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+  options: SaveOptions,
+): Promise<void> {
+  const present: string[] = [];
+  if (directory.keys && directory.removeEntry) for await (const name of directory.keys()) present.push(name);
+  const { removed, written } = planSave([...files.keys()], present, 'The directory', options);
+  for (const path of written) {
+    if (path.includes('/') && !directory.getDirectoryHandle) {
+      throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);
+    }
+  }
+  for (const name of removed) await directory.removeEntry!(name);
+  for (const path of written) {
+    const [name, folder] = path.split('/').reverse() as [string, string?];
+    const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
+    const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
+    await stream.write(files.get(path)!);
+    await stream.close(); // the file appears in the folder only now
+  }
 }

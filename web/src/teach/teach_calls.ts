@@ -6,7 +6,7 @@ import type { GradientRequest, GradientResult } from '../tasks/explanations.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { Remote } from '../worker/remote_host.js';
 import type { PlainExample, ProblemType } from './examples.js';
-import type { ExplainedModel } from './explainer.js';
+import type { ExplainedModel } from './open_trainer.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult } from './report.js';
 
