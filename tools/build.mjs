@@ -47,10 +47,15 @@ export async function buildPresetBeside(preset, targets, count) {
   for (const [program, args] of buildCommands(preset, targets, processes)) await captureAsync(program, args, { cwd: root });
 }
 
-/** Removes file names from Emscripten's loader, which is always given its files. (Rolldown 1.2 would break them.) */
+/** Removes file names and requests from Emscripten's loader, which is always given its files. (Rolldown 1.2 would break the names.) */
 function withoutNames(glue, variant) {
   let text = glue.replaceAll(`peruse-${variant}`, 'peruse');
-  for (const code of [/^.*var _scriptName = .*$/m, /if\(_scriptName\)\{scriptDirectory=_scriptName\}/]) {
+  for (const code of [
+    /^.*var _scriptName = .*$/m,
+    /if\(_scriptName\)\{scriptDirectory=_scriptName\}/,
+    /if\(ENVIRONMENT_IS_WEB\|\|ENVIRONMENT_IS_WORKER\)\{if\(ENVIRONMENT_IS_WORKER\)\{scriptDirectory=.*?\}else\{\}(?=var out=)/,
+    /wasmBinaryFile\?\?=findWasmBinary\(\);instantiateAsync\(.*?\.catch\(readyPromiseReject\);return\{\}(?=\})/,
+  ]) {
     if (!code.test(text)) throw new Error(`the glue holds no ${code}: is this still needed?`);
     text = text.replace(code, '');
   }

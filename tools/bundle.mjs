@@ -87,7 +87,7 @@ const kBundles = [
   { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: true, sourcemap: false },
   { name: 'peruse-search', entry: 'search/kit.ts', part: true },
   { name: 'peruse-extras', entry: 'extras.ts', part: true },
-  { name: 'peruse-files', entry: 'sources/folder_kit.ts', part: true },
+  { name: 'peruse-files', entry: 'engine/files_part.ts', part: true },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', format: 'iife' }, // Firefox does not support service workers that are modules
 ];

@@ -1,5 +1,6 @@
 // Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
 import { openOpfs } from '../cache/cache_opfs.js';
+import { describeModel } from '../engine/describe_model.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { Runtime } from '../worker/local_host.js';
@@ -7,6 +8,7 @@ import { noGpu } from './no_gpu.js';
 
 export const inlineRuntime: Runtime = {
   importGpu: noGpu,
+  importDescribe: async () => ({ describeModel }),
   compile: (build, folder) => {
     const name = `peruse-${build}.wasm`;
     const own = () => {

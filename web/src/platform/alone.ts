@@ -1,5 +1,6 @@
 // The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
 import { openOpfs } from '../cache/cache_opfs.js';
+import { describeModel } from '../engine/describe_model.js';
 import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
@@ -22,6 +23,7 @@ export const alonePlatform: Platform = {
   startHere: async (report) =>
     new LocalHost(report, {
       ...browserRuntime(kOwnFiles),
+      importDescribe: async () => ({ describeModel }),
       importOnnx: async () => ({ openOnnx, openRoute, openStatic, pairTemplate }),
       openOpfs,
     }),

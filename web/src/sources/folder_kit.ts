@@ -1,5 +1,4 @@
-// Reads models' files in a page's own thread: loaded on use (web/bundle/peruse-files.js), because workers read the files of most loads. Workers load it for
-// the private file system only.
+// Reads models' files in a page's own thread: loaded on use (engine/files_part.ts), because workers read the files of most loads.
 import { FileStore } from '../cache/file_store.js';
 import { PeruseError } from '../errors.js';
 import type { FileAccess } from './file_access.js';

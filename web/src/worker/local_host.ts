@@ -1,5 +1,5 @@
 import { type Build, type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
-import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
+import type { DescribeRequest, DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import { EngineGroup } from '../engine/engine_group.js';
 import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
@@ -17,12 +17,18 @@ export interface GpuPart {
   startWithGpu: typeof startWithGpu;
 }
 
+export interface DescribePart {
+  describeModel: typeof describeModel;
+}
+
 /** The platform of a host: files, builds and threads, and the GPU. */
 export interface Runtime extends FileAccess, BuildAccess<Build> {
   /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;
   /** Loads GPU support. Not called for device 'cpu'. */
   importGpu?: () => Promise<GpuPart>;
+  /** Loads what describes models. */
+  importDescribe?: () => Promise<DescribePart>;
   /** Replaces startOnDevice(). */
   startEngine?: (request: EngineRequest) => Promise<Engine>;
 }
@@ -156,7 +162,8 @@ export class LocalHost implements Host {
     engine.dispose();
   }
 
-  #describe(request: DescribeRequest, signal = this.#stop.signal): Promise<DescriptionReport> {
+  async #describe(request: DescribeRequest, signal = this.#stop.signal): Promise<DescriptionReport> {
+    const { describeModel } = await loadDescribe(this.#runtime);
     const { choice, wasm } = request;
     const startCpu = () => startCpuEngine({ choice, builds: this.#runtime, ...(wasm === undefined ? {} : { wasm }) });
     return describeModel(request, { files: this.#runtime, startEngine: startCpu, signal });
@@ -179,6 +186,16 @@ async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu
     return startCpuEngine(request, `the CPU, because the GPU can't be used: ${(error as PeruseError).message}`);
   }
   return part.startWithGpu(request, findGpu);
+}
+
+async function loadDescribe({ importDescribe }: Runtime): Promise<DescribePart> {
+  try {
+    if (!importDescribe) throw new Error('there is none here.');
+    return await importDescribe();
+  } catch (error) {
+    const message = `The part of Peruse that describes models could not be loaded: ${describeError(error)}`;
+    throw new PeruseError('network', message, { cause: error });
+  }
 }
 
 async function load(importGpu: Runtime['importGpu']): Promise<GpuPart> {

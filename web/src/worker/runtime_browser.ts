@@ -8,7 +8,7 @@ import { describeError, PeruseError } from '../errors.js';
 import { type GpuExchange, gpuScope, kGpuExchange } from '../gpu/exchange.js';
 import type { FolderKit } from '../sources/file_access.js';
 import { importPart } from './import_part.js';
-import type { GpuPart, Runtime } from './local_host.js';
+import type { DescribePart, GpuPart, Runtime } from './local_host.js';
 import type { PackageFiles } from './own_files.js';
 
 export function browserRuntime({ builds, gpu, onnx, files }: PackageFiles): Runtime {
@@ -17,6 +17,7 @@ export function browserRuntime({ builds, gpu, onnx, files }: PackageFiles): Runt
     startHelper,
     dropHelpers,
     importGpu: () => importGpu(gpu().href),
+    importDescribe: async () => importPart<DescribePart>('files', files().href),
     importOnnx: async () => importPart('onnx', onnx().href),
     openOpfs: async (version) => (await importPart<FolderKit>('files', files().href)).openOpfs(version),
   };

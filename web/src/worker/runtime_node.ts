@@ -7,6 +7,7 @@ export const nodeRuntime: Runtime = {
   ...nodeFileAccess,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),
+  importDescribe: () => import('../engine/describe_model.js'),
   importOnnx: () => import('../onnx/part.js'),
   ...nodeWasm,
 };

@@ -1,0 +1,14 @@
+// What pages and workers load on use of reading files (web/bundle/peruse-files.js): the readers that a page's own thread needs, the private file
+// system, and descriptions of models, which read the same files.
+export {
+  checkModel,
+  fetchInBrowser,
+  healing,
+  openFolder,
+  openOpfs,
+  openStored,
+  readWidened,
+  serveFetch,
+  serveFolder,
+} from '../sources/folder_kit.js';
+export { describeModel } from './describe_model.js';
