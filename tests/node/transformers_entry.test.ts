@@ -113,7 +113,14 @@ test('the tokenizer has the calls of transformers.js', async () => {
   expect(tokenizer(['A gem.'], { return_tensor: false }).input_ids).toEqual([tokenizer.encode('A gem.')]);
   expect(tokenizer('A', { text_pair: 'B' }).input_ids.size).toBe(tokenizer.encode('A', { text_pair: 'B' }).length);
   expect(tokenizer('A gem of a film.', { truncation: true, max_length: 4 }).input_ids.dims).toEqual([1, 4]);
+  expect(tokenizer('A gem of a film.', { max_length: 4 }).input_ids.dims).toEqual([1, 4]);
+  expect(tokenizer('A gem of a film.', { max_length: 4, truncation: false }).input_ids.size).toBeGreaterThan(4);
+  const [cut, kept] = ([true, 'longest_first'] as const).map((truncation) => tokenizer('A gem of a film.', { truncation, max_length: 4 }));
+  const all = tokenizer.encode('A gem of a film.');
+  expect(cut!.input_ids.tolist()).toEqual([all.slice(0, 4).map(BigInt)]);
+  expect(kept!.input_ids.tolist()).toEqual([[...all.slice(0, 3), all.at(-1)!].map(BigInt)]);
   expect(tokenizer('A', { padding: 'max_length', max_length: 9 }).input_ids.dims).toEqual([1, 9]);
+  expect(tokenizer('A', { padding: 'max_length', max_length: 9999 }).input_ids.dims).toEqual([1, tokenizer.model_max_length]);
   expect(() => tokenizer(kTexts)).toThrow(
     expect.objectContaining({ code: 'invalid_argument', message: expect.stringContaining('padding: true') }),
   );

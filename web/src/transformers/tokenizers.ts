@@ -10,9 +10,12 @@ export interface BatchEncodeOptions {
   add_special_tokens?: boolean;
   /** Pad to the longest (true, 'longest'), or to `max_length` ('max_length'). Default false. */
   padding?: boolean | 'longest' | 'max_length' | 'do_not_pad';
-  /** Cut to `max_length`. Default false. */
+  /**
+   * Cut to `max_length`. true: cut the end of the row, special tokens included, as in transformers.js. A strategy by name: cut texts, and keep
+   * special tokens, as in transformers. Default: false, or true if `max_length` is given without `padding`.
+   */
   truncation?: EncodeOptions['truncation'] | null;
-  /** Default: the tokenizer's `model_max_length`. */
+  /** Default, and most: the tokenizer's `model_max_length`. */
   max_length?: number | null;
   /** Return tensors (default), or lists. */
   return_tensor?: boolean;
@@ -107,26 +110,31 @@ function hasTypes({ settings_: { model_input_names, tokenizer_class }, config }:
 function encodingsOf(
   tokenizer: Tokenizer,
   text: string | readonly string[],
-  { text_pair, add_special_tokens = true, truncation, max_length }: BatchEncodeOptions,
+  { text_pair, add_special_tokens = true, padding, max_length, ...given }: BatchEncodeOptions,
 ): Encoding[] {
+  const most = mostTokens(tokenizer, max_length);
+  const truncation = given.truncation ?? (typeof max_length === 'number' && !padding);
   const texts = typeof text === 'string' ? [text] : text;
   const pairs = typeof text_pair === 'string' ? [text_pair] : text_pair;
   if (pairs && pairs.length !== texts.length) throw wrong(`There are ${texts.length} texts and ${pairs.length} in text_pair.`);
-  return texts.map((one, row) =>
-    tokenizer.encode(one, {
-      add_special_tokens,
-      ...(pairs && { text_pair: pairs[row]! }),
-      ...(truncation && { truncation }),
-      ...(truncation && typeof max_length === 'number' && { max_length }),
-    }),
-  );
+  const named = typeof truncation === 'string' && { truncation, ...(most < Infinity && { max_length: most }) };
+  return texts.map((one, row) => {
+    const whole = tokenizer.encode(one, { add_special_tokens, ...(pairs && { text_pair: pairs[row]! }), ...named });
+    return truncation === true ? { ...whole, ids: whole.ids.slice(0, most), type_ids: whole.type_ids.slice(0, most) } : whole;
+  });
+}
+
+function mostTokens(tokenizer: Tokenizer, max_length: number | null | undefined): number {
+  return Math.min(max_length ?? Infinity, tokenizer.max_length ?? Infinity);
 }
 
 /** The least number of tokens of a row. */
 function paddedLength(tokenizer: Tokenizer, encodings: readonly Encoding[], { padding, max_length }: BatchEncodeOptions): number {
   if (padding === undefined || padding === false || padding === 'do_not_pad') return 0;
   const longest = Math.max(0, ...encodings.map(({ ids }) => ids.length));
-  return padding === 'max_length' ? (max_length ?? tokenizer.max_length ?? longest) : longest;
+  if (padding !== 'max_length') return longest;
+  const most = mostTokens(tokenizer, max_length);
+  return most < Infinity ? most : longest;
 }
 
 function tensorOf(rows: readonly number[][]): TokenTensor {
