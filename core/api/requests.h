@@ -28,7 +28,7 @@ inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", 
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
 
-// Reads an input: {"text"}; {"text", "words"?}, with the UTF-16 start and end of each word; {"text", "text_pair"?};
+// Reads an input: {"text"}; {"text", "words"?}, with the UTF-16 start and end of each word; {"text", "text_pair"?}; {"ids", "type_ids"?};
 // {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
 inline void ReadInput(OptionReader& reader, std::string* text) { reader.ReadText("text", text); }
 
@@ -42,6 +42,12 @@ inline void ReadInput(OptionReader& reader, WordText* input) {
 inline void ReadInput(OptionReader& reader, TextInput* input) {
   reader.ReadText("text", &input->text);
   reader.ReadOptional("text_pair", &input->pair);
+}
+
+inline void ReadInput(OptionReader& reader, InspectedInput* input) {
+  reader.ReadOptional("ids", &input->ids);
+  reader.ReadOptional("type_ids", &input->type_ids);
+  if (!input->ids) ReadInput(reader, static_cast<TextInput*>(input));
 }
 
 inline void ReadInput(OptionReader& reader, ChoiceInput* input) {
@@ -85,8 +91,6 @@ inline void ReadOptions(OptionReader& reader, InspectionRequest* request) {
   reader.ReadOptional("layers", &request->layers);
   reader.ReadOptional("labels", &request->labels);
   reader.Read("truncation", &request->truncation);
-  reader.ReadOptional("ids", &request->ids);
-  reader.ReadOptional("type_ids", &request->type_ids);
 }
 
 inline void ReadOptions(OptionReader&, MultipleChoiceRequest*) {}

@@ -23,8 +23,28 @@ bool HasOutput(const Runner& model, OutputKind kind) {
 }  // namespace
 
 Status Inspector::Start() {
+  PERUSE_RETURN_IF_ERROR(CheckRequest());
+  if (request.labels) return StartWithLabels();
+  const bool runs = !Wanted().empty();
+  for (size_t input = 0; input < request.inputs.size(); ++input) {
+    PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Tokenized(input));
+    if (runs) {
+      Enqueue({.input = input, .tokens = std::move(tokens), .alone = RunsAlone()});
+    } else {
+      Give(input, {.tokens = Tokens(input, tokens)});  // tokens are available without a run
+    }
+  }
+  return OkStatus();
+}
+
+// Maps and terms are computed for a batch of one text. The logits of a vocabulary would be large for a batch of several.
+bool Inspector::RunsAlone() const {
+  return request.output_attentions || request.output_span_kernels || request.output_attention_terms ||
+         (request.output_logits && model_.head() == Head::kMaskedLm);
+}
+
+Status Inspector::CheckRequest() const {
   const ModelConfig& config = model_.config();
-  if (request.inputs.size() != 1) return InvalidArgument("inspect() takes one text or one pair at a time");
   if (request.output_attentions && model_.attention_heads() == 0) {
     return Unsupported("output_attentions: a model of type " + config.model_type + " has no attention heads");
   }
@@ -42,39 +62,31 @@ Status Inspector::Start() {
     return InvalidArgument("option layers holds " + std::to_string(layer) + ", and the model has the layers 0 to " +
                            std::to_string(config.num_hidden_layers - 1));
   }
-  if (request.labels) return StartWithLabels();
-  if (request.ids) return StartWithIds();
-  const text::EncodeOptions options =
-      request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
-  PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(Encode(request.inputs[0], options), 0, kLongTextAdvice));
-  EnqueueOrGive(std::move(tokens));
   return OkStatus();
 }
 
-void Inspector::EnqueueOrGive(text::Encoding tokens) {
-  if (Wanted().empty()) {
-    Give(0, {.tokens = Tokens(tokens)});  // tokens are available without a run
-  } else {
-    Enqueue(0, std::move(tokens));
-  }
+Result<text::Encoding> Inspector::Tokenized(size_t input) const {
+  if (request.inputs[input].ids) return TokensOfIds(input);
+  const text::EncodeOptions options =
+      request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
+  return Checked(Encode(request.inputs[input], options), input, kLongTextAdvice);
 }
 
-Status Inspector::StartWithIds() {
-  const std::vector<int32_t>& ids = *request.ids;
-  const std::vector<int32_t> types = request.type_ids.value_or(std::vector<int32_t>(ids.size()));
+Result<text::Encoding> Inspector::TokensOfIds(size_t input) const {
+  const std::vector<int32_t>& ids = *request.inputs[input].ids;
+  const std::vector<int32_t> types = request.inputs[input].type_ids.value_or(std::vector<int32_t>(ids.size()));
   if (model_.config().reads_labels()) {
     return Unsupported("ids: a model of type " + model_.config().model_type + " reads labels with the text");
   }
   if (types.size() != ids.size()) {
-    return InvalidArgument("option type_ids holds " + std::to_string(types.size()) + " numbers, and there are " +
+    return InvalidArgument("type_ids holds " + std::to_string(types.size()) + " numbers, and there are " +
                            std::to_string(ids.size()) + " ids");
   }
   text::Encoding tokens;
   if (!tokens.Reserve(ids.size())) return OutOfMemory("the tokens");
   for (size_t i = 0; i < ids.size(); ++i) tokens.Append(ids[i], types[i], -1, -1, 0, {0, 0});
-  PERUSE_RETURN_IF_ERROR(CheckTokens(tokens, 0, "pass fewer ids"));
-  EnqueueOrGive(std::move(tokens));
-  return OkStatus();
+  PERUSE_RETURN_IF_ERROR(CheckTokens(tokens, input, "pass fewer ids"));
+  return tokens;
 }
 
 Status Inspector::CheckLogits() const {
@@ -95,12 +107,14 @@ Status Inspector::StartWithLabels() {
   if (!config.reads_labels() || config.reads_schema()) {
     return Unsupported("labels: a model of type " + config.model_type + " does not read labels with the text");
   }
-  if (request.inputs[0].pair) return InvalidArgument("option labels takes one text, not a pair");
+  if (request.inputs.size() != 1 || request.inputs[0].pair || request.inputs[0].ids) {
+    return InvalidArgument("option labels takes one text at a time, not a pair or ids");
+  }
   if (request.labels->empty()) return InvalidArgument("option labels must name at least one label");
   std::vector<Reading> labels;
   PERUSE_ASSIGN_OR_RETURN(std::vector<Reading> texts, ReadWithLabels(&labels));
   if (Wanted().empty()) {
-    Give(0, {.tokens = Tokens(texts[0].tokens)});
+    Give(0, {.tokens = Tokens(0, texts[0].tokens)});
     return OkStatus();
   }
   for (Reading& reading : labels) Enqueue(std::move(reading));
@@ -190,7 +204,7 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
   if (request.labels && request.output_logits) AppendLogits(reading, outputs_.Get(kLogits, text).values);
   if (!reading.last) return OkStatus();
   const auto tokens = static_cast<int64_t>(reading.tokens.size());
-  InspectionResult found{.tokens = Tokens(reading.tokens)};
+  InspectionResult found{.tokens = Tokens(reading.input, reading.tokens)};
   for (const OutputId id : Wanted()) {
     const auto [values, width] = outputs_.Get(id, text);
     const auto cols = static_cast<int64_t>(width);
@@ -212,7 +226,7 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
   if (request.output_attention_terms) {
     PERUSE_RETURN_IF_ERROR(CollectTerms(static_cast<int32_t>(tokens), &found.attention_terms));
   }
-  Give(0, std::move(found));
+  Give(reading.input, std::move(found));
   return OkStatus();
 }
 
@@ -238,8 +252,8 @@ std::vector<double> Inspector::Concentrations(std::span<const float> maps, int32
   return result;
 }
 
-std::vector<InspectedToken> Inspector::Tokens(const text::Encoding& tokens) const {
-  const auto& [text, pair] = request.inputs[0];
+std::vector<InspectedToken> Inspector::Tokens(size_t input, const text::Encoding& tokens) const {
+  const auto& [text, pair] = static_cast<const TextInput&>(request.inputs[input]);
   Utf8IndexConverter indices[2] = {Utf8IndexConverter(text), Utf8IndexConverter(pair ? *pair : std::string_view())};
   std::vector<InspectedToken> found;
   for (size_t t = 0; t < tokens.size(); ++t) {

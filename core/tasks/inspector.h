@@ -1,4 +1,4 @@
-// Returns tokens, attention maps, span kernels, hidden states and logits of one text, pair, or text with labels.
+// Returns tokens, attention maps, span kernels, hidden states and logits of texts, pairs or token ids, or of one text with labels.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,13 @@
 
 namespace peruse {
 
+struct InspectedInput : TextInput {
+  // Token ids and their segments, which replace the text. Without segments all tokens are in segment 0.
+  std::optional<std::vector<int32_t>> ids = {}, type_ids = {};
+};
+
 struct InspectionRequest {
-  std::vector<TextInput> inputs;               // exactly one text or pair
+  std::vector<InspectedInput> inputs;          // exactly one with `labels`
   bool output_attentions = false;              // attention probabilities, and the diagonal concentration of every head
   bool output_span_kernels = false;            // kernels of ConvBERT's (or DynamicConv's) convolution heads
   bool output_hidden_states = false;           // outputs of the embeddings and of every layer
@@ -23,8 +28,6 @@ struct InspectionRequest {
   std::optional<std::vector<int32_t>> layers;  // layers to return, -1 for the last; nullopt means all
   std::optional<std::vector<std::string>> labels;  // labels that a GLiNER or GLiClass model reads with the text
   bool truncation = false;                         // truncate a long text instead of returning kTextTooLong
-  // Token ids and their segments, which replace the input's text. Without segments all tokens are in segment 0.
-  std::optional<std::vector<int32_t>> ids, type_ids;
 };
 
 struct InspectedToken {
@@ -70,12 +73,14 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  std::vector<InspectedToken> Tokens(const text::Encoding& tokens) const;
+  std::vector<InspectedToken> Tokens(size_t input, const text::Encoding& tokens) const;
   std::vector<int32_t> Layers(int32_t count) const;
+  Status CheckRequest() const;
   Status CheckLogits() const;
   Status StartWithLabels();
-  Status StartWithIds();
-  void EnqueueOrGive(text::Encoding tokens);
+  Result<text::Encoding> Tokenized(size_t input) const;
+  Result<text::Encoding> TokensOfIds(size_t input) const;
+  bool RunsAlone() const;
   Result<std::vector<Reading>> ReadWithLabels(std::vector<Reading>* labels);
   void AppendLogits(const Reading& reading, std::span<const float> logits);
   void GiveLabelLogits(InspectionResult* found) const;

@@ -37,6 +37,7 @@ struct Reading {
   int32_t first_label = 0;  // index of the first label in the request
   int32_t keys = 0;         // number of leading tokens that the encoder attends to; 0 means all
   int32_t part = -1;        // number of the part of a schema whose queries are computed; -1 for a text
+  bool alone = false;       // shares no batch with other readings
 };
 
 // A row-major matrix with a row per token (or requested token), or one row for the text.

@@ -42,7 +42,7 @@ Result<bool> Task::BeginStep() {
     rows += next.tokens.size();
     // A batch contains either labels or texts.
     const bool of_kind = (next.label < 0) == (queue_[done_].label < 0);
-    const bool is_alone = !next.head.words.empty() || next.keys > 0 || queue_[done_].keys > 0;
+    const bool is_alone = next.alone || !next.head.words.empty() || next.keys > 0 || queue_[done_].keys > 0;
     if (count > 0 && (rows > kBatchRows || is_alone || !of_kind)) break;
   }
   if (count == 0) return false;

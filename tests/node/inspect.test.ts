@@ -31,6 +31,26 @@ test.each(kInspectionCases)('%s: maps, span kernels and hidden states of the ref
   }
 });
 
+test.each(kInspectionCases)('%s: a list of texts and ids gives the hidden states and maps of the reference', async (name) => {
+  const reference = await golden(name);
+  const ids = [...reference.get('input_ids')!];
+  const inputs = ['t1', { ids }, { text: 't1', text_pair: 't2' }, tinyText(ids)];
+  for (const options of [{ output_hidden_states: true }, { output_hidden_states: true, output_attentions: true }]) {
+    const { inspect } = await load('text-classification', name, { worker: false, variant: 'simd' });
+    const found = await inspect(inputs, options);
+    expect(found.map(({ tokens }) => tokens.length)).toEqual([1, ids.length, 2, ids.length]);
+    for (const one of [found[1]!, found[3]!]) {
+      for (const [layer, { data }] of one.hidden_states!.entries()) {
+        expectNear(data, reference.get(`hidden_states.${layer}`)!, 1e-5, `hidden states ${layer}`);
+      }
+      for (const [layer, { data }] of (one.attentions ?? []).entries()) {
+        expectNear(data, reference.get(`attentions.${layer}`)!, 1e-5, `attention ${layer}`);
+      }
+    }
+    expect(await inspect([])).toEqual([]);
+  }
+});
+
 const kTerms = [
   ['content_to_content', 'c2c'],
   ['content_to_position', 'c2p'],
@@ -147,7 +167,10 @@ test.each([
   ['a layer that is none', 'bert-sequence', 't1', { output_attentions: true, layers: [9] }, 'invalid_argument', /layers holds 9/],
   ['layers that are no list', 'bert-sequence', 't1', { output_attentions: true, layers: 1 }, 'invalid_argument', /a list of integers/],
   ['a long text', 'bert-sequence', 't1 '.repeat(70), { output_attentions: true }, 'text_too_long', /70 tokens.*64/],
-  ['several texts', 'bert-sequence', ['t1', 't2'], {}, 'invalid_argument', /one at a time/],
+  ['a list in a list', 'bert-sequence', ['t1', ['t2']], {}, 'invalid_argument', /or a list of these/],
+  ['labels with several texts', 'bert-sequence', ['t1', 't2'], { labels: ['a'] }, 'unsupported', /labels/],
+  ['ids that are no numbers', 'bert-sequence', [{ ids: [1] }, { ids: ['t1'] }], {}, 'invalid_argument', /ids must be a list of integers/],
+  ['a long text in a list', 'bert-sequence', ['t1', 't1 '.repeat(70)], { output_logits: true }, 'text_too_long', /input 1/],
   ['half a pair', 'bert-sequence', { text: 't1' }, {}, 'invalid_argument', /text_pair/],
   ['an unknown option', 'bert-sequence', 't1', { output_everything: true }, 'invalid_argument', /output_everything/],
   ['an option of another type', 'bert-sequence', 't1', { output_attentions: 'yes' }, 'invalid_argument', /output_attentions/],
@@ -206,11 +229,13 @@ test('a worker hands the arrays over without copying them', async () => {
     source: { kind: 'bytes', name: 'x', files },
   });
   transfers.length = 0;
-  expect(await host.call('inspect', { input: { text: 'x' }, options: {} })).toEqual({
-    tokens: [],
-    attentions: [{ dims: [1, 2, 2], data: new Float32Array(4) }],
-    hidden_states: [{ dims: [2, 3], data: new Float32Array(6) }],
-  });
+  expect(await host.call('inspect', { inputs: [{ text: 'x' }], options: {} })).toEqual([
+    {
+      tokens: [],
+      attentions: [{ dims: [1, 2, 2], data: new Float32Array(4) }],
+      hidden_states: [{ dims: [2, 3], data: new Float32Array(6) }],
+    },
+  ]);
   expect(transfers).toEqual([[16, 24]]);
   await host.call('run', { inputs: [{ text: 'x' }], options: {} });
   expect(transfers.at(-1)).toEqual([]);

@@ -112,7 +112,15 @@ export type {
   SparseFeatures,
 } from './tasks/feature_extraction.js';
 export type { FillMaskCall, FillMaskOptions, FillMaskOutput, MaskProposal } from './tasks/fill_mask.js';
-export type { AttentionTerms, InspectCall, InspectedToken, Inspection, InspectOptions } from './tasks/inspection.js';
+export type {
+  AttentionTerms,
+  InspectCall,
+  InspectedToken,
+  InspectInput,
+  Inspection,
+  InspectOptions,
+  TokenIds,
+} from './tasks/inspection.js';
 export type { ChoiceScore, MultipleChoiceCall } from './tasks/multiple_choice.js';
 export type { Answer, QuestionAnsweringCall, QuestionAnsweringOptions, QuestionAnsweringOutput } from './tasks/question_answering.js';
 export type { ReplacedTokenDetectionCall, TokenReplacement } from './tasks/replaced_token_detection.js';

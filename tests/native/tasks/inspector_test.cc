@@ -64,15 +64,61 @@ TEST(InspectorTest, IdsReplaceTheText) {
   };
   const std::string options = R"("output_hidden_states":true,"layers":[-1]}})";
   const std::vector<float> of_text = floats(R"({"inputs":[{"text":"a7","text_pair":"a9"}],"options":{)" + options);
-  EXPECT_EQ(floats(R"({"inputs":[{"text":""}],"options":{"ids":[2,12,3,14,3],"type_ids":[0,0,0,1,1],)" + options),
-            of_text);
+  EXPECT_EQ(floats(R"({"inputs":[{"ids":[2,12,3,14,3],"type_ids":[0,0,0,1,1]}],"options":{)" + options), of_text);
   EXPECT_FALSE(of_text.empty());
   for (const char* wrong :
-       {R"("ids":[2,9999],)", R"("ids":[2,-1],)", R"("ids":[2,3],"type_ids":[0],)", R"("ids":[2],"type_ids":[9],)"}) {
-    EXPECT_TRUE(Inspect(*session, R"({"inputs":[{"text":""}],"options":{)" + std::string(wrong) + options)
+       {R"("ids":[2,9999])", R"("ids":[2,-1])", R"("ids":[2,3],"type_ids":[0])", R"("ids":[2],"type_ids":[9])"}) {
+    EXPECT_TRUE(Inspect(*session, R"({"inputs":[{)" + std::string(wrong) + R"(}],"options":{)" + options)
                     .starts_with("invalid_argument"))
         << wrong;
   }
+}
+
+// Floats of all arrays of an inspection, in the order of its steps.
+std::vector<float> FloatsOf(Session& session, const std::string& request) {
+  EXPECT_TRUE(session.StartInspection(request).ok()) << request;
+  std::vector<float> all;
+  for (bool more = true; more;) {
+    more = session.Step().value();
+    EXPECT_TRUE(session.Take().ok());
+    for (size_t i = 0; !session.array(i).empty(); ++i) {
+      all.insert(all.end(), session.array(i).begin(), session.array(i).end());
+    }
+  }
+  return all;
+}
+
+TEST(InspectorTest, SeveralInputsGiveWhatEachGivesAlone) {
+  const std::vector<std::string> inputs = {R"({"text":"a1 a7 a3 a9 a9"})", R"({"ids":[2,12,3]})",
+                                           R"({"text":"a7","text_pair":"a9"})"};
+  const std::string all = inputs[0] + "," + inputs[1] + "," + inputs[2];
+  for (const auto& backend : BackendsUnderTest()) {
+    for (const char* name : {"tiny/bert-sequence", "tiny/convbert-sequence"}) {
+      auto session = Load(name, backend.create());
+      for (const char* parts : {R"("output_hidden_states":true,"layers":[-1],"output_logits":true)",
+                                R"("output_attentions":true,"output_hidden_states":true)"}) {
+        const std::string options = R"(],"options":{)" + std::string(parts) + "}}";
+        std::vector<float> expected;
+        for (const std::string& input : inputs) {
+          const std::vector<float> one = FloatsOf(*session, R"({"inputs":[)" + input + options);
+          expected.insert(expected.end(), one.begin(), one.end());
+        }
+        const std::vector<float> found = FloatsOf(*session, R"({"inputs":[)" + all + options);
+        ASSERT_EQ(found.size(), expected.size()) << name << " " << parts;
+        for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << name << " " << parts;
+      }
+    }
+  }
+}
+
+TEST(InspectorTest, SeveralInputsShareABatch) {
+  FakeModel model(LabelConfig({}), true, [](const ModelInput& input) { return std::vector<float>(input.ids.size()); });
+  auto tokenizer = WordTokenizer("the dog");
+  Collecting<Inspector> inspector({*tokenizer, model});
+  for (const char* text : {"the dog", "dog", "the"}) inspector.request.inputs.push_back({{text, std::nullopt}});
+  inspector.request.output_hidden_states = true;
+  ASSERT_TRUE(RunToEnd(inspector).ok());
+  EXPECT_EQ(model.runs, 1);
 }
 
 TEST(InspectorTest, ArraysAreTheModelsOwn) {
@@ -133,8 +179,9 @@ TEST(InspectorTest, WhatAModelLacksIsRefusedByName) {
   expect(Inspect(*bert, kAll), "unsupported", "output_span_kernels: a model of type bert");
   auto light = Load("conv/lightconv-sequence", CreateReferenceBackend());
   expect(Inspect(*light, kAll), "unsupported", "output_attentions: a model of type lightconv");
-  expect(Inspect(*bert, R"({"inputs":[]})"), "invalid_argument", "one text");
-  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"},{"text":"a2"}]})"), "invalid_argument", "one text");
+  EXPECT_EQ(Inspect(*bert, R"({"inputs":[]})"), "[]");
+  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"},{}]})"), "invalid_argument", "lacks the string \"text\"");
+  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"},{"ids":[]}]})"), "empty_text", "input 1");
   expect(Inspect(*bert, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":1}})"), "invalid_argument",
          "output_attentions");
   expect(Inspect(*bert, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":true,"layers":[7]}})"),
@@ -162,7 +209,7 @@ TEST(InspectorTest, ALookInsideScoresNoVocabulary) {
   FakeModel model(LabelConfig({}), true, [](const ModelInput& input) { return std::vector<float>(input.ids.size()); });
   auto tokenizer = WordTokenizer("the dog");
   Collecting<Inspector> inspector({*tokenizer, model});
-  inspector.request.inputs.push_back({"the dog the dog", std::nullopt});
+  inspector.request.inputs.push_back({{"the dog the dog", std::nullopt}});
   inspector.request.output_hidden_states = true;
   ASSERT_TRUE(inspector.Start().ok());
   ASSERT_TRUE(inspector.Step().ok());

@@ -124,8 +124,8 @@ export async function otherTasks() {
 
   const inside = await detect.inspect({ text: 'a', text_pair: 'b' }, { output_attentions: true });
   is<typeof inside, Inspection>(true);
-  // @ts-expect-error: one at a time
-  await detect.inspect(['a']);
+  const all = await detect.inspect(['a', { text: 'a', text_pair: 'b' }, { ids: [1], type_ids: [0] }]);
+  is<typeof all, Inspection[]>(true);
   // @ts-expect-error: no such option
   await detect.inspect('a', { output_attention: true });
 }

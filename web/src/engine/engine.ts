@@ -234,8 +234,8 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.start(bytes));
   }
 
-  startInspection({ input, options }: InspectRequest): void {
-    const bytes = this.stageJson(this.session_, { inputs: [input], options });
+  startInspection(request: InspectRequest): void {
+    const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.startInspection(bytes));
   }
 

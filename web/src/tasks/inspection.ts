@@ -21,10 +21,6 @@ const kOptions = {
   output_hidden_states: option({ kind: 'boolean' }),
   /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
   truncation: option({ kind: 'boolean' }),
-  /** Token ids, special tokens included, which replace the text. 'unsupported' for models that read labels. */
-  ids: option<readonly number[]>({ kind: 'other' }),
-  /** With `ids`: 0 or 1 for each token. Default: all 0. */
-  type_ids: option<readonly number[]>({ kind: 'other' }),
 };
 
 /** What inspect() returns in addition to the tokens. */
@@ -90,25 +86,46 @@ export interface Inspection {
   spans?: { start: number; end: number }[];
 }
 
+/** Token ids in place of a text. 'unsupported' for models that read labels. */
+export interface TokenIds {
+  /** Special tokens included. */
+  ids: readonly number[];
+  /** 0 or 1 for each token. Default: all 0. */
+  type_ids?: readonly number[];
+}
+
+/** What inspect() reads: a text, a pair of texts, or token ids. */
+export type InspectInput = string | TextPair | TokenIds;
+
 /** The call of `inspect`. */
 export interface InspectCall {
-  /** Returns tokens, attention maps and hidden states of one text, `inspect(text, options)`, or pair, `inspect({ text, text_pair }, options)`. */
-  (input: string | TextPair, options?: InspectOptions): Promise<Inspection>;
+  /** Returns tokens, attention maps and hidden states of one text, `inspect(text, options)`, pair or list of token ids. */
+  (input: InspectInput, options?: InspectOptions): Promise<Inspection>;
+  /** Reads several in batches, without padding. Returns a result for each. With `labels` only one text is read at a time. */
+  (inputs: readonly InspectInput[], options?: InspectOptions): Promise<Inspection[]>;
 }
 
 export interface InspectRequest {
-  input: EngineInput;
+  inputs: EngineInput[];
   options: Record<string, unknown>;
 }
 
-export function inspectCall(inspect: (request: InspectRequest, call: CallOptions) => Promise<Inspection>): InspectCall {
-  return async (input, options = {}) =>
-    inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options);
+export function inspectCall(inspect: (request: InspectRequest, call: CallOptions) => Promise<Inspection[]>): InspectCall {
+  const call = async (given: InspectInput | readonly InspectInput[], options: InspectOptions = {}) => {
+    const inputs = (Array.isArray(given) ? given : [given]).map(checkInput);
+    const found = await inspect({ inputs, options: engineOptions('inspect', kOptions, options) }, options);
+    return Array.isArray(given) ? found : found[0]!;
+  };
+  return call as InspectCall;
 }
 
 function checkInput(input: unknown): EngineInput {
   if (typeof input === 'string') return { text: input };
-  const { text, text_pair } = (input ?? {}) as Partial<TextPair>;
+  const { text, text_pair, ids, type_ids } = (input ?? {}) as Partial<TextPair & TokenIds>;
+  if (Array.isArray(ids)) return { ids, ...(type_ids && { type_ids }) };
   if (typeof text === 'string' && typeof text_pair === 'string') return { text, text_pair };
-  throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
+  throw new PeruseError(
+    'invalid_argument',
+    `The input is ${nameOf(input)}; inspect takes a string, { text, text_pair } or { ids, type_ids }, or a list of these.`,
+  );
 }

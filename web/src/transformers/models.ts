@@ -1,5 +1,15 @@
 // Models that read token ids, with the outputs of transformers.js's.
-import { type NumberArray, PeruseError, type Pipeline, type PipelineOptions, pipeline, type Source, type Task, Tensor } from '../face.js';
+import {
+  type NumberArray,
+  PeruseError,
+  type Pipeline,
+  type PipelineOptions,
+  pipeline,
+  type Source,
+  type Task,
+  Tensor,
+  type TokenIds,
+} from '../face.js';
 import { Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
 import type { TokenTensor } from './tokenizers.js';
 
@@ -44,15 +54,6 @@ function modelClass<O>(kind: Kind<O>) {
 
 function modelOf<O>(pipe: Pipeline, { hidden, outputOf }: Kind<O>): PreTrainedModel<O> {
   const wanted = hidden ? { output_hidden_states: true, layers: [-1] } : { output_logits: true };
-  const read = async ({ input_ids, attention_mask, token_type_ids }: ModelInputs, row: number, tokens: number): Promise<Row> => {
-    const at = ({ data }: TokenTensor, token: number) => Number(data[row * tokens + token]);
-    const all = Array.from({ length: tokens }, (_, token) => token);
-    const positions = attention_mask ? all.filter((token) => at(attention_mask, token) !== 0) : all;
-    const ids = positions.map((token) => at(input_ids, token));
-    const types = token_type_ids && { type_ids: positions.map((token) => at(token_type_ids, token)) };
-    const { hidden_states, logits } = await pipe.inspect('', { ids, ...types, ...wanted });
-    return { values: (hidden ? hidden_states![0] : logits)!, positions };
-  };
   const call = async (inputs: ModelInputs): Promise<O> => {
     const { dims, size } = inputs.input_ids;
     const [texts = 0, tokens = 0] = dims;
@@ -60,9 +61,28 @@ function modelOf<O>(pipe: Pipeline, { hidden, outputOf }: Kind<O>): PreTrainedMo
     if (dims.length !== 2 || masks.some((mask) => mask.size !== size)) {
       throw new PeruseError('invalid_argument', 'input_ids must be a tensor [texts, tokens], and the other inputs as large.');
     }
-    return outputOf(await Promise.all(Array.from({ length: texts }, (_, row) => read(inputs, row, tokens))), tokens);
+    const rows = Array.from({ length: texts }, (_, row) => unpadded(inputs, row, tokens));
+    const found = await pipe.inspect(rows, wanted);
+    const valued = found.map(({ hidden_states, logits }, row) => ({
+      values: (hidden ? hidden_states![0] : logits)!,
+      positions: rows[row]!.positions,
+    }));
+    return outputOf(valued, tokens);
   };
   return Object.assign(call, { config: pipe.model.config, dispose: () => pipe.dispose() });
+}
+
+/** The tokens of a row whose mask is not 0. */
+function unpadded(
+  { input_ids, attention_mask, token_type_ids }: ModelInputs,
+  row: number,
+  tokens: number,
+): TokenIds & Pick<Row, 'positions'> {
+  const at = ({ data }: TokenTensor, token: number) => Number(data[row * tokens + token]);
+  const all = Array.from({ length: tokens }, (_, token) => token);
+  const positions = attention_mask ? all.filter((token) => at(attention_mask, token) !== 0) : all;
+  const types = token_type_ids && { type_ids: positions.map((token) => at(token_type_ids, token)) };
+  return { positions, ids: positions.map((token) => at(input_ids, token)), ...types };
 }
 
 /** [texts, labels] */

@@ -38,9 +38,9 @@ export class EngineCalls {
     return results;
   }
 
-  async inspect(request: InspectRequest, signal: AbortSignal | undefined, turn: Turn): Promise<Inspection> {
-    const [found] = await this.#request((engine) => engine.startInspection(request), 1, signal, turn);
-    return withInfinities(found as Inspection);
+  async inspect(request: InspectRequest, signal: AbortSignal | undefined, turn: Turn): Promise<Inspection[]> {
+    const found = await this.#request((engine) => engine.startInspection(request), request.inputs.length, signal, turn);
+    return found.map((one) => withInfinities(one as Inspection));
   }
 
   async tokenize(request: TokenizerRequest): Promise<unknown> {

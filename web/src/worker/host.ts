@@ -15,7 +15,7 @@ export interface Verbs {
   /** Whether a load would read the configuration and the weights that are loaded. */
   isCurrent: { takes: LoadRequest; gives: boolean };
   run: { takes: RunRequest; gives: unknown[] };
-  inspect: { takes: InspectRequest; gives: Inspection };
+  inspect: { takes: InspectRequest; gives: Inspection[] };
   tokenize: { takes: TokenizerRequest; gives: unknown };
   memory: { takes: null; gives: MemoryReport };
   usage: { takes: null; gives: UsageReport };
