@@ -170,7 +170,7 @@ test.each([
   ['a list in a list', 'bert-sequence', ['t1', ['t2']], {}, 'invalid_argument', /or a list of these/],
   ['labels with several texts', 'bert-sequence', ['t1', 't2'], { labels: ['a'] }, 'unsupported', /labels/],
   ['ids that are no numbers', 'bert-sequence', [{ ids: [1] }, { ids: ['t1'] }], {}, 'invalid_argument', /ids must be a list of integers/],
-  ['a long text in a list', 'bert-sequence', ['t1', 't1 '.repeat(70)], { output_logits: true }, 'text_too_long', /input 1/],
+  ['a long text in a list', 'bert-sequence', ['t1', 't1 '.repeat(70)], { output_logits: true }, 'text_too_long', /Input 1/],
   ['half a pair', 'bert-sequence', { text: 't1' }, {}, 'invalid_argument', /text_pair/],
   ['an unknown option', 'bert-sequence', 't1', { output_everything: true }, 'invalid_argument', /output_everything/],
   ['an option of another type', 'bert-sequence', 't1', { output_attentions: 'yes' }, 'invalid_argument', /output_attentions/],

@@ -60,11 +60,9 @@ export async function withPage<T>(
   use: (page: Page, server: ModelServer) => Promise<T>,
 ): Promise<T> {
   const server = await startModelServer(site, headers);
-  const context = await newContext();
   try {
-    return await use(await context.newPage(), server);
+    return await inPage((page) => use(page, server));
   } finally {
-    await context.close();
     await server.close();
   }
 }
@@ -77,26 +75,32 @@ export function visit(site: Site, headers: Record<string, string>, query = ''): 
   }));
 }
 
-export async function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
+export function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
+  return inPage((page) => letWork(page, url, path));
+}
+
+export function withServed<T>(url: string, use: (page: Page) => Promise<T>): Promise<T> {
+  return inPage(async (page) => {
+    await page.goto(url);
+    return use(page);
+  });
+}
+
+async function inPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
   const context = await newContext();
   try {
-    return await letWork(await context.newPage(), url, path);
+    return await use(await context.newPage());
   } finally {
     await context.close();
   }
 }
 
 /** Opens a page and closes it when it is quiet, so that a development server that reloads pages when it finds new packages has found them. */
-export async function openServed(url: string): Promise<void> {
-  const context = await newContext();
-  try {
-    const page = await context.newPage();
-    await page.goto(url);
+export function openServed(url: string): Promise<void> {
+  return withServed(url, async (page) => {
     await page.waitForFunction('globalThis.work');
     await page.waitForLoadState('networkidle');
-  } finally {
-    await context.close();
-  }
+  });
 }
 
 async function letWork(page: Page, site: string, path: string): Promise<Omit<Visit, 'requests'>> {

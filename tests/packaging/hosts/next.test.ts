@@ -1,11 +1,16 @@
-// Next.js with `output: 'standalone'`, as in a Docker image, with the package in a client component, a server component and a route handler.
+// Next.js with `output: 'standalone'`, as in a Docker image, with the package in a client component, a server component and a route handler, and in
+// the worker of a program for transformers.js.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visitServed } from '../../browser/page/visit.js';
+import { visitServed, withServed } from '../../browser/page/visit.js';
+import { useAlias } from './guide.js';
 import { expectWork, freePort, kNode, type Served, type Stage, served, stage, versionsOf } from './stage.js';
+
+const kSentiment = fileURLToPath(new URL('../../../models/peruse-sentiment-convbert-tiny/', import.meta.url));
 
 let place: string;
 beforeAll(async () => {
@@ -28,6 +33,8 @@ describe.each(builds)('Next $version, $bundler', ({ version, bundler, flags }) =
   let site: Served;
   beforeAll(async () => {
     app = await stage('next', { version, shared: { 'main.js': 'packaging/app/main.js', 'work.js': 'browser/page/work.js' } });
+    await useAlias(app);
+    await cp(kSentiment, join(app.folder, 'public/models/sentiment'), { recursive: true });
     await app.run('next/dist/bin/next', 'build', ...flags);
     const folder = join(place, version + bundler);
     await cp(join(app.folder, '.next/standalone'), folder, { recursive: true });
@@ -41,6 +48,24 @@ describe.each(builds)('Next $version, $bundler', ({ version, bundler, flags }) =
 
   test('a client component works', async () => {
     expectWork(await visitServed(site.url, ''));
+  });
+
+  test('a worker of the page answers an opinion, and a cleared field', async () => {
+    await withServed(`${site.url}feedback`, async (page) => {
+      const failed = new Promise<never>((_, reject) => {
+        page.on('worker', (worker) => worker.on('console', (message) => reject(new Error(message.text()))));
+        page.on('pageerror', reject);
+      });
+      for (const text of ['A gem of a film.', '']) {
+        await page.fill('#opinion', text);
+        const shown = page.waitForFunction((typed) => {
+          const answer = JSON.parse(document.querySelector('#answer')!.textContent!) as { text: string } | null;
+          return answer?.text === typed && answer;
+        }, text);
+        const answer = await (await Promise.race([shown, failed])).jsonValue();
+        expect(answer).toMatchObject({ output: [{ label: expect.stringMatching(/^(POSITIVE|NEGATIVE)$/), score: expect.any(Number) }] });
+      }
+    });
   });
 
   test('a server component works', async () => {
