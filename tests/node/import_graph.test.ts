@@ -34,7 +34,7 @@ const kLayers = [
   'env options tensor',
   'env_transformers_js',
   'checks',
-  'errors events isolated_response own_fetch patience precisions progress',
+  'base_address errors events isolated_response own_fetch patience precisions progress',
   'web_types',
 ].map((names) => names.split(' '));
 

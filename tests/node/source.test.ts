@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { env } from '../../web/src/env.js';
+import { webPaths } from '../../web/src/platform/platform.js';
 import { type PathResolver, resolveSource, type Source } from '../../web/src/sources/source.js';
 
 const kPage: PathResolver = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
@@ -8,6 +9,16 @@ const kNode: PathResolver = { baseUrl: () => undefined, findFolder: async (text)
 const kDefaults = { ...env };
 afterEach(() => {
   Object.assign(env, kDefaults);
+  vi.unstubAllGlobals();
+});
+
+test.each([
+  ['https://example.org/app/worker.js', './models/x', 'https://example.org/app/models/x/'],
+  ['blob:https://example.org/7a5d7b0e', '/models/x', 'https://example.org/models/x/'],
+  ['blob:https://example.org/7a5d7b0e', './models/x', 'https://example.org/models/x/'],
+])('in a worker at %s, %s is the folder %s', async (script, source, base) => {
+  vi.stubGlobal('location', new URL(script));
+  expect(await resolveSource(source, {}, webPaths)).toMatchObject({ kind: 'url', base });
 });
 
 describe('on a page', () => {

@@ -1,4 +1,5 @@
 // Locates workers and builds in browsers if they are not next to the script that loads them. Workers receive the result.
+import { baseAddress } from '../base_address.js';
 import { env } from '../env.js';
 import { PeruseError, show } from '../errors.js';
 
@@ -6,9 +7,8 @@ import { PeruseError, show } from '../errors.js';
 export async function filesFolder(script: string): Promise<string | undefined> {
   const { filesPath } = env;
   if (filesPath === undefined) return folderInVite(script);
-  const base = typeof document === 'undefined' ? globalThis.location?.href : document.baseURI;
   try {
-    return new URL(`${filesPath}`.replace(/\/*$/, '/'), base).href;
+    return new URL(`${filesPath}`.replace(/\/*$/, '/'), baseAddress()).href;
   } catch (error) {
     throw new PeruseError('invalid_argument', `env.filesPath ${show(filesPath)} is not a URL.`, { cause: error });
   }

@@ -1,3 +1,4 @@
+import { baseAddress } from '../base_address.js';
 import type { DeviceWish } from '../engine/load_request.js';
 import type { Features, Variant } from '../engine/variant.js';
 import { PeruseError, show } from '../errors.js';
@@ -32,7 +33,7 @@ export interface Platform {
 
 /** On the web a path is a URL, relative to the page or the worker. */
 export const webPaths: PathResolver = {
-  baseUrl: () => (typeof document === 'undefined' ? globalThis.location?.href : document.baseURI),
+  baseUrl: baseAddress,
   findFolder: async () => undefined,
 };
 
