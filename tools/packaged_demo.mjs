@@ -12,7 +12,8 @@ const kElsewhere = ['peruse', 'models', 'preview.png', '404.html', '.nojekyll'];
 export async function buildPackagedDemo() {
   // The package has the guides as Markdown, which serve-demo serves.
   const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const pages = { docs: 'markdown', source: repository?.url?.replace(/^git\+|\.git$/g, '') };
+  // Without a public repository, the source is that of the installed package, which serve-demo lists.
+  const pages = { docs: 'markdown', source: repository?.url?.replace(/^git\+|\.git$/g, '') ?? './source/index.html' };
   const site = await buildSite({ folder: join(root, 'build/packaged-site'), pages });
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });

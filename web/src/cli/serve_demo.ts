@@ -100,6 +100,16 @@ function filesWithModels(page: string, models: string | undefined): string {
   });
 }
 
+/** A page with links to the package's modules. */
+function listOfModules(folder: string): string {
+  const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.js'))
+    .sort();
+  const items = modules.map((file) => `<li><a href="./${file}">${file}</a></li>`).join('\n');
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Peruse's modules</title><h1>Peruse's modules</h1><ul>\n${items}\n</ul></html>`;
+}
+
 function digestOf(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
@@ -132,10 +142,11 @@ it works on one thread.`,
       '/': page,
       '/peruse/': inPackage('web/bundle'),
       '/docs/': inPackage('docs'),
+      '/source/': inPackage('web/dist'),
       ...(models.folder === undefined ? {} : { '/models/': models.folder }),
     };
     const host = text(values, 'host') ?? '127.0.0.1';
-    const generated = { '/files.json': filesWithModels(page, models.folder) };
+    const generated = { '/files.json': filesWithModels(page, models.folder), '/source/index.html': listOfModules(inPackage('web/dist')) };
     const served = await serveFolders(folders, { port, host, generated, isolated: !flag(values, 'no-isolation') }).catch(
       (error: unknown) => {
         throw new PeruseError('network', `Port ${port} of ${host} can't be used: ${describeError(error)}.`, { cause: error });

@@ -131,9 +131,10 @@ async function answer(
   response.setHeader('Cache-Control', 'no-cache');
   if (!isOwnName(request.headers.host, site.host)) return refuse(response, 421, 'this server answers to its own names only');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET and HEAD are served');
-  const text = site.generated[(request.url ?? '/').replace(/\?.*/, '')];
+  const address = (request.url ?? '/').replace(/\?.*/, '');
+  const text = site.generated[address];
   if (text !== undefined)
-    return void response.writeHead(200, { 'Content-Type': kTypes['.json'] }).end(request.method === 'HEAD' ? '' : text);
+    return void response.writeHead(200, { 'Content-Type': kTypes[extname(address)]! }).end(request.method === 'HEAD' ? '' : text);
   const file = await find();
   if (!file) return refuse(response, 404, 'not found');
   response.setHeader('Content-Type', kTypes[extname(file.path)] ?? 'application/octet-stream');
