@@ -12,6 +12,7 @@ import { kAllLengths, kBarLengths, measureAll } from './lib/campaign.mjs';
 import { testDispatch } from './lib/dispatch.mjs';
 import { measureOnGpu, printGpu } from './lib/gpu.mjs';
 import { measureFirstAnswers, measureLoads } from './lib/loads.mjs';
+import { checkPeers } from './lib/peers.mjs';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './lib/prepare.mjs';
 import { printBars, printCells, printFirstAnswers, printLoads, printProfile } from './lib/report.mjs';
 import { kBarShapes, kShapes } from './lib/shapes.mjs';
@@ -42,7 +43,8 @@ const kUsage = `npm run bench -- [options]
   --rounds n              at least so many turns of everything (3, with --quick 2); more while there is time
   --minutes n             time to share among everything that is timed, besides loading
   --before folder         beside the builds of another checkout (an earlier commit), whose bench modules have been built
-  --no-ort                without onnxruntime-web
+  --peers a,b             what else is timed: ort (onnxruntime-web; default), litert (LiteRT.js), ort-node (onnxruntime-node, native; in Node only)
+  --no-ort                without any peer
   --no-load               without the table of load times
   --clock cpu             processor time instead of elapsed time, where a subject has one thread and the runtime tells
   --json file             everything measured, as JSON`;
@@ -61,6 +63,7 @@ function parseOptions() {
       teach: flag,
       loads: flag,
       'no-ort': flag,
+      peers: { type: 'string', default: 'ort' },
       'no-load': flag,
       shapes: list,
       lengths: list,
@@ -90,6 +93,7 @@ function parseOptions() {
     minutes: Number(values.minutes ?? (values.quick ? 1 : values.bars ? 6 : 30)),
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     ort: !values['no-ort'],
+    peers: values['no-ort'] ? [] : values.peers.split(','),
     load: !values['no-load'] && !values.bars,
   };
 }
@@ -104,6 +108,7 @@ function continueInNewerNode() {
 async function main() {
   const options = parseOptions();
   if (options.help) return console.log(kUsage);
+  checkPeers(options.peers, options.lengths);
   // Set-up runs in the Node of all tools, because Emscripten is configured for it.
   const environment = process.env[kContinued] ? readEnvironment() : await setup();
   if (options.blocks) {
@@ -115,7 +120,7 @@ async function main() {
     if (!(await testDispatch(options.variants))) throw new Error('Another kernel is faster than the one that is chosen.');
     return;
   }
-  await installPackages();
+  await installPackages({ peers: options.peers.some((peer) => peer !== 'ort') });
   if (process.execPath !== nodeWithRelaxedSimd()) continueInNewerNode();
 
   if (options.device === 'webgpu') {

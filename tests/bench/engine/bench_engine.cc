@@ -12,6 +12,7 @@
 #include "core/backend/cpu/cpu_backend.h"
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
+#include "core/cpu/int8_gemm.h"
 #include "core/cpu/thread_pool.h"
 #include "tests/bench/engine/peak_loops.h"
 
@@ -209,6 +210,12 @@ Result<std::string> BenchEngine::Peak(double seconds) {
   };
   measure("float", FloatPeakLoop);
   measure("integer", IntegerPeakLoop);
+#if defined(__wasm_relaxed_simd__)
+  if (cpu::ChosenInt8Path() != cpu::Int8Path::kI16) {
+    measure("byte", BytePeakLoop);
+    measure("loadedByte", LoadedBytePeakLoop);
+  }
+#endif
   writer.EndObject();
   return json;
 }

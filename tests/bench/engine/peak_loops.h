@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/cpu/int8_dots.h"
+#include "core/cpu/int8_kernel.h"
 #include "core/cpu/simd.h"
 
 namespace peruse::bench {
@@ -50,5 +52,44 @@ __attribute__((noinline)) inline double IntegerPeakLoop(float* sink) {
   sink[2] += static_cast<float>(hn::ReduceSum(wide, sums[0]) & 1);
   return 2.0 * kValues * kFactors * kPeakSteps * 2.0 * static_cast<double>(kLanes);
 }
+
+#if defined(__wasm_relaxed_simd__)
+
+// Products of bytes, added in fours into 32 bits (wasm's relaxed dot product), which q8 uses where that is exact.
+__attribute__((noinline)) inline double BytePeakLoop(float* sink) {
+  using cpu::DotRelaxed;
+  const auto* start = reinterpret_cast<const std::byte*>(sink);
+  const DotRelaxed::Weights weights = DotRelaxed::LoadWeights(start);
+  const DotRelaxed::Input input = DotRelaxed::LoadInput(start);
+  DotRelaxed::Vector sums[kPeakChains];
+  for (auto& sum : sums) sum = DotRelaxed::Zero();
+  for (int i = 0; i < kPeakSteps; ++i) {
+    for (auto& sum : sums) sum = DotRelaxed::Accumulate(sum, weights, input);
+  }
+  for (int c = 1; c < kPeakChains; ++c) sums[0] = DotRelaxed::Add(sums[0], sums[c]);
+  sink[2] += static_cast<float>(simd::hn::ReduceSum(DotRelaxed::kInts, sums[0]) & 1);
+  return 2.0 * kPeakChains * kPeakSteps * 16;
+}
+
+// The same products with the loads that a tile of 4 x 8 sums needs, from the first cache: the inner loop of every int8 product.
+__attribute__((noinline)) inline double LoadedBytePeakLoop(float* sink) {
+  using cpu::DotRelaxed;
+  constexpr int kRows = 4;
+  constexpr int kDepthSteps = 96;  // of 384 inputs
+  alignas(64) static std::byte panel[kDepthSteps * 2 * DotRelaxed::kWeightBytes];
+  alignas(64) static std::byte inputs[kDepthSteps * cpu::kInt8StepBytes];
+  constexpr int kTiles = 2 * kPeakSteps / kDepthSteps;
+  int32_t total = 0;
+  for (int tile = 0; tile < kTiles; ++tile) {
+    DotRelaxed::Vector sums[kRows][2];
+    for (auto& row : sums) row[0] = row[1] = DotRelaxed::Zero();
+    cpu::AccumulateInt8<DotRelaxed, kRows>(inputs, panel, panel + sizeof(panel), sums);
+    for (auto& row : sums) total += simd::hn::GetLane(DotRelaxed::Add(row[0], row[1]));
+  }
+  sink[2] += static_cast<float>(total & 1);
+  return 2.0 * kTiles * kDepthSteps * kRows * 2 * 16;
+}
+
+#endif
 
 }  // namespace peruse::bench

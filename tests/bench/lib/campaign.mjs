@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { compareOutputs } from './compare.mjs';
 import { measureBatch, speedQuartiles, speedRatio, summary } from './measure.mjs';
-import { buildModule, buildProgram, exportOnnx, randomModel } from './prepare.mjs';
+import { kPeerKinds } from './peers.mjs';
+import { buildModule, buildProgram, modelOf } from './prepare.mjs';
 import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
-import { kOrt, openStage } from './stage.mjs';
+import { openStage } from './stage.mjs';
 
 export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and '2048' and 'windows', which take minutes at base size
 export const kBarLengths = ['128', '384'];
@@ -40,9 +41,11 @@ async function buildAll({ runtimes, variants, threads, before }) {
   return builds;
 }
 
-async function prepareModel(shape, { ort, task }) {
-  const folder = await randomModel(shape);
-  return { folder, weights: join(folder, 'model.safetensors'), onnx: ort ? await exportOnnx(folder, task) : undefined };
+async function prepareModel(shape, options) {
+  const folder = await modelOf(shape);
+  const peers = {};
+  for (const peer of options.peers) peers[peer] = await kPeerKinds[peer].prepare(folder, options);
+  return { folder, weights: join(folder, 'model.safetensors'), peers };
 }
 
 async function measureShape({ shape, runtime, model, builds, seconds, options, environment }) {
@@ -76,8 +79,8 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
           ...summary(measured.get(subject.name), tokensOf(length)),
           ...(library === 'peruse' && {
             overBefore: baseline(subjectName({ library: 'before', dtype, variant, threads })),
-            overOrt: baseline(subjectName({ library: 'ort', dtype, threads })),
-            overOrtQuartiles: spread(subjectName({ library: 'ort', dtype, threads })),
+            over: Object.fromEntries(options.peers.map((peer) => [peer, baseline(subjectName({ library: peer, dtype, threads }))])),
+            overQuartiles: Object.fromEntries(options.peers.map((peer) => [peer, spread(subjectName({ library: peer, dtype, threads }))])),
             overF32: dtype === 'f32' ? undefined : baseline(subjectName({ library, dtype: 'f32', variant, threads })),
             overF32Quartiles: dtype === 'f32' ? undefined : spread(subjectName({ library, dtype: 'f32', variant, threads })),
           }),
@@ -96,7 +99,7 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
 
 const subjectName = ({ library, dtype, variant, threads }) => [library, variant, dtype, `x${threads}`].filter(Boolean).join(' ');
 
-function plans(runtime, { variants, threads, dtypes, ort, before }) {
+function plans(runtime, { variants, threads, dtypes, peers, before }) {
   const all = [];
   for (const count of threads) {
     for (const dtype of dtypes) {
@@ -105,7 +108,9 @@ function plans(runtime, { variants, threads, dtypes, ort, before }) {
         // Only in Node, because the server for pages serves only this checkout.
         if (before && runtime === 'node') all.push({ library: 'before', variant, dtype, threads: count });
       }
-      if (ort && runtime !== 'native' && dtype !== 'f16') all.push({ library: 'ort', dtype, threads: count });
+      for (const peer of dtype === 'f16' ? [] : peers) {
+        if (kPeerKinds[peer].runtimes.includes(runtime)) all.push({ library: peer, dtype, threads: count });
+      }
     }
   }
   return all.map((plan) => ({ ...plan, name: subjectName(plan) }));
@@ -114,16 +119,16 @@ function plans(runtime, { variants, threads, dtypes, ort, before }) {
 /** Starts a subject. Returns { missing } if its build lacks the precision. */
 async function startSubject(stage, plan, { shape, model, builds, options }) {
   const { library, variant, threads, dtype } = plan;
-  const ours = library !== 'ort';
+  const peer = kPeerKinds[library];
   const build = `${library === 'before' ? 'before ' : ''}${variant}${threads > 1 ? '-threads' : ''}`;
   const subject = await stage.start(builds, {
-    kind: ours ? 'peruse' : 'ort',
+    kind: peer ? library : 'peruse',
     threads,
-    url: stage.module?.(ours ? builds[build] : join(kOrt, stage.ort)),
+    ...(peer ? peer.create(stage, model.peers[library]) : { url: stage.module?.(builds[build]) }),
   });
-  const request = ours
-    ? { config: shapeConfig(shape, { timed: true }), task: options.task, dtype, weights: stage.path(model.weights) }
-    : { onnx: stage.path(model.onnx[dtype]) };
+  const request = peer
+    ? peer.load(stage, model.peers[library], dtype)
+    : { config: shapeConfig(shape, { timed: true }), task: options.task, dtype, weights: stage.path(model.weights) };
   try {
     return { ...plan, ...subject, load: await subject.ask('load', request) };
   } catch (error) {
@@ -134,7 +139,7 @@ async function startSubject(stage, plan, { shape, model, builds, options }) {
   }
 }
 
-/** Errors of every subject's output against onnxruntime's f32, or without it against Peruse's, by name. */
+/** Errors of every subject's output against onnxruntime's f32, or without it against another's, by name. */
 async function compareAll(subjects) {
   const reference =
     subjects.find(({ library, dtype }) => library === 'ort' && dtype === 'f32') ?? subjects.find(({ dtype }) => dtype === 'f32');

@@ -3,7 +3,7 @@
 const kDeviation = 0.02; // of the weights, as transformers initialises them
 
 export function tensorsOf(config) {
-  const makers = { convbert: convBertTensors, modernbert: modernBertTensors };
+  const makers = { bert: bertTensors, convbert: convBertTensors, modernbert: modernBertTensors };
   return (makers[config.model_type] ?? debertaTensors)(config);
 }
 
@@ -45,10 +45,26 @@ function randomBits(seed) {
   };
 }
 
-function layout(config) {
+/** Returns the bytes of each tensor of a safetensors file, by name. */
+export function readTensors(file) {
+  const headerBytes = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + headerBytes)));
+  const body = file.subarray(8 + headerBytes);
+  return new Map(Object.entries(header).map(([name, { data_offsets: at }]) => [name, at && body.subarray(...at)]));
+}
+
+/** The chunks of a safetensors file of float32 tensors { name, shape, bytes }. */
+export function* writeTensors(tensors) {
+  yield layoutOf(tensors).header;
+  for (const { bytes } of tensors) yield bytes;
+}
+
+const layout = (config) => layoutOf(tensorsOf(config));
+
+function layoutOf(shapes) {
   let offset = 0;
   const entries = {};
-  const tensors = tensorsOf(config).map(({ name, shape }) => {
+  const tensors = shapes.map(({ name, shape }) => {
     const elements = shape.reduce((product, size) => product * size, 1);
     entries[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + 4 * elements] };
     offset += 4 * elements;
@@ -133,6 +149,27 @@ function modernBertTensors(config) {
     weight('model.final_norm', hidden),
     weight('head.dense', hidden, hidden),
     weight('head.norm', hidden),
+    ...linear('classifier', hidden, 2),
+  ];
+}
+
+function bertTensors(config) {
+  const { hidden_size: hidden } = config;
+  const tensors = [
+    { name: 'bert.embeddings.word_embeddings.weight', shape: [config.vocab_size, hidden] },
+    { name: 'bert.embeddings.position_embeddings.weight', shape: [config.max_position_embeddings, hidden] },
+    { name: 'bert.embeddings.token_type_embeddings.weight', shape: [config.type_vocab_size, hidden] },
+    ...norm('bert.embeddings.LayerNorm', hidden),
+  ];
+  for (let i = 0; i < config.num_hidden_layers; ++i) {
+    const layer = `bert.encoder.layer.${i}`;
+    for (const part of ['query', 'key', 'value']) tensors.push(...linear(`${layer}.attention.self.${part}`, hidden, hidden));
+    tensors.push(...feedForward(layer, config));
+  }
+  return [
+    ...tensors,
+    ...linear('qa_outputs', hidden, 2),
+    ...linear('bert.pooler.dense', hidden, hidden),
     ...linear('classifier', hidden, 2),
   ];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';
 import { openPage } from './chromium.mjs';
 import { printKernels } from './gpu_profile.mjs';
-import { exportOnnx, modelsDir, randomModel } from './prepare.mjs';
+import { exportOnnx, modelOf, modelsDir } from './prepare.mjs';
 import { batchOf, shapeConfig } from './shapes.mjs';
 import { kOrt } from './stage.mjs';
 import { median, medianRatio } from './statistics.mjs';
@@ -19,7 +19,7 @@ export async function measureOnGpu(options, environment, report) {
   const dtypes = options.dtypes.map((name) => kPrecisions[name]);
   const rows = [];
   for (const shape of options.shapes) {
-    const folder = await randomModel(shape);
+    const folder = await modelOf(shape);
     const exported = options.ort ? await exportOnnx(folder, options.task, { half: true }) : undefined;
     const onnx = exported && { fp32: exported.f32, fp16: exported.f16 };
     const request = { folder, onnx, dtypes, batches };

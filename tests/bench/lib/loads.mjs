@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { checkpointBytes } from './checkpoint.mjs';
 import { timeBy } from './measure.mjs';
-import { buildModule, exportOnnx, randomModel } from './prepare.mjs';
+import { buildModule, exportOnnx, modelOf } from './prepare.mjs';
 import { batchOf, shapeConfig } from './shapes.mjs';
 import { kOrt, openStage } from './stage.mjs';
 import { median, medianRatio } from './statistics.mjs';
@@ -49,7 +49,7 @@ async function firstAnswersOf(shape, stage, { variants, rounds, task, clock }) {
   const peruse = { kind: 'peruse', url: stage.module(join(await buildModule(variants.at(-1)), 'peruse_bench.mjs')), threads: 1 };
   const ort = { kind: 'ort', url: stage.module(join(kOrt, stage.ort)), threads: 1 };
   const config = shapeConfig(shape);
-  const folder = await randomModel(shape, { whole: true });
+  const folder = await modelOf(shape, { whole: true });
   const { halfWeights, ...onnx } = await exportOnnx(folder, task, { half: true });
   const fullWeights = join(folder, 'model.safetensors');
   const cases = [

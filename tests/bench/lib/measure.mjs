@@ -7,14 +7,14 @@ const kPeakSeconds = { wall: 0.004, cpu: 0.1 }; // processor time is told in ste
 
 /**
  * Times one call of each subject ({ name, ask, library }) on `ids`, for at least `rounds` rounds and `seconds`. `clock` is 'wall', or 'cpu' for
- * processor time of one thread. Returns by name { times, flops, float, integer }, lists by round; float and integer are shares of the peak.
+ * processor time of one thread. Returns by name { times, flops, shares }: times and the shares of each peak are lists by round.
  */
 export async function measureBatch(subjects, ids, { seconds, rounds, clock = 'wall' }) {
   const start = performance.now();
   const cells = new Map();
   for (const subject of subjects) {
     await subject.ask('batch', { ids });
-    cells.set(subject.name, { ...(await warmUp(subject)), times: [], float: [], integer: [] });
+    cells.set(subject.name, { ...(await warmUp(subject)), times: [], shares: {} });
   }
   for (let round = 0; round < rounds || performance.now() - start < seconds * 1000; ++round) {
     for (const subject of subjects) await takeTurn(subject, cells.get(subject.name), clock);
@@ -65,8 +65,9 @@ async function takeTurn(subject, cell, clock) {
   cell.times.push(time(run));
   cell.flops = run.flops;
   if (!peak) return;
-  for (const kind of ['float', 'integer']) {
-    cell[kind].push(run.flops / time(run) / (peak[kind].operations / time(peak[kind])));
+  for (const [kind, loop] of Object.entries(peak)) {
+    cell.shares[kind] ??= [];
+    cell.shares[kind].push(run.flops / time(run) / (loop.operations / time(loop)));
   }
 }
 
@@ -76,8 +77,7 @@ export function summary(cell, tokens) {
     milliseconds: seconds * 1000,
     tokensPerSecond: tokens / seconds,
     gigaflops: cell.flops ? cell.flops / seconds / 1e9 : undefined,
-    floatShare: cell.float.length ? median(cell.float) : undefined,
-    integerShare: cell.integer.length ? median(cell.integer) : undefined,
+    shares: Object.fromEntries(Object.entries(cell.shares).map(([kind, list]) => [kind, median(list)])),
     rounds: cell.times.length,
   };
 }

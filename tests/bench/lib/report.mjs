@@ -19,7 +19,16 @@ const times = (ratio) => (ratio === undefined ? '' : ratio.toFixed(2));
 const quartiles = (pair) => (pair === undefined ? '' : pair.map(times).join(' to '));
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
+/** The machine's limits (engine/peak_loops.h). The last two are there only where q8 multiplies bytes. */
+const kPeaks = [
+  { kind: 'float', title: 'of f32 peak' },
+  { kind: 'integer', title: 'of int16 peak' },
+  { kind: 'byte', title: 'of byte peak' },
+  { kind: 'loadedByte', title: 'with loads' },
+];
+
 export function printCells(cells) {
+  const peers = [...new Set(cells.flatMap(({ over = {} }) => Object.keys(over)))];
   for (const runtime of new Set(cells.map((cell) => cell.runtime))) {
     for (const shape of new Set(cells.map((cell) => cell.shape))) {
       const rows = cells
@@ -33,10 +42,8 @@ export function printCells(cells) {
           cell.milliseconds.toFixed(1),
           cell.tokensPerSecond.toFixed(0),
           cell.gigaflops?.toFixed(1) ?? '',
-          percent(cell.floatShare),
-          percent(cell.integerShare),
-          times(cell.overOrt),
-          quartiles(cell.overOrtQuartiles),
+          ...kPeaks.map(({ kind }) => percent(cell.shares[kind])),
+          ...peers.flatMap((peer) => [times(cell.over?.[peer]), quartiles(cell.overQuartiles?.[peer])]),
           times(cell.overBefore),
           times(cell.overF32),
           quartiles(cell.overF32Quartiles),
@@ -58,10 +65,8 @@ export function printCells(cells) {
             'ms',
             'tokens/s',
             'Gop/s',
-            'of f32 peak',
-            'of int peak',
-            'x ort',
-            'quartiles',
+            ...kPeaks.map(({ title }) => title),
+            ...peers.flatMap((peer) => [`x ${peer}`, 'quartiles']),
             'x before',
             'x own f32',
             'quartiles',
@@ -147,14 +152,14 @@ export function printProfile(cells) {
 }
 
 const kBars = [
-  { name: 'f32 over onnxruntime-web f32', least: 2.0, of: (cell) => (cell.dtype === 'f32' ? cell.overOrt : undefined) },
-  { name: 'q8 over onnxruntime-web q8', least: 1.4, of: (cell) => (cell.dtype === 'q8' ? cell.overOrt : undefined) },
+  { name: 'f32 over onnxruntime-web f32', least: 2.0, of: (cell) => (cell.dtype === 'f32' ? cell.over.ort : undefined) },
+  { name: 'q8 over onnxruntime-web q8', least: 1.4, of: (cell) => (cell.dtype === 'q8' ? cell.over.ort : undefined) },
   { name: 'q8 over own f32', least: 1.35, of: (cell) => (cell.dtype === 'q8' ? cell.overF32 : undefined) },
   { name: 'threads over one thread', least: 1.8, of: (cell) => (cell.dtype === 'f32' ? cell.overOneThread : undefined) },
   {
     name: 'f32 of the registers-only peak (bar: base models, 128 tokens, one thread)',
     least: 0.75,
-    of: (cell) => (cell.dtype === 'f32' ? cell.floatShare : undefined),
+    of: (cell) => (cell.dtype === 'f32' ? cell.shares.float : undefined),
     binds: (cell) => cell.shape.endsWith('_base') && cell.length === '128' && cell.threads === 1,
   },
 ];

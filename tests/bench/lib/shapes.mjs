@@ -4,7 +4,9 @@ const folder = new URL('../shapes/', import.meta.url);
 
 /** Shapes for which the project has speed goals (bars). */
 export const kBarShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
-export const kShapes = [...kBarShapes, 'ettin_32m', 'modernbert_base'];
+/** A shape whose weights are published ones (published_checkpoint.mjs), with their whole vocabulary. */
+export const kPublishedShape = 'all_minilm_l6_v2';
+export const kShapes = [...kBarShapes, 'minilm', kPublishedShape, 'bert_base', 'ettin_32m', 'modernbert_base'];
 
 /** Vocabulary of timed models: a call reads one row of the embeddings for each token, whatever the vocabulary. */
 const kTimedVocabulary = 4096;
@@ -12,7 +14,7 @@ const kTimedVocabulary = 4096;
 export function shapeConfig(name, { timed = false } = {}) {
   if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${kShapes.join(', ')}`);
   const config = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
-  return timed ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
+  return timed && name !== kPublishedShape ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
 }
 
 /** Batches of several texts, by their lengths. */

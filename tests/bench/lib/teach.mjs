@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';
-import { buildProgram, randomModel } from './prepare.mjs';
+import { buildProgram, modelOf } from './prepare.mjs';
 
 const kRounds = 3;
 const kBatches = [
@@ -56,7 +56,7 @@ function* examples() {
 /** Times training by the package's teach(): ConvBERT-small's shape, three epochs, with one thread and with two. */
 export async function measureLessons() {
   const { teach } = await import('../../../web/dist/teach/index_node.js');
-  const model = await randomModel('convbert_small');
+  const model = await modelOf('convbert_small');
   const { vocab_size: size } = JSON.parse(readFileSync(join(model, 'config.json'), 'utf8'));
   const vocab = Object.fromEntries(Array.from({ length: size }, (_, id) => [`t${id}`, id]));
   const folder = mkdtempSync(join(tmpdir(), 'peruse-lessons-'));

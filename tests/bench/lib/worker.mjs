@@ -1,7 +1,9 @@
-// A subject in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web, with the same verbs. A message { id, verb, request } is
+// A subject in a worker of Node or of a page: Peruse's bench module, or another runtime, with the same verbs. A message { id, verb, request } is
 // answered by { id, answer } or { id, error }.
 
-const inNode = typeof process === 'object';
+import { LiteRt } from './litert_subject.mjs';
+import { OrtNode, OrtWeb } from './ort_subject.mjs';
+import { inNode, threadSeconds } from './worker_tools.mjs';
 
 class Peruse {
   async create({ url, threads }) {
@@ -51,62 +53,6 @@ class Peruse {
   }
 }
 
-class Ort {
-  async create({ url, threads }) {
-    this.ort_ = await import(/* @vite-ignore */ url);
-    this.ort_ = this.ort_.default?.InferenceSession ? this.ort_.default : this.ort_;
-    Object.assign(this.ort_.env.wasm, { numThreads: threads, proxy: false });
-    this.ort_.env.logLevel = 'error';
-  }
-
-  async load({ onnx }) {
-    const bytes = await wholeFile(onnx);
-    const start = performance.now();
-    this.session_ = await this.ort_.InferenceSession.create(bytes, { executionProviders: ['wasm'], graphOptimizationLevel: 'all' });
-    return { weightBytes: bytes.length, seconds: (performance.now() - start) / 1000 };
-  }
-
-  batch({ ids }) {
-    const longest = Math.max(...ids.map((text) => text.length));
-    const padded = new BigInt64Array(ids.length * longest);
-    const mask = new BigInt64Array(ids.length * longest);
-    ids.forEach((text, row) => {
-      text.forEach((id, t) => {
-        padded[row * longest + t] = BigInt(id);
-        mask[row * longest + t] = 1n;
-      });
-    });
-    const shape = [ids.length, longest];
-    this.feeds_ = {
-      input_ids: new this.ort_.Tensor('int64', padded, shape),
-      attention_mask: new this.ort_.Tensor('int64', mask, shape),
-    };
-    return {};
-  }
-
-  async run({ calls }) {
-    const start = performance.now();
-    const threadStart = threadSeconds();
-    for (let i = 0; i < calls; ++i) this.outputs_ = await this.session_.run(this.feeds_);
-    const seconds = (performance.now() - start) / 1000 / calls;
-    return { seconds, threadSeconds: (threadSeconds() - threadStart) / calls };
-  }
-
-  logits() {
-    const { dims, data } = this.outputs_.logits;
-    return { rows: dims.slice(0, -1).reduce((a, b) => a * b, 1), cols: dims.at(-1), values: Array.from(data) };
-  }
-  memory() {
-    return {};
-  }
-}
-
-function threadSeconds() {
-  if (!inNode || !process.threadCpuUsage) return 0;
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) * 1e-6;
-}
-
 async function* chunksOf(weights, config) {
   if (weights === undefined) {
     const { checkpointChunks } = await import('./checkpoint.mjs');
@@ -127,17 +73,11 @@ async function* chunksOf(weights, config) {
 /** Creates the workers that the loader requests for its threads (bindings/start_helper.js). */
 async function helpersOf(url) {
   if (!inNode) return () => new Worker(url, { type: 'module', name: 'em-pthread' });
-  const { Worker } = await import('node:worker_threads');
-  return () => new Worker(new URL(url), { workerData: 'em-pthread', execArgv: [] });
+  const threads = await import('node:worker_threads'); // another name for its Worker would hide the page's above
+  return () => new threads.Worker(new URL(url), { workerData: 'em-pthread', execArgv: [] });
 }
 
-async function wholeFile(name) {
-  if (!inNode) return new Uint8Array(await (await fetch(name)).arrayBuffer());
-  const { readFileSync } = await import('node:fs');
-  return new Uint8Array(readFileSync(name));
-}
-
-const kKinds = { peruse: Peruse, ort: Ort };
+const kKinds = { peruse: Peruse, ort: OrtWeb, 'ort-node': OrtNode, litert: LiteRt };
 
 async function serve(post, listen) {
   let subject;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from '../../../web/dist/index_node.js';
 import { idTokenizer } from '../../bench/lib/gpu_subject.mjs';
-import { randomModel } from '../../bench/lib/prepare.mjs';
+import { modelOf } from '../../bench/lib/prepare.mjs';
 import { batchOf } from '../../bench/lib/shapes.mjs';
 
 const [shapes = 'convbert_base,deberta_v3_base', lengths = '1,37,200'] = process.argv.slice(2);
@@ -50,7 +50,7 @@ function compare(got, want) {
 
 let failed = false;
 for (const shape of shapes.split(',')) {
-  const folder = await randomModel(shape);
+  const folder = await modelOf(shape);
   const config = readFileSync(join(folder, 'config.json'));
   const files = {
     'config.json': new Uint8Array(config),
