@@ -34,10 +34,19 @@ function cycles(modules: Map<string, string>): string[] {
   return [...modules.keys()].filter((name) => reach(name).has(name));
 }
 
+const models = readdirSync(join(root, 'models')).filter((name) => name.startsWith('peruse-'));
+const cards = models.map((name) => [name, readFileSync(join(root, 'models', name, 'README.md'), 'utf8')] as const);
+
 test('a card names each script', () => {
-  const models = readdirSync(join(root, 'models')).filter((name) => name.startsWith('peruse-'));
-  const cards = models.map((name) => readFileSync(join(root, 'models', name, 'README.md'), 'utf8')).join('\n');
-  expect([...recipes.keys()].filter((name) => !cards.includes(`python ${name} `))).toEqual([]);
+  const all = cards.map(([, card]) => card).join('\n');
+  expect([...recipes.keys()].filter((name) => !all.includes(`python ${name} `))).toEqual([]);
+});
+
+test.each(cards)('the card of %s says what q8 and q4 cost, on what it was chosen, and ten times where it fails', (_, card) => {
+  expect(card).toMatch(/\bq8\b.*\bq4\b/s);
+  expect(card).toContain('\n**Chosen on.** ');
+  const section = card.split('\n## Where it fails\n')[1]!.split('\n## ')[0]!;
+  expect(section.split('\n').filter((line) => line.startsWith('| ')).length - 2).toBeGreaterThanOrEqual(10);
 });
 
 test('they have fewer than 4,250 lines, and no cycle', () => {
