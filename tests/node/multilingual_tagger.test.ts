@@ -31,15 +31,16 @@ test('in fifteen languages most messages keep no private detail, and most clean 
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([300, 150]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(246);
-  expect(all.touched).toBeLessThanOrEqual(33);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(253);
+  expect(all.touched).toBeLessThanOrEqual(16);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual([]);
+  expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual(['nl']); // 3 of 10
 }, 60_000);
 
-test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 96 of 100', async () => {
+test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 97 of 100', async () => {
   const all = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', true)).at(-1)!;
   expect([all.messages, all.clean]).toEqual([100, 40]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(96);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(97);
   expect(all.touched).toBeLessThanOrEqual(11);
 }, 60_000);

@@ -77,6 +77,7 @@ describe('what a model marks and is not private', () => {
     ['Press Ctrl+Shift+K twice.', 'PER', 'Shift'],
     ['It was published at Musicnotes.com today.', 'ORG', 'Musicnotes.com'],
     ['import Component from "react";', 'PER', 'Component'],
+    ['SELECT name, price FROM article WHERE price > 10;', 'PER', 'price FROM article WHERE'],
     ['It weighs 5 kg.', 'AMOUNT', '5 kg'],
     ['The meeting is on 12 March 2024.', 'DATE', '12 March 2024'],
     ['I like my Walkman.', 'MISC', 'Walkman'],

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 export const kEveryday = new URL('../../../models/everyday_multilingual.txt', import.meta.url);
 /** Chats, mails, forms, JSON, CSV, URLs and code in ten languages. */
 export const kForms = new URL('forms.txt', import.meta.url);
+/** Clean texts in fifteen languages, by which weights were chosen. */
+export const kClean = new URL('clean.txt', import.meta.url);
 /** 240 messages and 120 clean texts in English. */
 export const kEnglish = new URL('english.txt', import.meta.url);
 

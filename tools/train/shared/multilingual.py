@@ -1,4 +1,4 @@
-"""Messages with made-up private details, and clean texts, in fifteen languages; templates in models/training/messages_multilingual.txt.
+"""Messages with made-up private details, and clean texts, in fifteen languages; templates in models/training/messages_multilingual.txt and the files beside it.
 
 Details are of Faker and other lists (name_lists.py), of the language's own countries, now and then of another one. A twelfth of the names, and a tenth of the templates, are held out.
 """
@@ -18,17 +18,18 @@ from faker import Faker
 from shared.details import part_of
 from shared.messages import Message, SLOT, joined
 from shared.name_lists import in_kana, japanese_address, japanese_firsts, japanese_lasts, towns
-from shared.templates import expanded, is_held_out, read_lines
+from shared.templates import expanded, is_held_out, read_lines, word_lists
 from shared.texts import part_of as text_part, read_squad, sentences
 
 TYPES = ("PER", "ORG", "LOC", "BIRTH_DATE", "EMAIL", "PHONE", "LINK", "CARD", "IBAN", "ID")
 LABELS = ("O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"))
 KIND_OF = {"FIRST": "PER", "LAST": "PER", "FULL": "PER", "OBL": "PER", "NICK": "PER", "KANA": "PER", "FOREIGN": "PER", "ORG": "ORG", "CITY": "LOC", "STREET": "LOC", "ADDR": "LOC", "BIRTH": "BIRTH_DATE",
-           "PHONE": "PHONE", "EMAIL": "EMAIL", "IBAN": "IBAN", "ID": "ID"}  # the others, DATE and NUM, are not private
+           "PHONE": "PHONE", "EMAIL": "EMAIL", "IBAN": "IBAN", "ID": "ID"}  # the others, DATE, NUM and THING, are not private
 DRAWN = {"FIRST": 900, "LAST": 900, "ORG": 150, "CITY": 300, "STREET": 300, "ADDR": 400, "PHONE": 300}
 IDEOGRAPHIC = ("zh", "ja", "ko")
 FOREIGN = 0.08  # share of the names that are of another country
 OWN = 0.5  # share of the names that are of the language's own lists, where it has some
+FILES = ("messages_multilingual.txt", "messages_more.txt", "messages_clean.txt")
 WORD_LISTS = ("cities", "roads", "districts", "nicknames", "foreign", "firsts", "surnames", "givens")
 ENDINGS = {"ru": (("а", ("ы", "е", "у", "ой")), ("я", ("и", "е", "ю", "ей")), ("й", ("я", "ю", "ем")), ("", ("а", "у", "ом", "е"))),
            "pl": (("a", ("y", "ę", "ą", "ie", "i")), ("i", ("iego", "iemu", "im")), ("", ("a", "owi", "em")))}
@@ -45,9 +46,9 @@ class Language:
 
 @functools.cache
 def languages():
-    """{code: Language} of the file of templates."""
+    """{code: Language} of the files of templates."""
     found = {}
-    for line in read_lines("messages_multilingual.txt") + read_lines("messages_more.txt"):
+    for line in (line for file in FILES for line in read_lines(file)):
         if line.startswith("=== "):
             code, *weighted = line[4:].split()
             section = "detailed"
@@ -61,6 +62,12 @@ def languages():
         else:
             language.lines.setdefault(section, []).extend([one.replace("_", " ") for one in line.split()] if section in WORD_LISTS else [line.replace("\\n", "\n")])
     return found
+
+
+@functools.cache
+def things(code, part):
+    """Words for things that are not names, of one part."""
+    return [word for word in word_lists("things.txt")[code] if part_of(word.encode("unicode_escape").decode()) == part]
 
 
 @functools.cache
@@ -229,6 +236,9 @@ class Drawer:
         rng = self.rng
         return rng.choice([f"#{digits(rng, 5)}", f"{rng.randint(1, 9)}.{rng.randint(0, 20)}", digits(rng, rng.choice([4, 5, 6])), f"A-{digits(rng, 4)}", f"{rng.randint(1, 9)}.{rng.randint(0, 9)}.{rng.randint(0, 9)}"])
 
+    def thing(self):
+        return self.rng.choice(things(self.code, self.part))
+
     def date(self):
         day, month, year = self.rng.randint(1, 28), self.rng.randint(1, 12), self.rng.randint(1940, 2026)
         if self.code in IDEOGRAPHIC and self.rng.random() < 0.7:
@@ -269,6 +279,8 @@ def filled(template, drawer):
         at, slot = match.end(), match[1]
         slot = drawer.name() if slot == "NAME" else slot
         value = getattr(drawer, slot.lower())().strip()
+        if slot == "THING" and not text and drawer.rng.random() < 0.7:
+            value = value[0].upper() + value[1:]
         if kind := KIND_OF.get(slot):
             spans.append((len(text), len(text) + len(value), kind))
         text += value
@@ -295,7 +307,7 @@ class Maker:
         self.space = "" if code in ("zh", "ja") else " "
 
     def body(self):
-        if self.plain and self.rng.random() < 0.75:
+        if self.plain and self.rng.random() < 0.45:
             return Message(self.rng.choice(self.plain), [], [])
         return self.from_line(self.clean_lines)
 

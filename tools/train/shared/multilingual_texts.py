@@ -11,7 +11,7 @@ from shared.messages import Message, MessageMaker, RealTexts
 from shared.multilingual import LABELS, TYPES, Maker, languages, prose, recased, translated_strings
 from shared.redaction import hidden_flags, is_gone, outside, percent
 
-DETAILED, ORDINARY, PROSE = 260, 240, 150  # messages of a round in every language, and unlabelled sentences
+DETAILED, ORDINARY, PROSE = 260, 340, 150  # messages of a round in every language, and unlabelled sentences
 ENGLISH, ENTITIES = 500, 500  # further English messages, and sentences with marked names
 NUMBERS = {label: number for number, label in enumerate(LABELS)}
 MOST_STRINGS = 6000

@@ -7,6 +7,9 @@ const kSite = /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)*\.(?:com|org|net|io|dev|app|ai|js|t
 const kCodeLine =
   /^\s*(?:(?:export|async|public|private|protected|static|final|abstract|pub)\s+)*(?:def|class|function|func|fn|interface|struct|enum|import|from|const|let|var|return|package|namespace|using|#include|elif|else|try|catch|except|SELECT|INSERT|UPDATE)\b.*[(){};:='"<>*]|[;{}]\s*(?:\/\/.*)?$|=>|\)\s*[{:]\s*$|^\s*(?:[$#>]|>>>)\s*\w+/;
 
+/** A word between the names of SQL. */
+const kClause = /\b(?:FROM|WHERE|JOIN|INTO|VALUES|SET)\b/;
+
 /** Whether a model's finding is public. Findings of patterns are not judged, and neither are words in quotes. */
 export function isPublic(text: string, { start, end }: Detail): boolean {
   const word = wordAround(text, start, end);
@@ -17,7 +20,9 @@ export function isPublic(text: string, { start, end }: Detail): boolean {
   if (line.length > 300 || !kCodeLine.test(line)) return false;
   const before = text.slice(from, start);
   const isQuoted = (before.match(/["'`]/g)?.length ?? 0) % 2 === 1;
-  return !isQuoted && !/\/\/|#\s|\/\*|--\s/.test(before) && !/[\p{L}\d]\s+[\p{L}\d]+\s+[\p{L}\d]/u.test(text.slice(start, end));
+  const words = text.slice(start, end);
+  const isCode = !/[\p{L}\d]\s+[\p{L}\d]+\s+[\p{L}\d]/u.test(words) || kClause.test(words);
+  return !isQuoted && !/\/\/|#\s|\/\*|--\s/.test(before) && isCode;
 }
 
 function wordAround(text: string, start: number, end: number): string {
