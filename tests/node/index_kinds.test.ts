@@ -1,8 +1,9 @@
 // SemanticIndex with sparse vectors and with late interaction: rankings are those of all scores, in the engine and in the caller's thread.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { max_sim, pipeline, SemanticIndex, type SparseFeatures, type Tensor } from '../../web/dist/index_node.js';
+import { kVectorSearch } from '../../web/dist/tasks/vector_search.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const kTexts = ['a b c', 'd e f', 'a q', 'g h i j', 'b c d', 'k l m n o', 'p q r', 'ab cd'];
@@ -58,6 +59,20 @@ test.each(kKinds)('$folder: search, filter, removal, save and load', async (kind
   expectHits(await loaded.search(kQuery), wanted);
   const again = await SemanticIndex.load(embed, await loaded.save());
   expectHits(await again.search(kQuery), wanted);
+  await embed.dispose();
+});
+
+test('the engine compares matrices as soon as there are more than a few', async () => {
+  const embed = await load('late_interaction/fixed');
+  const set = vi.spyOn(embed[kVectorSearch], 'set');
+  const index = new SemanticIndex(embed);
+  await index.add(kTexts, { pooling: 'multi_vector' });
+  await index.search(kQuery);
+  expect(set).toHaveBeenCalledTimes(0);
+  await index.add([...kTexts, ...kTexts]);
+  const hits = await index.search(kQuery, { top_k: 24 });
+  expect(set).toHaveBeenCalledTimes(1);
+  expect(hits).toHaveLength(24);
   await embed.dispose();
 });
 

@@ -47,6 +47,9 @@ const kTextsAtOnce = 64;
 /** Limits for rows that this thread compares and for removed rows that the engine still has. Above them, all rows are sent again. */
 const kLeastChanges = 1024;
 const kShareOfChanges = 16;
+/** The same for late interaction: the product of a matrix of 32 rows and one of 128 is that of 4,096 vectors. */
+const kLeastMatrices = 16;
+const kShareOfMatrices = 64;
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the number of hits of each ranking that are fused. */
 const kRankConstant = 60;
 const kLeastFused = 100;
@@ -341,7 +344,7 @@ export class IndexCore {
     if (store.kind === 'sparse') return withChunks(store.nearest(query, count, 0, isKept));
     const rows = query instanceof Float32Array ? query : (query as Tensor).data;
     for (;;) {
-      if (this.chunks_.length - this.sent_ > changesAllowed(this.sent_)) await this.send();
+      if (this.chunks_.length - this.sent_ > changesAllowed(this.sent_, store.kind)) await this.send();
       const [epoch, sent] = [this.epoch_, this.sent_];
       const request = { index: this.number_, query: rows, top_k: Math.min(count + this.removed_, sent) };
       const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request, kUrgent);
@@ -383,7 +386,8 @@ function refuseOfOtherKinds(kind: Kind, given: Pick<SemanticIndexOptions, 'dimen
 
 const kKindNames: Record<Kind, string> = { dense: 'dense vectors', sparse: 'sparse vectors', multi_vector: 'late interaction' };
 
-function changesAllowed(rows: number): number {
+function changesAllowed(rows: number, kind?: Kind): number {
+  if (kind === 'multi_vector') return Math.max(kLeastMatrices, Math.floor(rows / kShareOfMatrices));
   return Math.max(kLeastChanges, Math.floor(rows / kShareOfChanges));
 }
 
