@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { demoPackage } from '../node/support/demo_package.js';
 
 export interface Installed {
+  tarball: string;
   tarballBytes: number;
   files: { path: string; size: number }[];
   folder: string;
@@ -40,6 +41,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const seconds = (performance.now() - start) / 1000;
   await symlink(join(kRoot, 'models'), join(folder, 'models'));
   project.provide('installed', {
+    tarball,
     tarballBytes: (await stat(tarball)).size,
     files,
     folder,
