@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
-import { visitServed } from '../../browser/page/visit.js';
+import { readFolder, visit, visitServed } from '../../browser/page/visit.js';
+import { expectAliased, stageAliased } from './aliased.js';
 import { expectOwnWorker, stageOwnWorker, testOwnWorker } from './own_worker.js';
 import { expectGpu, expectWork, kSharedApp, type Stage, stage, versionsOf } from './stage.js';
 
@@ -41,4 +42,11 @@ describe.each(versionsOf('vite'))("a program's own worker in Vite %s", (version)
       expectOwnWorker(await visitServed(site.url), true);
     });
   });
+});
+
+test.each(versionsOf('vite'))('a build with an alias for transformers.js in Vite %s works', async (version) => {
+  const app = await stageAliased('vite', version);
+  await app.run('vite/bin/vite.js', 'build');
+  const built = join(app.folder, 'dist');
+  expectAliased(await visit(await readFolder(built, built), {}));
 });

@@ -1,2 +1,3 @@
 const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
-export default { server: { headers }, preview: { headers } };
+const alias = { '@huggingface/transformers': 'peruse/transformers' };
+export default { server: { headers }, preview: { headers }, resolve: { alias } };
