@@ -23,19 +23,16 @@ export {
   type PreloadOptions,
   type VerifiedCache,
 } from './model_cache.js';
+export { load, type Model, type Pipeline, pipeline } from './pipeline.js';
 export {
   FeatureExtractionPipeline,
   FillMaskPipeline,
-  load,
-  type Model,
-  type Pipeline,
   type PipelineType,
-  pipeline,
   QuestionAnsweringPipeline,
   TextClassificationPipeline,
   TokenClassificationPipeline,
   ZeroShotClassificationPipeline,
-} from './pipeline.js';
+} from './pipeline_classes.js';
 export type { ModelInfo, PipelineInfo } from './pipeline_info.js';
 export type {
   LabelOptions,

@@ -1,5 +1,6 @@
 import { PeruseError, show } from '../errors.js';
 import { checkedOptions } from '../tasks/call.js';
+import { isRanker } from '../tasks/ranker.js';
 import type { TextRankingCall } from '../tasks/text_ranking.js';
 import type { EmbedOptions, Metadata, SearchFilter, SearchOptions, SemanticIndexOptions, TextId } from './search_types.js';
 
@@ -64,9 +65,4 @@ export function checkIndexOptions(options: Omit<SemanticIndexOptions, 'vectors'>
   if (!Number.isSafeInteger(chunk_overlap) || chunk_overlap < 0 || chunk_overlap >= chunk_tokens) {
     refuse('chunk_overlap', `a whole number from 0 on, less than chunk_tokens (${chunk_tokens})`, chunk_overlap);
   }
-}
-
-/** Whether a value is a pipeline for text-ranking. */
-function isRanker(value: unknown): value is TextRankingCall {
-  return typeof value === 'function' && (value as { task?: unknown }).task === 'text-ranking';
 }
