@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { env } from '../../web/src/env.js';
 import { webPaths } from '../../web/src/platform/platform.js';
 import { type PathResolver, resolveSource, type Source } from '../../web/src/sources/source.js';
+import { compact } from '../../web/src/sources/source_files.js';
 
 const kPage: PathResolver = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
 const kNode: PathResolver = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };
@@ -201,4 +202,23 @@ describe('in Node', () => {
   test.each(['./models/none', '/models/none', '../none', 'C:\\models'])('%s must exist', async (source) => {
     await expect(resolveSource(source, {}, kNode)).rejects.toMatchObject({ code: 'not_found' });
   });
+});
+
+test('a view of a larger buffer is copied before it is sent, a whole buffer is not', () => {
+  const whole = new Uint8Array([1, 2, 3, 4]);
+  const view = whole.subarray(1, 3);
+  const { files, own } = compact({
+    kind: 'bytes',
+    name: 'x',
+    files: new Map([
+      ['view', view],
+      ['whole', whole],
+    ]),
+  });
+  const copy = files.get('view') as Uint8Array<ArrayBuffer>;
+  expect(copy).toEqual(view);
+  expect(copy.buffer.byteLength).toBe(2);
+  expect(files.get('whole')).toBe(whole);
+  expect(own).toEqual([copy.buffer]);
+  expect(own![0]).toBe(copy.buffer);
 });
