@@ -78,17 +78,17 @@ describe.each(versionsOf('ai_sdk'))('AI SDK %s', (version) => {
     for (const [found, expected] of pairs) expect(found).toEqual(expected);
   });
 
-  test.runIf(version === '6')("the guide's chat route sends no private detail, and answers with all of them", async () => {
+  test.runIf(ranks)("the guide's chat route sends no private detail, and answers with all of them", async () => {
     const { code } = guideCode('chat_route');
     const mock = `
-      import { MockLanguageModelV3 } from 'ai/test';
+      import { MockLanguageModel${specification.toUpperCase()} as MockLanguageModel } from 'ai/test';
       import { simulateReadableStream } from 'ai';
       export const seen = [];
       const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
       const deltas = ['Dear [PE', 'R_1], I wrote to [EMAIL', '_1].'].map((delta) => ({ type: 'text-delta', id: '1', delta }));
       const chunks = [{ type: 'stream-start', warnings: [] }, { type: 'text-start', id: '1' }, ...deltas, { type: 'text-end', id: '1' },
         { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage }];
-      export const openai = () => new MockLanguageModelV3({
+      export const openai = () => new MockLanguageModel({
         doStream: async ({ prompt }) => (seen.push(prompt), { stream: simulateReadableStream({ chunks }) }),
       });`;
     await runModule(app, 'openai.mjs', mock);
