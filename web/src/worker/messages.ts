@@ -1,5 +1,6 @@
 // The messages between a Remote and its worker (serve.ts).
 import type { SentError } from '../errors.js';
+import type { Port } from '../web_types.js';
 import type { Turn } from './turns.js';
 
 /** A message to the worker: a call of one of its members, the cancellation of a call, or the end of a member or of the worker. */
@@ -21,7 +22,7 @@ export type WorkerMessage =
   | { kind: 'compiling'; compiling: boolean };
 
 export interface WorkerPort {
-  post(message: WorkerRequest, transfer?: (MessagePort | ArrayBuffer)[]): void;
+  post(message: WorkerRequest, transfer?: (Port | ArrayBuffer)[]): void;
   onMessage(listener: (message: WorkerMessage) => void): void;
   /** Calls the listener at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
