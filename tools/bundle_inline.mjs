@@ -77,7 +77,8 @@ export async function bundleInline(folder, onLog, banner) {
     { format: 'cjs' },
   );
   const builds = Object.fromEntries(kInlineBuilds.map((build) => [build, pack(readFileSync(join(root, `web/wasm/peruse-${build}.wasm`)))]));
-  const workers = { browser: pack(browser.code), node: pack(node.code) };
+  // Node runs a worker's text as a script, whose functions would become globals: one that minifying names 'gc' would replace V8's.
+  const workers = { browser: pack(browser.code), node: pack(`(()=>{${node.code}\n})()`) };
   const { rolldown } = await import('rolldown');
   const text = `export const builds = ${JSON.stringify(builds)};\nexport const workers = ${JSON.stringify(workers)};`;
   const build = await rolldown({

@@ -178,6 +178,21 @@ test('peruse/inline is one script of less than 1.75 MB, and less than 1,130 KiB 
   expect(String(script)).not.toMatch(/import\.meta|\bimport\s*[({'"]|\brequire\(/);
 });
 
+test('peruse/inline in Node loads again in the worker of the last load', () => {
+  const input = `
+    import { pipeline } from 'peruse/inline';
+    let workers = 0;
+    process.on('worker', () => ++workers);
+    for (let i = 0; i < 3; ++i) {
+      const classify = await pipeline('text-classification', 'models/peruse-sentiment-convbert-tiny', { worker: true });
+      await classify('Lovely.');
+      await classify.dispose();
+    }
+    console.log(workers);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module'], { cwd: folder, input, encoding: 'utf8' });
+  expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: '' });
+});
+
 test('a page that does not teach loads nothing of it', () => {
   for (const path of kPageScripts) expect(readFileSync(path, 'utf8'), path).not.toMatch(/peruse-teach/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { kEnvironment, runProgram, stage } from './stage.js';
 
-const kRows = 2000;
+const kRows = 8000; // so that a process is still at work when it is killed
 const isWrong = (id: number) => id % 100 === 7;
 
 test('rows, order and errors survive a killed process', async () => {

@@ -17,10 +17,10 @@ from pyspark import SparkConf, SparkContext
 
 
 def kill_first(started):
-    """Kills the first process in the file `started` after a second, in the middle of its rows."""
+    """Kills the first process in the file `started` after half a second, while it works."""
     while not started.exists() or not started.read_text().endswith("\n"):
         time.sleep(0.05)
-    time.sleep(1)
+    time.sleep(0.5)
     os.kill(int(started.read_text().split()[0]), signal.SIGKILL)
 
 
