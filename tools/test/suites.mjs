@@ -237,7 +237,7 @@ export const kSuites = [
     why: 'installs frameworks; frameworks change rarely, and take minutes. All hosts: npm run test:hosts',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'docs/guides/with-other-libraries.md', 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
-    processor: 400,
+    processor: 830,
     command: ['node', 'tools/hosts.mjs', '--some'],
   },
   {
