@@ -13,28 +13,18 @@ from pathlib import Path
 import litert_torch
 import torch
 from ai_edge_quantizer import quantizer, recipe
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
-
-CLASSES = {
-    "question-answering": AutoModelForQuestionAnswering,
-    "text-classification": AutoModelForSequenceClassification,
-}
+from logits import CLASSES, Logits
 
 
-class Logits(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
+class IntegerLogits(Logits):
+    """The same with inputs of 32 bits, as LiteRT has them."""
 
     def forward(self, ids, mask):
-        output = self.model(input_ids=ids.long(), attention_mask=mask.long())
-        if hasattr(output, "logits"):
-            return output.logits
-        return torch.stack([output.start_logits, output.end_logits], dim=-1)
+        return super().forward(ids.long(), mask.long())
 
 
 def export(folder: Path, task: str, lengths: list[int]) -> None:
-    model = Logits(CLASSES[task].from_pretrained(folder, attn_implementation="eager")).eval()
+    model = IntegerLogits(CLASSES[task].from_pretrained(folder, attn_implementation="eager")).eval()
     for tokens in lengths:
         ids = torch.arange(5, 5 + tokens, dtype=torch.int32)[None]
         full = folder / f"{task}_{tokens}.tflite"

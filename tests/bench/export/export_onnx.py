@@ -11,27 +11,10 @@ from pathlib import Path
 
 import onnx
 import torch
+from logits import CLASSES, Logits
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers.float16 import convert_float_to_float16
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
-
-CLASSES = {
-    "question-answering": AutoModelForQuestionAnswering,
-    "text-classification": AutoModelForSequenceClassification,
-}
-
-
-class Logits(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids, attention_mask):
-        output = self.model(input_ids=input_ids, attention_mask=attention_mask)
-        if hasattr(output, "logits"):
-            return output.logits
-        return torch.stack([output.start_logits, output.end_logits], dim=-1)
 
 
 def export(folder: Path, task: str, half: bool) -> None:
