@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { capture, which } from './exec.mjs';
 
 const kRelease = '/etc/os-release';
-const kPublicMirror = 'http://deb.debian.org/debian'; // for Ubuntu; what comes from there is pinned by its hash
 const kKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** The first releases whose packages suffice: an LLVM 19, and on Ubuntu also an Emscripten. */
@@ -50,7 +49,10 @@ export function parseSources(text, isDeb822) {
 }
 
 function debianMirror() {
-  if (aptSystem()?.id === 'ubuntu') return kPublicMirror;
+  const named = process.env.PERUSE_DEBIAN_MIRROR;
+  if (named) return named.replace(/\/+$/, '');
+  if (aptSystem()?.id === 'ubuntu')
+    throw new Error('on Ubuntu set PERUSE_DEBIAN_MIRROR to the address of a Debian mirror (CONTRIBUTING.md)');
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';
   if (existsSync(parts))
