@@ -48,7 +48,7 @@ const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using )/;
 /** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
 const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
 
-/** A sum of texts, which has no difference. */
+/** A sum of strings: with a minus it does not compile. */
 const kTexts = /"|std::to_string/;
 
 /** Files that other tests than the native ones run: npm run test:gpu. */

@@ -17,7 +17,7 @@ namespace {
 using testing::Bytes;
 using testing::ReadFixture;
 
-// `others` are files that the folder has not, or has with another text.
+// `others` are files that the folder lacks, or has with another text.
 std::unique_ptr<Session> OpenSentenceFolder(const std::string& folder,
                                             const std::string& task = R"({"task":"feature-extraction"})",
                                             const std::map<std::string, std::string>& others = {}) {
