@@ -3,7 +3,9 @@
 //   --web 60, --core 60    number of places; 0 leaves a part out
 //   --seed 1               chooses the places
 //   --tests 'cache load'   web: only test files whose path contains one of the words
-// A change that no test notices survives: read the line, and add a test or remove the code. Takes up to an hour on two cores.
+//   --fresh                forgets what earlier runs found
+// A change that no test notices survives: read the line, and add a test or remove the code. Takes up to an hour on two cores. A run that was stopped
+// goes on where it was, and after tests have changed, only what survived is tried again.
 import { parseArgs } from 'node:util';
 import { coreMutants } from './mutants/core.mjs';
 import { webMutants } from './mutants/web.mjs';
@@ -20,12 +22,13 @@ function report(part, mutants) {
 
 await runAsProgram(import.meta.url, async () => {
   const text = (value) => ({ type: 'string', default: value });
-  const { values } = parseArgs({ options: { web: text('60'), core: text('60'), seed: text('1'), tests: text('') } });
+  const options = { web: text('60'), core: text('60'), seed: text('1'), tests: text(''), fresh: { type: 'boolean', default: false } };
+  const { values } = parseArgs({ options });
   const [web, core, seed] = [values.web, values.core, values.seed].map(Number);
   if (![web, core, seed].every(Number.isSafeInteger)) throw new Error('--web, --core and --seed take whole numbers');
   const words = values.tests.split(' ').filter((word) => word !== '');
   const good = [];
-  if (web > 0) good.push(report('web/src', await webMutants(web, seed, words)));
-  if (core > 0) good.push(report('core', await coreMutants(core, seed)));
+  if (web > 0) good.push(report('web/src', await webMutants(web, seed, words, values.fresh)));
+  if (core > 0) good.push(report('core', await coreMutants(core, seed, values.fresh)));
   process.exitCode = good.every(Boolean) ? 0 : 1;
 });

@@ -5,6 +5,10 @@ const tool = async <T>(name: string) => (await import(new URL(`../../tools/mutan
 const { placesIn } = await tool<{
   placesIn(text: string, name: string): { line: number; change: string; mutated(guard: string): string }[];
 }>('places');
+const { placesIn: operatorsIn } = await tool<{
+  placesIn(text: string): { line: number; change: string; mutated(guard: string): string }[];
+}>('operators');
+const { succeeds } = await tool<{ succeeds(program: string, args: string[], limits?: { seconds?: number }): Promise<boolean> }>('limited');
 const { chosen } = await tool<{
   chosen<T extends { file: string; change: string }>(places: readonly T[], count: number, seed: number): T[];
 }>('choose');
@@ -33,6 +37,37 @@ test('places are comparisons, conditions, calls and truth values, not types and 
   ]);
   expect(places[2]!.mutated('on')).toBe('(on ? (list.length <= 3) : (list.length < 3))');
   expect(places[5]!.mutated('on')).toBe('{ if (!on) close(list); }'); // a following 'else' belongs to the outer 'if'
+});
+
+const kCore = `
+#include <a+b>
+constexpr int kMany = 2 + 1;
+bool Reader::Fits(std::string_view text) const {
+  // a == b
+  if (text.empty() || at_ + 1 - rows_ * kMany >= text.size()) return false;
+  const std::vector<int> list = Take(text, '+' == text.front());
+  for (; i + 4 <= count; i += 4) Add(list);
+  return list.size() > 2 &&
+         !IsOpen(text);
+}`;
+
+test('operators of C++ have whole operands, over lines, too, and stay out of types, texts and comments', () => {
+  expect(operatorsIn(kCore).map(({ line, mutated }) => `${line}: ${mutated('on')}`)).toEqual([
+    '6: (on ? (text.empty() && at_ + 1 - rows_ * kMany >= text.size()) : (text.empty() || at_ + 1 - rows_ * kMany >= text.size()))',
+    '6: (on ? (at_ - 1) : (at_ + 1))',
+    '6: (on ? (at_ + 1 + rows_ * kMany) : (at_ + 1 - rows_ * kMany))',
+    '6: (on ? (at_ + 1 - rows_ * kMany > text.size()) : (at_ + 1 - rows_ * kMany >= text.size()))',
+    '6: (on ? true : false)',
+    "7: (on ? ('+' != text.front()) : ('+' == text.front()))",
+    '9: (on ? (list.size() >= 2) : (list.size() > 2))',
+    '9: (on ? (list.size() > 2 || !IsOpen(text)) : (list.size() > 2 &&\n         !IsOpen(text)))',
+  ]);
+});
+
+test('tests of a mutant end when they compute for too long, and not because time has passed', async () => {
+  expect(await succeeds(process.execPath, ['-e', 'setTimeout(() => {}, 1500)'], { seconds: 1 })).toBe(true);
+  expect(await succeeds(process.execPath, ['-e', 'for (;;);'], { seconds: 1 })).toBe(false);
+  expect(await succeeds(process.execPath, ['-e', 'process.exitCode = 1'])).toBe(false);
 });
 
 test('a seed chooses the same places again, and after an edit of another line', () => {

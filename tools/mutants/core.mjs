@@ -1,15 +1,33 @@
-// Mutants of core: operators and truth values, one at a time, in a copy of the sources. The tests are those of the folder (npm run dev -- --native).
-
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Mutants of core: operators and truth values. All are compiled at once into a copy of the sources, each behind a switch (mutant.h). The native tests
+// with sanitizers run once without mutants, which records the places that each test reaches (hits.cc).
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import { foldersFor } from '../dev/native.mjs';
 import { root } from '../setup/root.mjs';
 import { step } from '../setup/step.mjs';
+import { kLong } from '../test/suites.mjs';
 import { chosen } from './choose.mjs';
 import { isNotEquivalent } from './equivalent.mjs';
+import { succeeds } from './limited.mjs';
+import { hash, keyOf, Memory, withoutNested } from './memory.mjs';
+import { placesIn } from './operators.mjs';
 
 const kCopy = join(root, 'build/mutants-core');
+const kScratch = join(root, 'build/mutants');
+const kProgram = join(kCopy, 'build/native-debug/peruse_tests');
 const kCopied = [
   'CMakeLists.txt',
   'CMakePresets.json',
@@ -22,140 +40,180 @@ const kCopied = [
   'tests/tools',
 ];
 const kLinked = ['tests/fixtures', 'models', 'tools', 'node_modules'];
-/** A mutant whose tests take longer than kStart ms and kSlower times their usual time is killed. */
-const kStart = 30_000;
+/** The file of every test program to which hits.cc is added. */
+const kListener = 'tests/native/shard_environment.cc';
+const kAtOnce = availableParallelism();
+/** Tests that compute for longer than kStart seconds and kSlower times their usual time do not end. */
+const kStart = 20;
 const kSlower = 4;
-
-/** The texts that are changed. clang-format writes comparisons and sums with spaces, and the brackets of templates without. */
-const kOthers = [
-  [/ (==) /g, '!='],
-  [/ (!=) /g, '=='],
-  [/ (<) /g, '<='],
-  [/ (<=) /g, '<'],
-  [/ (>) /g, '>='],
-  [/ (>=) /g, '>'],
-  [/ (&&) /g, '||'],
-  [/ (\|\|) /g, '&&'],
-  [/ (\+) /g, '-'],
-  [/ (-) /g, '+'],
-  [/\breturn (true);/g, 'false'],
-  [/\breturn (false);/g, 'true'],
-];
-
-/** Lines without code that tests can reach: comments, includes, templates, checks of Peruse's own faults. */
-const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using )/;
-
-/** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
-const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
-
-/** A sum of strings: with a minus it does not compile. */
-const kTexts = /"|std::to_string/;
 
 /** Files that other tests than the native ones run: npm run test:gpu. */
 const kTestedElsewhere = /^core\/backend\/webgpu\//;
 
-/** What fails only when memory runs out: tests/native/memory lets every allocation fail. */
-const kAllocates = /\bTry[A-Z]|Resize\(|Reserve\(|\.ok\(\)/;
+const kNotCompiled = 'does not compile';
 
-/** The test folders of a place. Some members of families are only used when a trained model is saved. */
-const testsOf = ({ file, change }) => [
-  ...foldersFor(file),
-  ...(file.startsWith('core/families/') ? ['train'] : []),
-  ...(kAllocates.test(change) ? ['memory'] : []),
-];
-
-export function placesIn(file, text) {
-  const places = [];
-  let at = 0;
-  for (const [index, line] of text.split('\n').entries()) {
-    const code = line.replace(/"(?:[^"\\]|\\.)*"|\/\/.*$/g, (part) => ' '.repeat(part.length));
-    if (!kOther.test(line) && !kVectorLoop.test(line)) {
-      for (const [pattern, other] of kOthers) {
-        if (other === '-' && kTexts.test(line)) continue;
-        for (const match of code.matchAll(pattern)) {
-          const start = at + match.index + match[0].indexOf(match[1]);
-          const change = `${line.trim()} (${match[1]} -> ${other})`;
-          places.push({ file, start, end: start + match[1].length, other, change, where: `${file}:${index + 1}` });
-        }
-      }
-    }
-    at += line.length + 1;
-  }
-  return places;
+function filesIn(path) {
+  const file = join(root, path);
+  return statSync(file).isDirectory() ? readdirSync(file).flatMap((name) => filesIn(`${path}/${name}`)) : [path];
 }
 
-function copySources() {
-  mkdirSync(join(kCopy, 'tests'), { recursive: true });
-  for (const path of kCopied) {
-    rmSync(join(kCopy, path), { recursive: true, force: true });
-    cpSync(join(root, path), join(kCopy, path), { recursive: true, preserveTimestamps: true });
+/** The text of a file with its mutants. A mutant takes as many lines as the place, so that the compiler's messages name its lines. */
+function mutatedText(file, mutants) {
+  let text = readFileSync(join(root, file), 'utf8');
+  for (const { number, start, end, mutated } of mutants.sort((a, b) => b.start - a.start)) {
+    text = text.slice(0, start) + mutated(`peruse_mutants::IsOn(${number})`) + text.slice(end);
   }
+  return `#include "tools/mutants/mutant.h"\n#line 1\n${text}`;
+}
+
+/** Brings the copy of the sources up to date. Writes only what differs, so that nothing else is compiled again. */
+function writeCopy(mutants) {
   for (const path of kLinked) {
+    mkdirSync(dirname(join(kCopy, path)), { recursive: true });
     rmSync(join(kCopy, path), { force: true });
     symlinkSync(join(root, path), join(kCopy, path));
   }
-}
-
-/** Runs a program in the copy. Returns whether it succeeded. */
-function succeeds(program, args, timeout) {
-  return spawnSync(program, args, { cwd: kCopy, stdio: 'ignore', timeout, killSignal: 'SIGKILL' }).status === 0;
-}
-
-function build(folders) {
-  return succeeds('ninja', ['-C', 'build/native-dev', ...folders.map((folder) => `peruse_${folder}_tests`)]);
-}
-
-/** Runs the tests of a folder. Returns whether they passed within `longest` milliseconds. */
-function passes(folder, longest) {
-  return succeeds(`build/native-dev/peruse_${folder}_tests`, ['--gtest_brief=1', '--gtest_fail_fast'], longest);
-}
-
-/** Returns how many milliseconds the tests of each folder may take. */
-function limitsOf(folders) {
-  const limits = new Map();
-  for (const folder of folders) {
-    const start = performance.now();
-    if (!passes(folder)) throw new Error(`the tests of ${folder} fail without a mutant`);
-    limits.set(folder, kStart + kSlower * (performance.now() - start));
+  const files = kCopied.flatMap(filesIn);
+  for (const path of kCopied.filter((one) => existsSync(join(kCopy, one)) && statSync(join(kCopy, one)).isDirectory())) {
+    for (const name of readdirSync(join(kCopy, path), { recursive: true })) {
+      if (!existsSync(join(root, path, name))) rmSync(join(kCopy, path, name), { recursive: true, force: true });
+    }
   }
-  return limits;
+  for (const file of files) {
+    const own = mutants.filter((one) => one.file === file);
+    const copy = join(kCopy, file);
+    if (own.length === 0 && file !== kListener) {
+      if (existsSync(copy) && readFileSync(copy).equals(readFileSync(join(root, file)))) continue;
+      cpSync(join(root, file), copy, { preserveTimestamps: false });
+      continue;
+    }
+    const text =
+      file === kListener ? `${readFileSync(join(root, file), 'utf8')}#include "tools/mutants/hits.cc"\n` : mutatedText(file, own);
+    if (existsSync(copy) && readFileSync(copy, 'utf8') === text) continue;
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, text);
+  }
 }
 
-/** Returns 'killed', 'survived', or 'does not compile'. `limits`: as limitsOf() returns. */
-function fateOf(place, limits) {
-  const { file, start, end, other } = place;
-  const folders = testsOf(place);
-  const text = readFileSync(join(root, file), 'utf8');
-  writeFileSync(join(kCopy, file), text.slice(0, start) + other + text.slice(end));
-  try {
-    if (!build(folders)) return 'does not compile';
-    return folders.every((folder) => passes(folder, limits.get(folder))) ? 'survived' : 'killed';
-  } finally {
-    writeFileSync(join(kCopy, file), text);
+/** Builds the tests. Returns '' or the compiler's messages. */
+async function build() {
+  const log = join(kScratch, 'build.txt');
+  const output = openSync(log, 'w');
+  const options = { cwd: kCopy, output };
+  const built =
+    (existsSync(join(kCopy, 'build/native-debug/build.ninja')) || (await succeeds('cmake', ['--preset', 'native-debug'], options))) &&
+    (await succeeds('ninja', ['-C', 'build/native-debug', '-k', '0', `-j${kAtOnce}`, 'peruse_tests'], options));
+  closeSync(output);
+  return built ? '' : readFileSync(log, 'utf8');
+}
+
+/** Builds as many of the candidates as compile, up to `count`. */
+async function buildMutants(candidates, count, memory) {
+  for (;;) {
+    const mutants = candidates.filter(({ fate }) => fate !== kNotCompiled).slice(0, count);
+    writeCopy(mutants);
+    const messages = await build();
+    if (messages === '') return mutants;
+    const errors = [...messages.matchAll(/(core\/[\w/]+\.cc):(\d+):\d+: (?:fatal )?error:/g)].map(([, file, line]) => ({
+      file,
+      line: Number(line),
+    }));
+    const exact = mutants.filter((one) =>
+      errors.some(({ file, line }) => file === one.file && line >= one.line - 1 && line <= one.line + 1),
+    );
+    const refused = exact.length > 0 ? exact : mutants.filter((one) => errors.some(({ file }) => file === one.file));
+    if (refused.length === 0) throw new Error(`the tests do not build in ${kCopy}:\n${messages.slice(-3000)}`);
+    for (const mutant of refused) memory.store(mutant, kNotCompiled);
   }
+}
+
+/** Runs tests. Returns { passed, tests }: of each test that ran its file, name, seconds, and the numbers of the mutants that it reached. */
+async function runTests(name, args, env, seconds) {
+  const hits = join(kScratch, `${name}.hits`);
+  rmSync(hits, { force: true });
+  const passed = await succeeds(kProgram, ['--gtest_brief=1', ...args], { cwd: kCopy, env: { ...env, PERUSE_MUTANT_HITS: hits }, seconds });
+  const lines = existsSync(hits) ? readFileSync(hits, 'utf8').trim().split('\n') : [];
+  const tests = lines.map((line) => {
+    const [file, test, ok, time, ...reached] = line.split(' ');
+    return {
+      file: file.slice(file.indexOf('tests/native/')),
+      test,
+      passed: ok === '1',
+      seconds: Number(time),
+      reached: reached.map(Number),
+    };
+  });
+  return { passed, tests };
+}
+
+/** Runs tests of these names, until one fails. */
+function runNamed(name, tests, env, seconds) {
+  const flags = join(kScratch, `${name}.flags`);
+  writeFileSync(flags, `--gtest_filter=${tests.map(({ test }) => test).join(':')}\n`); // too long for an argument
+  return runTests(name, [`--gtest_flagfile=${flags}`, '--gtest_fail_fast'], env, seconds);
+}
+
+/** Runs all tests without mutants. Returns those that pass. */
+async function findTests() {
+  const shares = Array.from({ length: kAtOnce }, (_, share) =>
+    runTests(`share${share}`, [`--gtest_filter=-${kLong}`], { GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${share}` }, 0),
+  );
+  const ran = (await Promise.all(shares)).flatMap(({ tests }) => tests);
+  const failed = ran.filter(({ passed }) => !passed);
+  if (failed.length > 0) console.log(`not used, because they fail without a mutant: ${failed.map(({ test }) => test).join(', ')}`);
+  return ran.filter(({ passed }) => passed);
+}
+
+async function fateOf(mutant, tests) {
+  const reaching = tests.filter(({ reached }) => reached.includes(mutant.number)).sort((a, b) => a.seconds - b.seconds);
+  const folders = foldersFor(mutant.file).map((folder) => `tests/native/${folder}/`);
+  const isNear = ({ file }) => folders.some((folder) => file.startsWith(folder));
+  const groups = [reaching.filter(isNear), reaching.filter((one) => !isNear(one))].filter((group) => group.length > 0);
+  const name = `mutant${mutant.number}`;
+  for (const group of groups) {
+    const limit = kStart + kSlower * group.reduce((sum, { seconds }) => sum + seconds, 0);
+    const result = await runNamed(name, group, { PERUSE_MUTANT: String(mutant.number) }, limit);
+    if (result.passed) continue;
+    const failed = result.tests.filter(({ passed }) => !passed); // none if the program crashed, or did not end
+    if (failed.length === 0 || (await runNamed(name, failed, {}, 0)).passed) return 'killed';
+    console.log(`${failed[0].test} failed without a mutant, too`);
+  }
+  return groups.length > 0 ? 'survived' : 'not covered';
 }
 
 /** Tries `count` places that compile. */
-export async function coreMutants(count, seed) {
+export async function coreMutants(count, seed, fresh) {
+  mkdirSync(kScratch, { recursive: true });
   const files = readdirSync(join(root, 'core'), { recursive: true })
     .map((name) => `core/${name.replaceAll('\\', '/')}`)
     .filter((file) => file.endsWith('.cc') && !kTestedElsewhere.test(file) && foldersFor(file).length > 0);
-  const places = files.flatMap((file) => placesIn(file, readFileSync(join(root, file), 'utf8'))).filter(isNotEquivalent);
-  const mutants = chosen(places, 2 * count, seed);
-  const folders = [...new Set(mutants.slice(0, count).flatMap(testsOf))];
-  let limits;
-  await step(`tests of ${folders.join(', ')}`, () => {
-    copySources();
-    if (!succeeds('cmake', ['--preset', 'native-dev']) || !build(folders)) throw new Error(`the tests do not build in ${kCopy}`);
-    limits = limitsOf(folders);
+  const places = files.flatMap((file) => placesIn(readFileSync(join(root, file), 'utf8')).map((place) => ({ ...place, file })));
+  const tests = hash(...filesIn('tests/native').map((file) => readFileSync(join(root, file), 'utf8')));
+  const memory = new Memory('core', fresh);
+  const candidates = withoutNested(chosen(places.filter(isNotEquivalent), 2 * count, seed)).map((place, number) => {
+    const mutant = { ...place, number, where: `${place.file}:${place.line}`, key: keyOf(place) };
+    return { ...mutant, fate: memory.fateOf(mutant, tests) };
   });
-  const tried = [];
-  for (const mutant of mutants) {
-    if (tried.length === count) break;
-    mutant.fate = fateOf(mutant, limits);
-    if (mutant.fate === 'does not compile') continue;
-    tried.push(mutant);
-    console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
-  }
-  return tried;
+  let mutants;
+  await step('tests of core with all mutants', async () => {
+    mutants = await buildMutants(candidates, count, memory);
+  });
+  const open = mutants.filter(({ fate }) => fate === undefined);
+  if (open.length === 0) return mutants;
+  const build = hash(tests, ...mutants.map(({ key, number }) => `${key} ${number}`));
+  await step('tests that reach the places', async () => {
+    if (memory.tests.build === build) return 'known';
+    memory.tests = { build, list: await findTests() };
+    memory.save();
+  });
+  const waiting = [...open];
+  const work = async () => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const fate = await fateOf(mutant, memory.tests.list);
+      memory.store(mutant, fate, fate === 'killed' ? undefined : tests);
+      console.log(`${fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: kAtOnce }, work));
+  return mutants;
 }

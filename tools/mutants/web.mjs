@@ -1,8 +1,8 @@
 // Mutants of web/src: an own mutator instead of Stryker, which would add 120 packages. All changes are compiled at once into the tree of
-// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. A first run of all test files records which places each of them reaches
-// (hits.mjs).
-import { spawn } from 'node:child_process';
+// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. Each test file runs once without mutants, which records the
+// places that it reaches (hits.mjs).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { testsNamed } from '../dev/needed_builds.mjs';
 import { compile, forget, isSource, linkEngines, writeTree } from '../dev/tree.mjs';
@@ -12,17 +12,26 @@ import { kVariants } from '../variants.mjs';
 import { chosen } from './choose.mjs';
 import { isNotEquivalent } from './equivalent.mjs';
 import { hitsOf } from './hits.mjs';
+import { succeeds } from './limited.mjs';
+import { hash, keyOf, Memory, withoutNested } from './memory.mjs';
 import { placesIn } from './places.mjs';
 
 const kSources = join(root, 'web/src');
-const kScratch = join(root, 'build/mutants');
-const kAtOnce = 2;
-const kLongestRun = 3600_000; // ms for all tests without mutants
-const kLongestTest = '600000'; // ms, of these
-const kFirst = 8; // files that run before the others
-/** A mutant whose tests take longer than kStart ms and kSlower times their usual time is killed. */
-const kStart = 60_000;
+const kScratch = join(root, 'build/mutants/hits');
+const kReport = join(kScratch, 'report.json');
+const kAtOnce = availableParallelism();
+/** Milliseconds. Processor time ends tests, not the clock (limited.mjs). */
+const kLongest = '1200000';
+/** A process that computes for longer than kStart seconds and kSlower times its usual time does not end. */
+const kStart = 60;
 const kSlower = 4;
+/** Test files that run together: the first are those that most probably notice the mutant. */
+const kFirst = 6;
+const kTogether = 24;
+
+/** These measure time, which other programs on the machine change, or compare files of which the development tree has no current ones. */
+const kNotUsed =
+  /\/(linear_time|event_loop|dispose_memory|memory|load_memory|idle_worker|dev_loop|docs_run|package_types|mutants)\.test\.ts$/;
 
 /** Whether mutant `n` is on. Appended to each changed file; also records that the place was reached. */
 const kSwitch = `
@@ -46,8 +55,9 @@ function allPlaces() {
 
 /** Compiles the files with their mutants. Nested places would need each other's texts, so inner ones are left out. */
 function compileMutants(mutants) {
-  for (const [file, own] of Map.groupBy?.(mutants, (one) => one.file) ?? grouped(mutants)) {
+  for (const file of new Set(mutants.map((one) => one.file))) {
     let text = readFileSync(join(root, file), 'utf8');
+    const own = mutants.filter((one) => one.file === file);
     for (const { number, start, end, mutated } of own.sort((a, b) => b.start - a.start)) {
       text = text.slice(0, start) + mutated(`__mutant(${number})`) + text.slice(end);
     }
@@ -55,65 +65,43 @@ function compileMutants(mutants) {
   }
 }
 
-function grouped(mutants) {
-  const groups = new Map();
-  for (const one of mutants) groups.set(one.file, [...(groups.get(one.file) ?? []), one]);
-  return groups;
+/** Runs test files until one fails. Returns { passed, failed }: whether all passed, and the files known to have failed. */
+async function runTests(files, env, seconds, more = []) {
+  rmSync(kReport, { force: true });
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/dev/vitest.config.ts', '--maxWorkers', `${kAtOnce}`];
+  const report = ['--reporter', 'json', '--outputFile', kReport, '--testTimeout', kLongest, '--hookTimeout', kLongest];
+  const passed = await succeeds(process.execPath, [...vitest, ...report, ...more, ...files], { env, seconds });
+  const results = existsSync(kReport) ? JSON.parse(readFileSync(kReport, 'utf8')).testResults : [];
+  return { passed, failed: results.filter(({ status }) => status !== 'passed').map(({ name }) => relative(root, name)) };
 }
 
-function withoutNested(places) {
-  const overlaps = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
-  return places.filter((one, i) => !places.slice(0, i).some((earlier) => overlaps(one, earlier)));
-}
+const inGroups = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
-/** Runs test files. Returns { passed, took }: all passed within `longest` milliseconds, and how many milliseconds they took. */
-function runTests(files, env, longest, more = []) {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/dev/vitest.config.ts', ...more, ...files];
-  const start = performance.now();
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'ignore', env: { ...process.env, ...env }, detached: true });
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), longest);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject).on('close', (status) => {
-      clearTimeout(timer);
-      resolve({ passed: status === 0, took: performance.now() - start });
-    });
-  });
-}
-
-/** Calls `work` for every item, a few at the same time. */
-async function each(items, work) {
-  const waiting = [...items];
-  const one = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+/** Runs the test files that have not yet looked for all `open` mutants. Stores which mutants each of them reaches, and its processor time. */
+async function findTests(mutants, open, files, memory) {
+  const isKnown = ({ name, text }) => {
+    const known = memory.tests[name];
+    return known?.hash === text && open.every(({ key }) => known.asked.includes(key));
   };
-  await Promise.all(Array.from({ length: kAtOnce }, one));
-}
-
-/** Runs the test files without mutants, once. Adds to the mutants which files reach them, and how long each file took. */
-async function findTests(mutants, words) {
-  const report = join(kScratch, 'report.json');
-  const files = testsNamed(words).map((file) => relative(root, file));
-  await runTests(files, { PERUSE_MUTANT_HITS: kScratch }, kLongestRun, [
-    '--reporter',
-    'json',
-    '--outputFile',
-    report,
-    '--testTimeout',
-    kLongestTest,
-  ]);
-  const left = [];
-  for (const { name, status, startTime, endTime } of JSON.parse(readFileSync(report, 'utf8')).testResults) {
-    const test = relative(root, name);
-    if (status !== 'passed') {
-      left.push(test);
-      continue;
+  const failing = [];
+  for (const group of inGroups(
+    files.filter((file) => !isKnown(file)),
+    kTogether,
+  )) {
+    for (const { name } of group) rmSync(join(kScratch, hitsOf(name)), { force: true });
+    const names = group.map(({ name }) => name);
+    const { failed } = await runTests(names, { PERUSE_MUTANT_HITS: kScratch }, 0);
+    failing.push(...failed);
+    for (const { name, text } of group.filter((one) => !failed.includes(one.name))) {
+      const file = join(kScratch, hitsOf(name));
+      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+      const seconds = Number(lines.find((line) => line.startsWith('seconds '))?.slice(8) ?? 1);
+      const reached = mutants.filter(({ number }) => lines.includes(String(number))).map(({ key }) => key);
+      memory.tests[name] = { hash: text, seconds, asked: mutants.map(({ key }) => key), reached };
     }
-    const hits = join(kScratch, hitsOf(test));
-    const reached = new Set(existsSync(hits) ? readFileSync(hits, 'utf8').split('\n').map(Number) : []);
-    for (const mutant of mutants) if (reached.has(mutant.number)) mutant.tests.push({ test, took: endTime - startTime });
+    memory.save();
   }
-  if (left.length > 0) console.log(`not used, because they fail without a mutant: ${left.join(', ')}`);
-  return `${mutants.filter(({ tests }) => tests.length > 0).length} of ${mutants.length} places are reached`;
+  return failing.length > 0 ? `not used, because they fail without a mutant: ${failing.join(', ')}` : undefined;
 }
 
 const wordsOf = (path) =>
@@ -124,45 +112,63 @@ const wordsOf = (path) =>
       .split(/\W|_/),
   );
 
-/** The test files of a mutant in groups that run one after the other, until one fails: first those of a similar name, and the fastest. */
-function groupsOf({ file, tests }) {
+/** The test files that reach a mutant in groups that run one after the other: first those of a similar name, and the fastest. */
+function groupsOf({ file, key }, files, memory) {
   const own = wordsOf(file);
-  const shared = ({ test }) => [...wordsOf(test)].filter((word) => own.has(word)).length;
-  const ordered = [...tests].sort((a, b) => shared(b) - shared(a) || a.took - b.took);
-  return [ordered.slice(0, kFirst), ordered.slice(kFirst)].filter((group) => group.length > 0);
+  const shared = (test) => [...wordsOf(test)].filter((word) => own.has(word)).length;
+  const reaching = files.map(({ name }) => name).filter((name) => memory.tests[name]?.reached.includes(key));
+  reaching.sort((a, b) => shared(b) - shared(a) || memory.tests[a].seconds - memory.tests[b].seconds);
+  return [reaching.slice(0, kFirst), ...inGroups(reaching.slice(kFirst), kTogether)].filter((group) => group.length > 0);
 }
 
-async function fateOf(mutant) {
-  if (mutant.tests.length === 0) return 'not covered';
-  for (const group of groupsOf(mutant)) {
-    const files = group.map(({ test }) => test);
-    const longest = kStart + kSlower * group.reduce((sum, { took }) => sum + took, 0);
-    const { passed } = await runTests(files, { PERUSE_MUTANT: String(mutant.number) }, longest, ['--bail', '1', '--reporter', 'dot']);
-    if (!passed) return 'killed';
+/** Whether test files notice a mutant. One that also fails without the mutant counts for nothing: the others are asked again. */
+async function isNoticed(mutant, group, memory) {
+  for (let files = group; files.length > 0; ) {
+    const limit = kStart + kSlower * Math.max(...files.map((name) => memory.tests[name].seconds));
+    const { passed, failed } = await runTests(files, { PERUSE_MUTANT: String(mutant.number) }, limit, ['--bail', '1']);
+    if (passed) return false;
+    const suspects = failed.length > 0 ? failed : files;
+    const without = await runTests(suspects, {}, 0, ['--bail', '1']);
+    if (without.passed) return true;
+    const unsure = without.failed.length > 0 ? without.failed : suspects;
+    console.log(`${unsure.join(', ')} failed without a mutant, too`);
+    files = files.filter((name) => !unsure.includes(name));
   }
-  return 'survived';
+  return false;
 }
 
-export async function webMutants(count, seed, words) {
-  rmSync(kScratch, { recursive: true, force: true });
+async function fateOf(mutant, files, memory) {
+  const groups = groupsOf(mutant, files, memory);
+  for (const group of groups) if (await isNoticed(mutant, group, memory)) return 'killed';
+  return groups.length > 0 ? 'survived' : 'not covered';
+}
+
+export async function webMutants(count, seed, words, fresh) {
   mkdirSync(kScratch, { recursive: true });
   writeTree();
   const missing = linkEngines(kVariants);
   if (missing.length > 0 || !existsSync(join(root, 'web/dist')))
     throw new Error(`build first (npm run build): ${['web/dist', ...missing].join(', ')}`);
   const places = withoutNested(chosen(allPlaces().filter(isNotEquivalent), 2 * count, seed)).slice(0, count);
-  const mutants = places.map((place, number) => ({ ...place, number, tests: [], where: `${place.file}:${place.line}` }));
-  const changed = [...new Set(mutants.map(({ file }) => join(root, file)))];
+  const mutants = places.map((place, number) => ({ ...place, number, where: `${place.file}:${place.line}`, key: keyOf(place) }));
+  const files = testsNamed(words)
+    .map((file) => ({ name: relative(root, file), text: hash(readFileSync(file, 'utf8')) }))
+    .filter(({ name }) => !kNotUsed.test(name));
+  const tests = hash(...files.map(({ text }) => text));
+  const memory = new Memory('web', fresh);
+  for (const mutant of mutants) mutant.fate = memory.fateOf(mutant, tests);
+  const open = mutants.filter(({ fate }) => fate === undefined);
+  if (open.length === 0) return mutants;
   try {
     compileMutants(mutants);
-    await step('tests that reach the places', () => findTests(mutants, words));
-    await each(mutants, async (mutant) => {
-      mutant.fate = await fateOf(mutant);
-      console.log(`${mutant.fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
-    });
+    await step('tests that reach the places', () => findTests(mutants, open, files, memory));
+    for (const mutant of open) {
+      const fate = await fateOf(mutant, files, memory);
+      memory.store(mutant, fate, fate === 'killed' ? undefined : tests);
+      console.log(`${fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
+    }
   } finally {
-    for (const file of changed) forget(file);
-    if (existsSync(kScratch)) rmSync(kScratch, { recursive: true });
+    for (const file of new Set(mutants.map((one) => join(root, one.file)))) forget(file);
   }
   return mutants;
 }

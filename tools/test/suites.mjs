@@ -53,7 +53,7 @@ const kTarballItself = ['tests/packaging/package.test.ts'];
 const kOtherPackages = ['hosts', 'node_modules', 'work'].map((name) => `tests/packaging/${name}`);
 
 /** C++ tests that take seconds each under sanitizers, because they train, repeat or grow. */
-const kLong = [
+export const kLong = [
   ...['Gliner.ScoresManyWordsByManyLabels', 'LinearTime.*', 'PretrainDetection.LearnsAndRepeatsItself'],
   ...['PretrainMaskedWords.LearnsWhatIsEasy', 'RandomModels.DeepLayersAgreeInQ8', 'Threads.LearnTheSameToTheBit'],
 ].join(':');
