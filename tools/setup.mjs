@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cacheDir, environmentFile } from './setup/cache.mjs';
 import { findChromium } from './setup/chromium.mjs';
-import { aptSystem } from './setup/debian.mjs';
+import { aptSystem, hasDebianMirror } from './setup/debian.mjs';
 import { findEmscripten } from './setup/emscripten.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { unpackMesa } from './setup/mesa.mjs';
@@ -26,7 +26,7 @@ export async function setup() {
     return 'all present';
   });
   await step('third-party sources', () => {
-    const { folders, fetched } = fetchSources(system !== undefined);
+    const { folders, fetched } = fetchSources(hasDebianMirror(system));
     environment.sources = folders;
     return fetched.length ? `fetched ${fetched.join(' ')}` : 'all present';
   });

@@ -5,8 +5,9 @@ const { missingPrograms, systemOf } = (await import(new URL('../../tools/setup/n
   systemOf(platform: string, release: string): string | undefined;
 };
 type System = { id: string; release: number };
-const { aptSystemOf } = (await import(new URL('../../tools/setup/debian.mjs', import.meta.url).href)) as {
+const { aptSystemOf, hasDebianMirror } = (await import(new URL('../../tools/setup/debian.mjs', import.meta.url).href)) as {
   aptSystemOf(release: string): System | undefined;
+  hasDebianMirror(system: System | undefined, environment: { PERUSE_DEBIAN_MIRROR?: string }): boolean;
 };
 const { wanted } = (await import(new URL('../../tools/setup/packages.mjs', import.meta.url).href)) as { wanted(system: System): string[] };
 
@@ -40,4 +41,12 @@ test('systems whose packages set-up installs itself', () => {
   expect(wanted({ id: 'ubuntu', release: 26.04 })).not.toContain('chromium'); // a snap there
   expect(wanted({ id: 'debian', release: 12 })).not.toContain('emscripten');
   expect(wanted({ id: 'debian', release: 13 })).toEqual(expect.arrayContaining(['chromium', 'emscripten', 'libstdc++-14-dev']));
+});
+
+test("Ubuntu takes sources from Debian's mirror only if one is named, and other systems never", () => {
+  const ubuntu = { id: 'ubuntu', release: 26.04 };
+  expect(hasDebianMirror({ id: 'debian', release: 13 }, {})).toBe(true);
+  expect(hasDebianMirror(ubuntu, {})).toBe(false);
+  expect(hasDebianMirror(ubuntu, { PERUSE_DEBIAN_MIRROR: 'http://mirror.example/debian' })).toBe(true);
+  expect(hasDebianMirror(undefined, { PERUSE_DEBIAN_MIRROR: 'http://mirror.example/debian' })).toBe(false);
 });

@@ -13,7 +13,11 @@ After reading this page you can use every command of the package from a terminal
 npx peruse redact node_modules/peruse-demo/models/peruse-tagger-convbert-tiny 'My name is Zoe.'
 \`\`\`
 
-A model is a folder, a URL or a hub id (\`user/model\`). Results are JSON lines on standard output, messages go to standard error. The exit code is 0 if the
+\`\`\`
+My name is [PER_1].
+\`\`\`
+
+A model is a folder, a URL or a hub id (\`user/model\`). Results are JSON lines on standard output (of \`redact\` texts), messages go to standard error. The exit code is 0 if the
 command has done its work, 1 if it failed, 2 if the command line is wrong, and 3 if some rows of \`--in\` failed. [Rows of a file](guides/batches.md) has
 long runs that can be resumed; [Models](models.md) and [Precision and size](precision.md) say when to copy a model with \`quantize\`, \`convert\`, \`trim\`
 or \`shrink\`.

@@ -15,6 +15,9 @@ function titleOf(path) {
 
 const kPaths = new Map(); // paths from the root, by document
 
+/** How much more a guide counts in the search than a name of the reference: a guide's text is long, which makes each of its words count less. */
+const kBoost = 4;
+
 class PageRouter extends KindRouter {
   getIdealBaseName(reflection) {
     const path = kPaths.get(reflection);
@@ -40,6 +43,7 @@ export function load(app) {
         const document = documents.get(path);
         document.name = titleOf(path);
         document.frontmatter.group = section;
+        document.relevanceBoost = path.startsWith('docs/internals/') ? 1 : kBoost;
         kPaths.set(document, path);
         pages.set(document, document.name);
       }

@@ -156,7 +156,7 @@ function runNamed(name, tests, env, seconds) {
 /** Runs all tests without mutants. Returns those that pass. */
 async function findTests() {
   const shares = Array.from({ length: kAtOnce }, (_, share) =>
-    runTests(`share${share}`, [`--gtest_filter=-${kLong}`], { GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${share}` }, 0),
+    runTests(`share${share}`, [`--gtest_filter=-${kLong}`], { GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${share}` }),
   );
   const ran = (await Promise.all(shares)).flatMap(({ tests }) => tests);
   const failed = ran.filter(({ passed }) => !passed);
@@ -175,7 +175,7 @@ async function fateOf(mutant, tests) {
     const result = await runNamed(name, group, { PERUSE_MUTANT: String(mutant.number) }, limit);
     if (result.passed) continue;
     const failed = result.tests.filter(({ passed }) => !passed); // none if the program crashed, or did not end
-    if (failed.length === 0 || (await runNamed(name, failed, {}, 0)).passed) return 'killed';
+    if (failed.length === 0 || (await runNamed(name, failed, {})).passed) return 'killed';
     console.log(`${failed[0].test} failed without a mutant, too`);
   }
   return groups.length > 0 ? 'survived' : 'not covered';

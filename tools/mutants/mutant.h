@@ -24,7 +24,8 @@ inline bool IsOn(int number) {
     const char* text = std::getenv("PERUSE_MUTANT");
     return text == nullptr ? -1 : std::atoi(text);
   }();
-  if (Hits() != nullptr && !seen[number].load(std::memory_order_relaxed)) seen[number].store(true, std::memory_order_relaxed);
+  if (Hits() != nullptr && !seen[number].load(std::memory_order_relaxed))
+    seen[number].store(true, std::memory_order_relaxed);
   return number == on;
 }
 

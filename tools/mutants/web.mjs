@@ -90,7 +90,7 @@ async function findTests(mutants, open, files, memory) {
   )) {
     for (const { name } of group) rmSync(join(kScratch, hitsOf(name)), { force: true });
     const names = group.map(({ name }) => name);
-    const { failed } = await runTests(names, { PERUSE_MUTANT_HITS: kScratch }, 0);
+    const { failed } = await runTests(names, { PERUSE_MUTANT_HITS: kScratch });
     failing.push(...failed);
     for (const { name, text } of group.filter((one) => !failed.includes(one.name))) {
       const file = join(kScratch, hitsOf(name));
@@ -128,7 +128,7 @@ async function isNoticed(mutant, group, memory) {
     const { passed, failed } = await runTests(files, { PERUSE_MUTANT: String(mutant.number) }, limit, ['--bail', '1']);
     if (passed) return false;
     const suspects = failed.length > 0 ? failed : files;
-    const without = await runTests(suspects, {}, 0, ['--bail', '1']);
+    const without = await runTests(suspects, {}, undefined, ['--bail', '1']);
     if (without.passed) return true;
     const unsure = without.failed.length > 0 ? without.failed : suspects;
     console.log(`${unsure.join(', ')} failed without a mutant, too`);

@@ -48,11 +48,14 @@ export function parseSources(text, isDeb822) {
   return pairs;
 }
 
+/** Whether files of Debian can be downloaded: from the mirror of Debian's own apt, or from the one that PERUSE_DEBIAN_MIRROR names. */
+export function hasDebianMirror(system, { PERUSE_DEBIAN_MIRROR: named } = process.env) {
+  return system?.id === 'debian' || (system !== undefined && Boolean(named));
+}
+
 function debianMirror() {
   const named = process.env.PERUSE_DEBIAN_MIRROR;
   if (named) return named.replace(/\/+$/, '');
-  if (aptSystem()?.id === 'ubuntu')
-    throw new Error('on Ubuntu set PERUSE_DEBIAN_MIRROR to the address of a Debian mirror (CONTRIBUTING.md)');
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';
   if (existsSync(parts))

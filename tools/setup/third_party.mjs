@@ -1,4 +1,4 @@
-// The C and C++ sources that Peruse uses. Each is pinned by the sha256 of Debian's copy, and by the upstream commit for machines without apt.
+// The C and C++ sources that Peruse uses. Each is pinned by the sha256 of Debian's copy, and by the upstream commit for machines without a mirror of Debian.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cachedFolder, flatten, verify } from './cache.mjs';

@@ -121,6 +121,54 @@ it('has the documentation and the cards as pages, whose links lead to files of t
   expect(broken).toEqual([]);
 });
 
+it('has guides with navigation, highlighted code, previous and next, dark mode and both searches, and a reference of every entry', async () => {
+  const { entryNames } = (await import(new URL('../../../tools/docs.mjs', import.meta.url).href)) as { entryNames(): Map<string, string> };
+  for (const name of entryNames().values())
+    expect(readFileSync(join(kSite, `docs/modules/${name.replace('/', '_')}.html`), 'utf8'), name).toContain(`<h1>Module ${name}`);
+  const guides = readdirSync(join(kSite, 'docs/guides'));
+  expect(guides.length).toBeGreaterThanOrEqual(8);
+  for (const guide of guides) {
+    const html = readFileSync(join(kSite, 'docs/guides', guide), 'utf8');
+    for (const part of [
+      'id="tsd-nav-container"',
+      'class="hl-',
+      'rel="prev"',
+      'rel="next"',
+      '<select id="tsd-theme"',
+      'id="tsd-search-script"',
+    ])
+      expect(html, guide).toContain(part);
+    expect(html, guide).toMatch(/src="[^"]*meaning\.js"/);
+    expect(html, guide).toContain('<p class="demo"><a href="../../index.html">');
+  }
+  expect(readFileSync(join(kSite, 'docs/assets/style.css'), 'utf8')).toContain('@media (prefers-color-scheme: dark)');
+});
+
+it('searches the words of the guides and the names of the reference, in a folder of any host', async () => {
+  const host = await startPlainHost();
+  const { page, complaints, requests, close } = await demo.visit();
+  try {
+    await page.goto(`${host.url}docs/guides/react.html`);
+    await page.click('#tsd-search-trigger');
+    const results = page.locator('#tsd-search-results li');
+    for (const [words, title] of [
+      ['offscreen document', 'A browser extension'], // words of the text only
+      ['createRedactor', 'createRedactor'],
+    ] as const) {
+      await page.fill('#tsd-search-input', words);
+      await results.first().filter({ hasText: title }).waitFor();
+    }
+    await page.fill('#tsd-search-input', 'offscreen document');
+    await results.first().filter({ hasText: 'A browser extension' }).click();
+    await page.waitForURL(/docs\/guides\/browser-extension\.html/);
+    expect(requests.filter((address) => !address.startsWith(host.url) && !address.startsWith(demo.url))).toEqual([]);
+    expect(complaints).toEqual([]);
+  } finally {
+    host.close();
+    await close();
+  }
+});
+
 it('searches the guides by meaning, in the page, after it has said what that loads', async () => {
   const host = await startPlainHost();
   const { page, complaints, requests, close } = await demo.visit();
