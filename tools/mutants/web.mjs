@@ -26,7 +26,7 @@ const kLongest = '1200000';
 const kStart = 60;
 const kSlower = 4;
 /** Test files that run together: the first are those that most probably notice the mutant. */
-const kFirst = 6;
+const kFirst = 3;
 const kTogether = 24;
 
 /** These measure time, which other programs on the machine change, or compare files of which the development tree has no current ones. */
