@@ -78,3 +78,7 @@ test('docs/errors.md explains every code, once', () => {
   const explained = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code!));
   expect(explained.sort()).toEqual(known.sort());
 });
+
+test('HACKING.md has at most 1,900 words; what is about one subject has a page in docs/internals', () => {
+  expect(readFileSync(join(root, 'HACKING.md'), 'utf8').trim().split(/\s+/).length).toBeLessThanOrEqual(1900);
+});
