@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checksum } from '../../web/src/redact/checksums.js';
 import { restore } from '../../web/src/redact/placeholders.js';
+import type { DetailFinder } from '../../web/src/redact/types.js';
 import type { Run } from '../../web/src/tasks/call.js';
 import { giving, redact } from './support/redact_stubs.js';
 
@@ -122,5 +123,43 @@ describe('checksums', () => {
     ['D189370400440532013000', 'formless'],
   ])('%s is none: %s', (text, verdict) => {
     expect(checksum('iban', text)).toBe(verdict);
+  });
+});
+
+describe('words in small letters, in a sentence that begins with a capital', () => {
+  const unsure =
+    (type: string, word: string, score: number): Run =>
+    async (inputs) =>
+      inputs.map(({ text }) => {
+        const start = (text as string).indexOf(word);
+        return start < 0 ? [] : [{ entity_group: type, score, word: '', start, end: start + word.length }];
+      });
+
+  test.each<[text: string, type: string, word: string, score: number, expected: string]>([
+    ['Weet iemand hoe laat het is?', 'PER', 'iemand', 0.5, 'Weet iemand hoe laat het is?'],
+    ['Vertraging. Wij lopen naar huis', 'LOC', 'huis', 0.6, 'Vertraging. Wij lopen naar huis'],
+    ['\u00bfQueda yogur o mostaza?', 'PER', 'yogur o mostaza', 0.47, '\u00bfQueda yogur o mostaza?'],
+    [
+      '\u041b\u0438\u0444\u0442 \u043d\u0430 \u044d\u0442\u0430\u0436\u0435',
+      'GIVENNAME',
+      '\u044d\u0442\u0430\u0436\u0435',
+      0.4,
+      '\u041b\u0438\u0444\u0442 \u043d\u0430 \u044d\u0442\u0430\u0436\u0435',
+    ],
+    ['Das hat jonas gesagt', 'PER', 'jonas', 0.7, 'Das hat [PER_1] gesagt'],
+    ['hier ist jonas', 'PER', 'jonas', 0.5, 'hier ist [PER_1]'],
+    ['Hallo! hier ist jonas', 'PER', 'jonas', 0.5, 'Hallo! hier ist [PER_1]'],
+    ['Hier ist Jonas', 'PER', 'Jonas', 0.3, 'Hier ist [PER_1]'],
+    ['Er wohnt in der am bach 4', 'LOC', 'am bach 4', 0.5, 'Er wohnt in der [LOC_1]'],
+    ['Mein Name im Netz ist frosti', 'USERNAME', 'frosti', 0.5, 'Mein Name im Netz ist [USERNAME_1]'],
+    ['I saw \u738b\u4f1f', 'PER', '\u738b\u4f1f', 0.5, 'I saw [PER_1]'],
+  ])('%s: %s %s %d', async (text, type, word, score, expected) => {
+    expect((await redact(unsure(type, word, score))(text)).text).toBe(expected);
+    expect((await redact(unsure(type, word, score))(text, { types: [type] })).text).toBe(text.replace(word, `[${type}_1]`));
+  });
+
+  test('a finder of the caller decides itself', async () => {
+    const finders: DetailFinder[] = [(texts) => texts.map(() => [{ type: 'PER', start: 5, end: 11, score: 0.5 }])];
+    expect((await redact(undefined)('Weet iemand het?', { finders })).text).toBe('Weet [PER_1] het?');
   });
 });

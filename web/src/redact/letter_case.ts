@@ -1,4 +1,6 @@
-// A second reading of texts in capitals or in small letters alone, for models that recognise names by their capitals.
+// Letter case, for models that recognise names by their capitals: a second reading of texts in capitals or in small letters alone, and words in
+// small letters that are no names.
+import type { Detail } from './details.js';
 
 /** A copy of a text, of the same length, in which names are capitalized. */
 export interface Recased {
@@ -29,4 +31,17 @@ function capitalized(word: string): string {
 /** Whether a model's label means a person's name: 'PER', 'PERSON', 'GIVENNAME', 'last_name'. */
 export function isPersonType(type: string): boolean {
   return /^per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
+}
+
+/** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
+const kSure = 0.7;
+
+/** Whether a model takes a word for a name, unsurely, although the writer of the sentence would have given a name a capital. */
+export function isSmallWord(text: string, { type, score, start, end }: Detail): boolean {
+  if (score >= kSure || !(isPersonType(type) || /^(?:loc|org|gpe|city)/i.test(type))) return false;
+  const sentence = text
+    .slice(0, start)
+    .split(/[.!?\n\u2026]/)
+    .at(-1)!;
+  return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(text.slice(start, end));
 }

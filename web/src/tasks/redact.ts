@@ -1,7 +1,7 @@
 // redact: the model that finds private details (web/src/redact has the rest).
 import { PeruseError } from '../errors.js';
 import type { Detail } from '../redact/details.js';
-import { isPersonType, recased } from '../redact/letter_case.js';
+import { isPersonType, isSmallWord, recased } from '../redact/letter_case.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
 import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
@@ -26,8 +26,11 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
       if (labels === undefined || name === undefined) return settings;
       throw new PeruseError('invalid_argument', `${name} is an option of token classifiers; this model reads labels.`);
     },
-    read: async (texts, settings, { threshold }, call) => {
-      if (labels === undefined) return readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, call);
+    read: async (texts, settings, { threshold, types }, call) => {
+      if (labels === undefined) {
+        const found = await readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, call);
+        return types === undefined ? withoutSmallWords(texts, found) : found;
+      }
       const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
       const found = (await run(inputsOf(texts), options, call)) as LabelledSpan[][];
       return found.map((spans) => [spans.map(({ label, score, start, end }) => ({ type: label, score, start, end }))]);
@@ -53,6 +56,10 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
     const second = copy === undefined ? [] : (found[next++] ?? []);
     return [found[index]!, copy?.namesOnly ? second.filter(({ type }) => isPersonType(type)) : second];
   });
+}
+
+function withoutSmallWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
+  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isSmallWord(texts[index]!, detail))));
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */
