@@ -17,6 +17,7 @@ const kOthersOfTransformers = {
   'index.ts': './peruse.js',
   'tokenizer/face.ts': './peruse-tokenizer.js',
   'index_tokenizer.ts': './peruse-tokenizer.js',
+  'tasks/vectors.ts': '\0internals',
 };
 
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/runtime_browser.ts). */

@@ -48,7 +48,7 @@ function membersOf(checker, symbol) {
   return members.map((member) => `    ${member.name}?: ${typeOf(member)};`).join('\n');
 }
 
-/** The text of the report. A name that an earlier entry has too, with the same declaration, is listed without it. */
+/** The text of the report. A name that an earlier entry has too, with the same declaration, is listed without it, and so is another name for it. */
 export function publicInterface() {
   const entries = entriesOfPackage();
   const program = ts.createProgram(
@@ -64,8 +64,9 @@ export function publicInterface() {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, symbol]) => {
         const owner = owners.get(symbol);
-        if (owner === undefined) owners.set(symbol, entry);
-        return owner === undefined ? `${name}\n${indented(declarationsOf(checker, symbol))}` : `${name} (of ${owner})`;
+        if (owner === undefined) owners.set(symbol, { entry, name });
+        if (owner === undefined) return `${name}\n${indented(declarationsOf(checker, symbol))}`;
+        return owner.name === name ? `${name} (of ${owner.entry})` : `${name} (is ${owner.name})`;
       });
     return `# ${entry} (${relative(root, file).replaceAll('\\', '/')})\n\n${lines.join('\n')}\n`;
   });
@@ -84,7 +85,7 @@ function indented(texts) {
 export function namesInReport(report) {
   const sections = report.split(/^# /m).slice(1);
   return Object.fromEntries(
-    sections.map((section) => [section.split(' ')[0], [...section.matchAll(/^(\w+)(?: \(of .*\))?$/gm)].map(([, name]) => name)]),
+    sections.map((section) => [section.split(' ')[0], [...section.matchAll(/^(\w+)(?: \((?:of|is) .*\))?$/gm)].map(([, name]) => name)]),
   );
 }
 

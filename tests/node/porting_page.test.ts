@@ -66,6 +66,17 @@ test('names that it promises exist', () => {
   expectTypeOf<Tensor>().toHaveProperty('tolist');
 });
 
+test('all names of transformers.js 4.3.1 exist, and Tensor has its methods', () => {
+  const names = readFileSync(new URL('../fixtures/transformers_js/names.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  expect(names.length).toBeGreaterThan(900);
+  expect(names.filter((name) => !Object.hasOwn(transformers, name) && !name.startsWith('Tensor.'))).toEqual([]);
+  const methods = names.flatMap((name) => name.match(/(?<=^Tensor\.)\w+/) ?? []);
+  const tensor = new transformers.Tensor('float32', [1]);
+  expect(methods.filter((name) => typeof (tensor as unknown as Record<string, unknown>)[name] !== 'function')).toEqual([]);
+});
+
 test('the tarballs have the names that npm pack gives them', () => {
   for (const [tarball] of page.matchAll(/[\w-]+-\d+\.\d+\.\d+\.tgz/g))
     expect(tarball).toMatch(new RegExp(`^peruse(-transformers)?-${root.version}.tgz$`));

@@ -48,6 +48,57 @@ test.each([false, true])('a pipeline has a synchronous tokenizer, worker: %s', a
   expect(() => classify.tokenizer('A gem.')).toThrow(expect.objectContaining({ code: 'disposed' }));
 });
 
+test('a pipeline has a model that reads what its tokenizer returns', async () => {
+  const classify = await pipeline('sentiment-analysis', kSentiment, kHere);
+  const inputs = classify.tokenizer(['A gem.', 'Dull, dull, dull.'], { padding: true });
+  const model = await AutoModelForSequenceClassification.from_pretrained(kSentiment, kHere);
+  const [{ logits }, alone] = await Promise.all([classify.model(inputs), model(inputs)]);
+  expect(logits!.tolist()).toEqual(alone.logits.tolist());
+  expect((await model.forward(inputs)).logits.tolist()).toEqual(alone.logits.tolist());
+  expect(classify.model.config).toMatchObject({ model_type: 'convbert' });
+  for (const bad of [{}, undefined, { input_ids: [[2, 5, 3]] }, { ...inputs, attention_mask: [[1]] }]) {
+    await expect(model(bad as never)).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('input_ids') });
+  }
+  await Promise.all([classify.dispose(), model.dispose()]);
+  const embed = await pipeline('feature-extraction', kSentiment, kHere);
+  const { last_hidden_state } = await embed.model(embed.tokenizer('A gem.'));
+  expect(last_hidden_state!.data).toEqual((await embed('A gem.')).data);
+  await embed.dispose();
+});
+
+test('classes by their names: Auto, base and family', async () => {
+  const tokenizer = await peruse.BertTokenizer.from_pretrained(kSentiment, { dtype: 'fp32', device: 'cpu', config: null } as object);
+  const model = await peruse.ConvBertForSequenceClassification.from_pretrained(kSentiment, kHere);
+  expect(tokenizer).toBeInstanceOf(peruse.PreTrainedTokenizer);
+  expect(tokenizer).toBeInstanceOf(AutoTokenizer);
+  expect(model).toBeInstanceOf(peruse.PreTrainedModel);
+  expect(model).toBeInstanceOf(AutoModelForSequenceClassification);
+  expect(model).not.toBeInstanceOf(peruse.AutoModel);
+  expect(model).not.toBeInstanceOf(peruse.PreTrainedTokenizer);
+  expect(tokenizer).not.toBeInstanceOf(peruse.PreTrainedModel);
+  for (const Class of [peruse.PreTrainedModel, peruse.PreTrainedTokenizer, peruse.AutoModel, peruse.TextGenerationPipeline]) {
+    expect(() => new Class()).toThrow(expect.objectContaining({ code: 'unsupported' }));
+  }
+  await expect(peruse.T5ForConditionalGeneration.from_pretrained('user/model')).rejects.toMatchObject({ code: 'unsupported' });
+  await expect(AutoTokenizer.from_pretrained(kSentiment, { divice: 'cpu' } as object)).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect(peruse.LogLevel).toEqual({ DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, NONE: 50 });
+  const missing = await AutoTokenizer.from_pretrained(join(folder, 'nothing')).catch((error: unknown) => error);
+  expect(missing).toBeInstanceOf(peruse.ModelFileNotFoundError);
+  expect(new peruse.PeruseError('aborted', 'x')).not.toBeInstanceOf(peruse.ModelFileNotFoundError);
+  await model.dispose();
+  tokenizer.dispose();
+});
+
+test('texts that are none throw one typed error', async () => {
+  const tokenizer = await AutoTokenizer.from_pretrained(kSentiment);
+  const refused = expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(/^text(_pair)? must be/) });
+  for (const text of [null, undefined, 5, ['a', null], { text: 'a' }]) expect(() => tokenizer(text as never)).toThrow(refused);
+  expect(() => tokenizer('a', { text_pair: ['b'] })).toThrow(refused);
+  expect(() => tokenizer(['a'], { text_pair: 'b' })).toThrow(refused);
+  expect(tokenizer('a', null as never)).toEqual(tokenizer('a'));
+  tokenizer.dispose();
+});
+
 test.each([false, true])('problem_type belongs to one pipeline, although two share an engine, worker: %s', async (worker) => {
   const load = () => pipeline('text-classification', kSentiment, { worker });
   const changed = await load();

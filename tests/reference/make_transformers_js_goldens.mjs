@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Writes tests/fixtures/transformers_js/expected.json: what transformers.js computes in the cases of transformers_js_cases.mjs.
+// Writes tests/fixtures/transformers_js/expected.json, what transformers.js computes in the cases of transformers_js_cases.mjs, and names.txt, its names and
+// the methods of its tensors.
 //   node make_transformers_js_goldens.mjs <folder whose node_modules has @huggingface/transformers>
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,4 +20,8 @@ for (const one of kPipelineCases) pipelines[one.name] = await runPipelineCase(li
 const tokenizers = {};
 for (const one of kTokenizerCases) tokenizers[one.name] = await runTokenizerCase(library, one, {});
 writeFileSync(join(kFixtures, 'expected.json'), `${JSON.stringify({ version, pipelines, tokenizers })}\n`);
+const methods = Object.getOwnPropertyNames(library.Tensor.prototype).filter((name) => /^[a-z]/.test(name) && name !== 'constructor');
+const isMethod = (name) => typeof Object.getOwnPropertyDescriptor(library.Tensor.prototype, name).value === 'function';
+const names = [...Object.keys(library), ...methods.filter(isMethod).map((name) => `Tensor.${name}`)].sort();
+writeFileSync(join(kFixtures, 'names.txt'), `${names.join('\n')}\n`);
 console.log(`transformers.js ${version}: ${kPipelineCases.length} pipelines, ${kTokenizerCases.length} tokenizers`);

@@ -22,6 +22,7 @@ import { browserPlatform } from './platform/platform_browser.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource } from './sources/source.js';
 import { definitionOf, engineTask, kClassification, kEmbedding, kTaskNames } from './tasks/tasks.js';
+import { packBits } from './tasks/vectors.js';
 import { Remote } from './worker/remote_host.js';
 import { startBrowserWorker, workerScript } from './worker/start_worker_browser.js';
 
@@ -49,6 +50,7 @@ export const _internals = {
   Listener,
   mostThreads,
   option,
+  packBits,
   PeruseError,
   pipeline,
   platform,

@@ -16,6 +16,7 @@ export {
   TokenClassificationPipeline,
   ZeroShotClassificationPipeline,
 } from '../face.js';
+export { LogLevel, ModelFileNotFoundError } from './errors_and_levels.js';
 export { full, full_like, layer_norm, log_softmax, matmul, ones, ones_like, softmax, zeros, zeros_like } from './maths.js';
 export {
   AutoConfig,
@@ -25,8 +26,9 @@ export {
   AutoModelForSequenceClassification,
   AutoModelForTokenClassification,
   type ModelInputs,
-  type PreTrainedModel,
+  PreTrainedModel,
 } from './models.js';
+export * from './other_names.js';
 export {
   AutoFeatureExtractor,
   AutoImageProcessor,
@@ -52,7 +54,6 @@ export {
   BaseStreamer,
   CLIPTextModelWithProjection,
   CLIPVisionModelWithProjection,
-  cat,
   DynamicCache,
   GenerationConfig,
   InterruptableStoppingCriteria,
@@ -63,10 +64,7 @@ export {
   load_audio,
   load_image,
   load_video,
-  mean,
   PretrainedConfig,
-  permute,
-  quantize_embeddings,
   RawAudio,
   RawImage,
   RawVideo,
@@ -77,14 +75,19 @@ export {
   rfft,
   StoppingCriteria,
   StoppingCriteriaList,
-  slice,
-  stack,
-  std_mean,
   TextStreamer,
-  topk,
   WhisperForConditionalGeneration,
   WhisperTextStreamer,
 } from './others.js';
-export { type Pipeline, pipeline } from './pipeline.js';
+export { type OutputTensors, type Pipeline, pipeline } from './pipeline.js';
 export { ModelRegistry } from './registry.js';
-export { AutoTokenizer, type BatchEncodeOptions, type BatchEncoding, type PreTrainedTokenizer, type TokenTensor } from './tokenizers.js';
+export { cat, mean, permute, quantize_embeddings, slice, stack, std_mean, topk } from './tensor_functions.js';
+export * from './text_names.js';
+export {
+  AutoTokenizer,
+  type BatchEncodeOptions,
+  type BatchEncoding,
+  PreTrainedTokenizer,
+  type PreTrainedTokenizerOptions,
+  type TokenTensor,
+} from './tokenizers.js';

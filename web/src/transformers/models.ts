@@ -10,8 +10,8 @@ import {
   Tensor,
   type TokenIds,
 } from '../face.js';
-import { Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
-import type { TokenTensor } from './tokenizers.js';
+import { Tokenizer } from '../tokenizer/face.js';
+import { type PreTrainedTokenizerOptions, type TokenTensor, tokenizerOptions } from './tokenizers.js';
 
 /** What a tokenizer returns. */
 export interface ModelInputs {
@@ -22,13 +22,31 @@ export interface ModelInputs {
 }
 
 /** A model: a function with members. */
-export interface PreTrainedModel<O> {
+export interface PreTrainedModel<O = unknown> {
   (inputs: ModelInputs): Promise<O>;
+  /** The same as calling the model. */
+  forward(inputs: ModelInputs): Promise<O>;
   /** The content of config.json. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Frees the memory. */
   dispose(): Promise<void>;
 }
+
+/** The kinds of the models that were made, for `instanceof`. */
+const kKinds = new WeakMap<object, Kind<unknown>>();
+const kindOf = (value: unknown) => (typeof value === 'function' ? kKinds.get(value) : undefined);
+
+/** The class of all models, for `instanceof`. */
+export const PreTrainedModel = class {
+  /** Throws 'unsupported': from_pretrained() of the other classes makes models. */
+  constructor() {
+    throw new PeruseError('unsupported', 'Use from_pretrained() of AutoModel or of another class to load a model.');
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return kindOf(value) !== undefined;
+  }
+};
 
 /** The numbers of a text or of its tokens, and the positions of its tokens in the batch. */
 interface Row {
@@ -44,23 +62,24 @@ interface Kind<O> {
 }
 
 function modelClass<O>(kind: Kind<O>) {
-  return {
+  return class extends PreTrainedModel {
     /** Loads a model with its head. */
-    async from_pretrained(source: Source, options: PipelineOptions = {}): Promise<PreTrainedModel<O>> {
+    static async from_pretrained(source: Source, options: PipelineOptions = {}): Promise<PreTrainedModel<O>> {
       return modelOf((await pipeline(kind.task, source, options)) as Pipeline, kind);
-    },
+    }
+
+    static override [Symbol.hasInstance](value: unknown): boolean {
+      return kindOf(value) === kind;
+    }
   };
 }
 
-function modelOf<O>(pipe: Pipeline, { hidden, outputOf }: Kind<O>): PreTrainedModel<O> {
+function modelOf<O>(pipe: Pipeline, kind: Kind<O>): PreTrainedModel<O> {
+  const { hidden, outputOf } = kind;
   const wanted = hidden ? { output_hidden_states: true, layers: [-1] } : { output_logits: true };
   const call = async (inputs: ModelInputs): Promise<O> => {
-    const { dims, size } = inputs.input_ids;
+    const { dims } = checked(inputs).input_ids;
     const [texts = 0, tokens = 0] = dims;
-    const masks = [inputs.attention_mask, inputs.token_type_ids].filter((one) => one !== undefined);
-    if (dims.length !== 2 || masks.some((mask) => mask.size !== size)) {
-      throw new PeruseError('invalid_argument', 'input_ids must be a tensor [texts, tokens], and the other inputs as large.');
-    }
     const rows = Array.from({ length: texts }, (_, row) => unpadded(inputs, row, tokens));
     const found = await pipe.inspect(rows, wanted);
     const valued = found.map(({ hidden_states, logits }, row) => ({
@@ -69,7 +88,17 @@ function modelOf<O>(pipe: Pipeline, { hidden, outputOf }: Kind<O>): PreTrainedMo
     }));
     return outputOf(valued, tokens);
   };
-  return Object.assign(call, { config: pipe.model.config, dispose: () => pipe.dispose() });
+  const model = Object.assign(call, { forward: call, config: pipe.model.config, dispose: () => pipe.dispose() });
+  kKinds.set(model, kind);
+  return model;
+}
+
+function checked(inputs: ModelInputs): ModelInputs {
+  const { input_ids: ids, attention_mask, token_type_ids } = inputs ?? {};
+  const masks = [attention_mask, token_type_ids].filter((one) => one !== undefined && one !== null);
+  if (ids instanceof Tensor && ids.dims.length === 2 && masks.every((mask) => mask instanceof Tensor && mask.size === ids.size))
+    return inputs;
+  throw new PeruseError('invalid_argument', 'input_ids must be a tensor [texts, tokens], and the other inputs as large.');
 }
 
 /** The tokens of a row whose mask is not 0. */
@@ -105,41 +134,45 @@ function ofTokens(rows: readonly Row[], tokens: number): Tensor {
   return new Tensor('float32', data, [rows.length, tokens, width]);
 }
 
-const logitsOfTokens = (rows: readonly Row[], tokens: number) => ({ logits: ofTokens(rows, tokens) });
-
-/** Models without a head: `last_hidden_state` [texts, tokens, hidden size]. */
-export const AutoModel = modelClass({
+const kBase = {
   task: 'feature-extraction',
   hidden: true,
-  outputOf: (rows, tokens) => ({ last_hidden_state: ofTokens(rows, tokens) }),
-});
-
-/** Classifiers and cross-encoders: `logits` [texts, labels]. */
-export const AutoModelForSequenceClassification = modelClass({
-  task: 'text-classification',
-  outputOf: (rows) => ({ logits: ofTexts(rows) }),
-});
-
-/** Taggers: `logits` [texts, tokens, labels]. */
-export const AutoModelForTokenClassification = modelClass({ task: 'token-classification', outputOf: logitsOfTokens });
-
-/** Models that fill masks: `logits` [texts, tokens, vocabulary]. */
-export const AutoModelForMaskedLM = modelClass({ task: 'fill-mask', outputOf: logitsOfTokens });
-
-/** Readers: `start_logits` and `end_logits`, [texts, tokens]. */
-export const AutoModelForQuestionAnswering = modelClass({
+  outputOf: (rows: readonly Row[], tokens: number) => ({ last_hidden_state: ofTokens(rows, tokens) }),
+} as const;
+const kClassifier = { task: 'text-classification', outputOf: (rows: readonly Row[]) => ({ logits: ofTexts(rows) }) } as const;
+const logitsOfTokens = (rows: readonly Row[], tokens: number) => ({ logits: ofTokens(rows, tokens) });
+const kTagger = { task: 'token-classification', outputOf: logitsOfTokens } as const;
+const kMasked = { task: 'fill-mask', outputOf: logitsOfTokens } as const;
+const kReader = {
   task: 'question-answering',
-  outputOf: (rows, tokens) => {
+  outputOf: (rows: readonly Row[], tokens: number) => {
     const both = ofTokens(rows, tokens);
     return { start_logits: both.slice(null, null, 0), end_logits: both.slice(null, null, 1) };
   },
-});
+} as const;
+
+/** Models without a head: `last_hidden_state` [texts, tokens, hidden size]. */
+export const AutoModel = /* @__PURE__ */ modelClass(kBase);
+/** Classifiers and cross-encoders: `logits` [texts, labels]. */
+export const AutoModelForSequenceClassification = /* @__PURE__ */ modelClass(kClassifier);
+/** Taggers: `logits` [texts, tokens, labels]. */
+export const AutoModelForTokenClassification = /* @__PURE__ */ modelClass(kTagger);
+/** Models that fill masks: `logits` [texts, tokens, vocabulary]. */
+export const AutoModelForMaskedLM = /* @__PURE__ */ modelClass(kMasked);
+/** Readers: `start_logits` and `end_logits`, [texts, tokens]. */
+export const AutoModelForQuestionAnswering = /* @__PURE__ */ modelClass(kReader);
+
+/** The model of a pipeline, which reads token ids: `pipe.model(pipe.tokenizer(text))`. */
+export function modelOfPipeline(pipe: Pipeline): PreTrainedModel {
+  const kind = [kBase, kTagger, kMasked, kReader].find(({ task }) => task === pipe.task) ?? kClassifier;
+  return modelOf<unknown>(pipe, kind);
+}
 
 /** Reads config.json, and loads the tokenizer to find it. */
 export const AutoConfig = {
   /** Returns the content of a model's config.json. */
-  async from_pretrained(source: Source, options?: TokenizerOptions): Promise<Readonly<Record<string, unknown>>> {
-    const tokenizer = await Tokenizer.from_pretrained(source, options);
+  async from_pretrained(source: Source, options?: PreTrainedTokenizerOptions): Promise<Readonly<Record<string, unknown>>> {
+    const tokenizer = await Tokenizer.from_pretrained(source, tokenizerOptions(options));
     tokenizer.dispose();
     if (tokenizer.config === undefined) throw new PeruseError('not_found', 'Did not find config.json.');
     return tokenizer.config;

@@ -7,6 +7,9 @@ function refusing(name: string): (..._given: readonly unknown[]) => never {
   };
 }
 
+/** A class under another name (other_names.ts), which throws if it is used. */
+export const OtherClass = /* @__PURE__ */ otherClass('This class of transformers.js');
+
 function otherClass(name: string) {
   const refuse = refusing(name);
   return class {
@@ -59,20 +62,12 @@ export const LogitsWarper = /* @__PURE__ */ otherClass('LogitsWarper');
 export const PretrainedConfig = /* @__PURE__ */ otherClass('PretrainedConfig');
 export const RawVideo = /* @__PURE__ */ otherClass('RawVideo');
 export const RawVideoFrame = /* @__PURE__ */ otherClass('RawVideoFrame');
-export const cat = /* @__PURE__ */ refusing('cat');
 export const interpolate = /* @__PURE__ */ refusing('interpolate');
 export const interpolate_4d = /* @__PURE__ */ refusing('interpolate_4d');
 export const load_audio = /* @__PURE__ */ refusing('load_audio');
 export const load_image = /* @__PURE__ */ refusing('load_image');
 export const load_video = /* @__PURE__ */ refusing('load_video');
-export const mean = /* @__PURE__ */ refusing('mean');
-export const permute = /* @__PURE__ */ refusing('permute');
-export const quantize_embeddings = /* @__PURE__ */ refusing('quantize_embeddings');
 export const rand = /* @__PURE__ */ refusing('rand');
 export const randn = /* @__PURE__ */ refusing('randn');
 export const read_audio = /* @__PURE__ */ refusing('read_audio');
 export const rfft = /* @__PURE__ */ refusing('rfft');
-export const slice = /* @__PURE__ */ refusing('slice');
-export const stack = /* @__PURE__ */ refusing('stack');
-export const std_mean = /* @__PURE__ */ refusing('std_mean');
-export const topk = /* @__PURE__ */ refusing('topk');

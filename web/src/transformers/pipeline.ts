@@ -8,22 +8,24 @@ import {
   type Task,
   type TaskCall,
   type TaskOrAlias,
+  type Tensor,
 } from '../face.js';
-import type { TokenizerOptions } from '../tokenizer/face.js';
 import { kDefaults } from './known_names.js';
-import { AutoTokenizer, type PreTrainedTokenizer } from './tokenizers.js';
+import { modelOfPipeline, type PreTrainedModel } from './models.js';
+import { AutoTokenizer, type PreTrainedTokenizer, type PreTrainedTokenizerOptions } from './tokenizers.js';
 
-/** A pipeline of peruse, with the tokenizer of `AutoTokenizer`, which runs in the caller's thread. */
-export type Pipeline<T extends Task = Task> = TaskCall<T> & Omit<AnyPipeline<T>, 'tokenizer'> & { readonly tokenizer: PreTrainedTokenizer };
+/** A pipeline of peruse, with the tokenizer of `AutoTokenizer`, which runs in the caller's thread, and a model that reads what it returns. */
+export type Pipeline<T extends Task = Task> = TaskCall<T> &
+  Omit<AnyPipeline<T>, 'tokenizer' | 'model'> & { readonly tokenizer: PreTrainedTokenizer; readonly model: PreTrainedModel<OutputTensors> };
+
+/** What the model of a pipeline returns: the outputs of its head. */
+export type OutputTensors = Record<string, Tensor>;
 
 const kAliases: Readonly<Record<string, string>> = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',
   embeddings: 'feature-extraction',
 } satisfies Record<Exclude<TaskOrAlias, Task>, Task>;
-
-/** Options of loads that a tokenizer has, too. */
-const kShared = ['revision', 'token', 'offline', 'local_files_only', 'cache_dir', 'signal'] as const;
 
 /** Loads a model for a task. Without a model it loads transformers.js's default, and a notice names it. */
 export async function pipeline<T extends TaskOrAlias>(
@@ -35,14 +37,17 @@ export async function pipeline<T extends TaskOrAlias>(
   const pipe = (await open(task, named as Source, options)) as unknown as AnyPipeline;
   try {
     if (named !== source) (pipe.info.notices as string[]).push(`No model was named: ${String(named)} is transformers.js's default.`);
-    return withTokenizer(pipe, await AutoTokenizer.from_pretrained(named as Source, tokenizerOptions(options))) as never;
+    return withTokenizer(pipe, await AutoTokenizer.from_pretrained(named as Source, shared(options))) as never;
   } catch (error) {
     await pipe.dispose();
     throw error;
   }
 }
 
-function tokenizerOptions(options: object): TokenizerOptions {
+/** Options of loads that a tokenizer has, too. */
+const kShared = ['revision', 'token', 'offline', 'local_files_only', 'cache_dir', 'signal'] as const;
+
+function shared(options: object): PreTrainedTokenizerOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => (kShared as readonly string[]).includes(name)));
 }
 
@@ -71,7 +76,7 @@ function followProblemType(pipe: AnyPipeline): AnyPipeline {
   const config: Record<string, unknown> = { ...pipe.model.config };
   const loaded = config.problem_type;
   for (const name of Object.keys(config)) if (name !== 'problem_type') Object.defineProperty(config, name, { writable: false });
-  Object.assign(pipe, { model: { config } });
+  Object.assign(pipe, { model: Object.assign(modelOfPipeline(pipe), { config }) });
   if (pipe.task !== 'text-classification') return pipe;
   return new Proxy(pipe, {
     apply(target, _, [texts, options, ...rest]) {

@@ -1,5 +1,5 @@
 // AutoTokenizer: a callable tokenizer with the calls of transformers.js's.
-import { PeruseError, Tensor } from '../face.js';
+import { PeruseError, type PipelineOptions, Tensor } from '../face.js';
 import { type EncodeOptions, type Encoding, type Source, Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
 import { kTyped } from './known_names.js';
 
@@ -39,27 +39,62 @@ type Encoded<I, O> = BatchEncoding<O extends { return_tensor: false } ? Lists<I>
 type Ids = readonly (number | bigint)[] | TokenTensor;
 
 /** A tokenizer: a function with members. */
-export interface PreTrainedTokenizer {
+export interface PreTrainedTokenizer extends SpecialTokens {
   <I extends string | readonly string[], const O extends BatchEncodeOptions = Record<never, never>>(text: I, options?: O): Encoded<I, O>;
   encode(text: string, options?: { text_pair?: string | null; add_special_tokens?: boolean }): number[];
   tokenize(text: string, options?: { pair?: string | null; add_special_tokens?: boolean }): string[];
   decode(ids: Ids, options?: { skip_special_tokens?: boolean }): string;
   batch_decode(batch: readonly Ids[] | TokenTensor, options?: { skip_special_tokens?: boolean }): string[];
+  /** The id of a token in the vocabulary, or the ids of several; undefined for unknown ones. */
+  convert_tokens_to_ids<T extends string | readonly string[]>(tokens: T): T extends string ? number | undefined : (number | undefined)[];
   readonly model_max_length: number;
-  readonly pad_token_id: number | undefined;
-  readonly mask_token: string | undefined;
-  readonly mask_token_id: number | undefined;
+  /** The content of tokenizer_config.json. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly padding_side: 'right';
   readonly all_special_tokens: string[];
+  readonly all_special_ids: number[];
   /** Frees the memory. */
   dispose(): void;
 }
 
+/** The special tokens that tokenizers have as members, with their ids. */
+const kSpecial = ['bos_token', 'eos_token', 'mask_token', 'pad_token', 'sep_token', 'unk_token'] as const;
+type SpecialToken = (typeof kSpecial)[number];
+
+/** Special tokens, undefined if the tokenizer has none of the name. */
+type SpecialTokens = Readonly<Record<SpecialToken, string | undefined> & Record<`${SpecialToken}_id`, number | undefined>>;
+
+const kTokenizers = new WeakSet<object>();
+
+/** The class of all tokenizers, for `instanceof`. */
+export const PreTrainedTokenizer = class {
+  /** Throws 'unsupported': AutoTokenizer.from_pretrained() makes tokenizers. */
+  constructor() {
+    throw new PeruseError('unsupported', 'Use AutoTokenizer.from_pretrained() to load a tokenizer.');
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'function' && kTokenizers.has(value);
+  }
+};
+
+/** Options of models, which programs also pass to tokenizers. They change nothing there. */
+const kOfModels = 'config device dtype legacy model_file_name quantized session_options subfolder use_external_data_format'.split(' ');
+
+/** How to load a tokenizer. Options of models change nothing. */
+export type PreTrainedTokenizerOptions = TokenizerOptions &
+  Pick<PipelineOptions, 'config' | 'device' | 'dtype' | 'model_file_name' | 'quantized' | 'subfolder'>;
+
+export function tokenizerOptions(options: object | null | undefined): TokenizerOptions {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([name, value]) => value !== null && !kOfModels.includes(name)));
+}
+
 /** Loads tokenizers. */
-export const AutoTokenizer = {
+export const AutoTokenizer = class extends PreTrainedTokenizer {
   /** Loads the tokenizer of a model. */
-  async from_pretrained(source: Source, options?: TokenizerOptions): Promise<PreTrainedTokenizer> {
-    return callable(await Tokenizer.from_pretrained(source, options));
-  },
+  static async from_pretrained(source: Source, options?: PreTrainedTokenizerOptions): Promise<PreTrainedTokenizer> {
+    return callable(await Tokenizer.from_pretrained(source, tokenizerOptions(options)));
+  }
 };
 
 function callable(tokenizer: Tokenizer): PreTrainedTokenizer {
@@ -68,20 +103,44 @@ function callable(tokenizer: Tokenizer): PreTrainedTokenizer {
     tokenizer.encode(text, { add_special_tokens, ...(typeof pair === 'string' && { text_pair: pair }) }).ids;
   const decode: PreTrainedTokenizer['decode'] = (ids, options = {}) =>
     tokenizer.decode(Array.from(ids instanceof Tensor ? ids.data : ids, Number), options);
-  const members: { [N in keyof PreTrainedTokenizer]: PreTrainedTokenizer[N] } = {
+  const specials = Object.values(special).sort((one, other) => one.id - other.id);
+  const convert = (tokens: string | readonly string[]) =>
+    typeof tokens === 'string' ? tokenizer.convert_tokens_to_ids([tokens])[0] : tokenizer.convert_tokens_to_ids(tokens);
+  const members = {
     encode: (text, { text_pair, add_special_tokens = true } = {}) => idsOf(text, text_pair, add_special_tokens),
     tokenize: (text, { pair, add_special_tokens = false } = {}) => tokenizer.convert_ids_to_tokens(idsOf(text, pair, add_special_tokens)),
     decode,
     batch_decode: (batch, options) => Array.from(batch as Iterable<Ids>, (ids) => decode(ids, options)),
+    convert_tokens_to_ids: convert as PreTrainedTokenizer['convert_tokens_to_ids'],
     model_max_length: max_length ?? Infinity,
-    pad_token_id: special.pad_token?.id,
-    mask_token: special.mask_token?.token,
-    mask_token_id: special.mask_token?.id,
-    all_special_tokens: Object.values(special).map(({ token }) => token),
+    config: tokenizer.settings_,
+    padding_side: 'right',
+    all_special_tokens: specials.map(({ token }) => token),
+    all_special_ids: specials.map(({ id }) => id),
+    ...specialTokens(tokenizer),
     dispose: () => tokenizer.dispose(),
-  };
-  const call = (text: string | readonly string[], options: BatchEncodeOptions = {}) => encodeBatch(tokenizer, text, options);
+  } satisfies { [N in keyof PreTrainedTokenizer]: PreTrainedTokenizer[N] };
+  const call = (text: string | readonly string[], options?: BatchEncodeOptions | null) => encodeBatch(tokenizer, text, options ?? {});
+  kTokenizers.add(call);
   return Object.assign(call, members) as unknown as PreTrainedTokenizer;
+}
+
+function specialTokens(tokenizer: Tokenizer): SpecialTokens {
+  const { special_tokens: special, settings_: settings } = tokenizer;
+  const tokens = kSpecial.flatMap((name) => {
+    const { token, id } = special[name] ?? { token: tokenIn(settings[name]), id: undefined };
+    return [
+      [name, token],
+      [`${name}_id`, id ?? (token === undefined ? undefined : tokenizer.convert_tokens_to_ids([token])[0])],
+    ];
+  });
+  return Object.fromEntries(tokens) as SpecialTokens;
+}
+
+/** A token in tokenizer_config.json: a string, or an object with the content. */
+function tokenIn(setting: unknown): string | undefined {
+  const content = typeof setting === 'object' && setting !== null ? (setting as { content?: unknown }).content : setting;
+  return typeof content === 'string' ? content : undefined;
 }
 
 function encodeBatch(tokenizer: Tokenizer, text: string | readonly string[], options: BatchEncodeOptions): BatchEncoding<unknown> {
@@ -114,14 +173,21 @@ function encodingsOf(
 ): Encoding[] {
   const most = mostTokens(tokenizer, max_length);
   const truncation = given.truncation ?? (typeof max_length === 'number' && !padding);
-  const texts = typeof text === 'string' ? [text] : text;
-  const pairs = typeof text_pair === 'string' ? [text_pair] : text_pair;
+  const texts = textsIn(text, 'text');
+  const pairs = text_pair === undefined || text_pair === null ? undefined : textsIn(text_pair, 'text_pair');
+  if (pairs && (typeof text_pair === 'string') !== (typeof text === 'string')) throw wrong('text_pair must be a list if the text is one.');
   if (pairs && pairs.length !== texts.length) throw wrong(`There are ${texts.length} texts and ${pairs.length} in text_pair.`);
   const named = typeof truncation === 'string' && { truncation, ...(most < Infinity && { max_length: most }) };
   return texts.map((one, row) => {
     const whole = tokenizer.encode(one, { add_special_tokens, ...(pairs && { text_pair: pairs[row]! }), ...named });
     return truncation === true ? { ...whole, ids: whole.ids.slice(0, most), type_ids: whole.type_ids.slice(0, most) } : whole;
   });
+}
+
+function textsIn(given: unknown, name: string): readonly string[] {
+  const texts = typeof given === 'string' ? [given] : given;
+  if (Array.isArray(texts) && texts.every((one) => typeof one === 'string')) return texts;
+  throw wrong(`${name} must be a string or a list of strings.`);
 }
 
 function mostTokens(tokenizer: Tokenizer, max_length: number | null | undefined): number {
