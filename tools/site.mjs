@@ -56,7 +56,6 @@ async function writeSite(site, models, variants, packed, pages) {
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(site, file));
   }
-  writeFileSync(join(site, 'style.css'), kStyles.map((file) => readFileSync(join(root, 'demo', file), 'utf8')).join('\n'));
   writeFileSync(join(site, '.nojekyll'), ''); // GitHub Pages serves the files as they are.
   for (const name of readdirSync(models)) {
     if (existsSync(join(models, name, 'config.json'))) cpSync(join(models, name), join(site, 'models', name), { recursive: true });
@@ -126,12 +125,15 @@ async function bundleScripts(site) {
  */
 function writePages(site, { url, source, published, packed = {}, docs = 'pages' } = {}) {
   const models = join(site, 'models');
+  const style = kStyles.map((file) => readFileSync(join(root, 'demo', file), 'utf8')).join('\n');
   const cardOf = (name) => (docs === 'markdown' ? `./models/${name}/README.md` : `./docs/cards/${name}.html`);
   const figures = {
     ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
     ...Object.fromEntries(readdirSync(models).map((name) => [`card-${name}`, cardOf(name)])),
     'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
     'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
+    style,
+    'style-hash': `sha256-${createHash('sha256').update(style).digest('base64')}`,
     packed: JSON.stringify(packed).replaceAll('"', '&quot;'),
     icon: `data:image/svg+xml;base64,${readFileSync(join(root, 'demo/icon.svg')).toString('base64')}`,
     links: linksOf(source, published, docs === 'markdown' ? 'README.md' : 'index.html'),
@@ -182,8 +184,8 @@ export function bytesOf(files, site) {
   return files.reduce((sum, file) => sum + statSync(join(site, file)).size, 0);
 }
 
-/** Scripts and styles that the first answer needs; the others are fetched when they are used. */
-const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-extras|-files|-redact-kit)?\.js$)/;
+/** Scripts that the first answer needs; the others are fetched when they are used. */
+const kAtOnce = /^(app\/|offline\.js|icon\.svg|peruse\/peruse(-worker|-extras|-files|-redact-kit)?\.js$)/;
 
 /** The files that a visitor probably needs next, in the order in which the service worker stores them. Other files follow. */
 const kNext = [/^models\/peruse-zero-shot/, /^models\/peruse-reader/, /^peruse\/peruse-teach/, /^models\/peruse-sentiment/];

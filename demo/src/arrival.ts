@@ -14,10 +14,16 @@ const kPlayed = 'peruse-arrival';
 export async function playArrival(panel: HTMLElement, firstAnswer: Promise<void>): Promise<void> {
   if (isUnwanted(panel)) return showNext(panel);
   const stage = new Stage(panel);
-  const watched = await stage.play(firstAnswer);
+  await stage.play(firstAnswer);
   stage.end();
   showNext(panel);
-  if (watched && matchMedia('(hover: hover)').matches && document.activeElement === document.body)
+  await stage.tapEnds();
+  if (!stage.isTouched) putCaret(panel);
+}
+
+/** Unless the visitor has gone elsewhere. */
+function putCaret(panel: HTMLElement): void {
+  if (document.activeElement === document.body && !panel.hidden)
     find(panel, '[name=text]', HTMLTextAreaElement).focus({ preventScroll: true });
 }
 
@@ -45,6 +51,9 @@ class Stage {
   private readonly letters_: HTMLElement[];
   private readonly field_: HTMLTextAreaElement;
   private isOver_ = false;
+  private tapped_: Promise<void> | undefined;
+  /** Whether a finger has ended it: a caret would open the keyboard over the answer. */
+  isTouched = false;
   private stop_: () => void = () => {};
   private readonly stopped_ = new Promise<void>((done) => {
     this.stop_ = done;
@@ -67,23 +76,33 @@ class Stage {
     for (const event of kEnding) addEventListener(event, this.over, { capture: true, passive: true });
   }
 
-  private readonly over = () => {
+  private readonly over = (event: Event) => {
     this.isOver_ = true;
+    if (event instanceof KeyboardEvent && event.key !== 'Tab') putCaret(this.panel_); // At once: what the key writes arrives in the field.
+    if (event instanceof PointerEvent) {
+      this.isTouched = event.pointerType === 'touch';
+      this.tapped_ = new Promise((done) => {
+        for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => setTimeout(done), { once: true });
+      });
+    }
     this.stop_();
   };
 
-  /** Returns whether the visitor watched all of it. */
-  async play(firstAnswer: Promise<void>): Promise<boolean> {
+  /** Resolves when the focus is where a tap puts it. */
+  async tapEnds(): Promise<void> {
+    await this.tapped_;
+  }
+
+  async play(firstAnswer: Promise<void>): Promise<void> {
     await this.type();
     await Promise.race([firstAnswer, this.stopped_]);
-    if (this.isOver_ || this.panel_.hidden) return false;
+    if (this.isOver_ || this.panel_.hidden) return;
     await this.intoVault();
     this.panel_.classList.add('has-sent');
     await this.pause(kOut + kThinking);
     this.panel_.classList.add('has-answer');
     await this.outOfVault();
     await this.pause(kBetween);
-    return !this.isOver_;
   }
 
   end(): void {

@@ -58,7 +58,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   };
   const row = (entity: RedactedEntity) => {
     const { text: words, placeholder, type, score } = entity;
-    const item = make('li', '', withDirection(make('span', 'label', words)), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
+    const item = make('li', '', withDirection(make('span', 'label', ...breakable(words))), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
     item.append(make('span', 'score', score === 1 ? 'a rule' : percent(score)));
     if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
     return item;
@@ -156,6 +156,11 @@ function unreadMark(words: string): Node {
   const mark = make('mark', 'unread', words);
   mark.title = 'not read';
   return mark;
+}
+
+/** Lets an address break after its signs only. */
+function breakable(words: string): (Node | string)[] {
+  return words.split(/(?<=[@/._-])/).flatMap((part, index) => (index === 0 ? [part] : [make('wbr', ''), part]));
 }
 
 function isUnsure({ score }: RedactedEntity): boolean {

@@ -47,6 +47,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
   const sorted = find(panel, '.sorted', HTMLElement);
   const list = find(panel, '.bars', HTMLElement);
   const influence = find(panel, '.influence', HTMLElement);
+  const ofLine = find(panel, '.of-line', HTMLElement);
   let isTrained = false;
   // With the visitor's labels: a line, and the sentence made from its best label.
   let looked: string | { text: string; text_pair: string } = '';
@@ -111,6 +112,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       const choose = (chosen: Sorted) => {
         list.replaceChildren(...bars(chosen.labels.map(({ label, score }) => ({ label: inWords(label), score }))));
         const best = chosen.labels[0]?.label ?? '';
+        ofLine.textContent = `\u201c${chosen.line}\u201d under each label:`;
         looked = isTrained ? chosen.line : { text: chosen.line, text_pair: sentenceOf(best) };
         for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(results[index] === chosen));
       };
@@ -122,7 +124,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
         return button;
       });
       sorted.replaceChildren(...traysOf(results, buttons, order));
-      sorted.hidden = results.length < 2;
+      sorted.hidden = ofLine.hidden = results.length < 2;
       influence.replaceChildren();
       const [first] = results;
       const best = first?.labels[0];

@@ -344,7 +344,7 @@ describe('a server that is too busy', () => {
       response.writeHead(200, { 'content-length': kWeights.length }).end(request.method === 'HEAD' ? undefined : kWeights);
     };
 
-  test.each([429, 502, 503, 504])('%i: it is asked again, a few times', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503, 504, 520])('%i: it is asked again, a few times', async (status) => {
     server.files.set(`${kHub}model.safetensors`, busy(status, 2));
     expectWhole(await loadFake('user/model'));
     env.cache = false;

@@ -34,6 +34,9 @@ describe('rows', () => {
     expect(tensor.data[1]).toBe(20);
     expect(tensor[2]![0]!.item()).toBe(5);
     expect([...tensor[2]!]).toEqual([5, 6]);
+    expect([tensor.length, tensor[0]!.length, new Tensor('float32', [], [0, 4]).length, new Tensor('float32', [1], []).length]).toEqual([
+      3, 2, 0, 0,
+    ]);
   });
   test('that do not exist throw', () => {
     expect(() => tensor[3]).toThrow(expect.objectContaining({ code: 'invalid_argument' }));

@@ -61,6 +61,11 @@ export class Tensor<D extends TensorData = Float32Array> {
     return this.data.length;
   }
 
+  /** How many rows it has: its first dimension. 0 without dimensions. */
+  get length(): number {
+    return this.dims[0] ?? 0;
+  }
+
   /** The numbers as nested lists, one level for each dimension. Name the type unless there are two: `tolist<number[]>()`. */
   tolist<L = NumberOf<D>[][]>(): L {
     return nested(Array.from(this.data as ArrayLike<unknown>), this.dims) as L;

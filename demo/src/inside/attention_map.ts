@@ -47,10 +47,11 @@ export class AttentionMap implements View {
     this.readout_.hidden = true;
     this.element.append(this.title_, ...(terms_ ? [this.switches()] : []), box, this.hint_, this.readout_);
     onColourChange(this.canvas_, () => this.draw());
-    this.canvas_.addEventListener('pointermove', (event) => {
+    const point = (event: PointerEvent) => {
       const cell = (at: number, length: number) => Math.max(0, Math.min(size - 1, Math.floor((at / length) * size)));
       change({ token: cell(event.offsetY, this.canvas_.clientHeight), other: cell(event.offsetX, this.canvas_.clientWidth) });
-    });
+    };
+    for (const event of ['pointermove', 'pointerdown'] as const) this.canvas_.addEventListener(event, point); // A tap does not move.
   }
 
   update({ layer, head, token, other }: Selection): void {

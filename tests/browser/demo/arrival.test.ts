@@ -58,6 +58,34 @@ it.each([
   expect(await redact.evaluate((panel) => panel.className)).toBe('sided');
   expect(await redact.locator('.redacted').evaluate((quote) => getComputedStyle(quote).opacity)).toBe('1');
   expect(await redact.locator('.actions .hint').first().textContent()).toBe('Now yours: just type');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('redact-text');
+});
+
+it('writes the letter that ends it, and follows a tap to another tab', async () => {
+  const { page } = await tabs.open(moving);
+  await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.arrival-typed')?.value.startsWith('Hello'));
+  await page.keyboard.press('Z');
+  expect(await page.locator('#redact-text').inputValue()).toMatch(/1111\.Z$/);
+  const other = await tabs.open(moving);
+  await other.page.waitForFunction(() => document.querySelector('.arrival-typed') !== null);
+  await other.page.locator('#tab-ask').click();
+  await other.page.locator('.arrival').waitFor({ state: 'detached' });
+  await answered(other.page.locator('#ask'));
+  expect(await other.page.evaluate(() => document.activeElement?.id)).toBe('tab-ask');
+});
+
+it('leaves the caret in the message on a phone that was only watched, and opens no keyboard after a tap', async () => {
+  const phone = { ...moving, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const { page } = await tabs.open(phone);
+  await page.locator('.arrival').waitFor({ state: 'attached' });
+  await page.locator('.arrival').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.id === 'redact-text');
+  const tapped = await tabs.open(phone);
+  await tapped.page.locator('.arrival').waitFor({ state: 'attached' });
+  await tapped.page.touchscreen.tap(380, 120);
+  await tapped.page.locator('.arrival').waitFor({ state: 'detached' });
+  await answered(tapped.page.locator('#redact'));
+  expect(await tapped.page.evaluate(() => document.activeElement?.localName)).toBe('body');
 });
 
 it('shows the last frame at once to visitors who want less motion, and leads on to the tab that learns', async () => {

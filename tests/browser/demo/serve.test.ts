@@ -23,7 +23,7 @@ function ask(path: string, method = 'GET'): Promise<IncomingMessage> {
 
 it.each([
   ['/', 'text/html; charset=utf-8'],
-  ['/style.css', 'text/css; charset=utf-8'],
+  ['/docs/assets/style.css', 'text/css; charset=utf-8'],
   ['/app/main.js', 'text/javascript; charset=utf-8'],
   ['/peruse/peruse-worker.js', 'text/javascript; charset=utf-8'],
   ['/peruse/peruse-simd.wasm', 'application/wasm'],
@@ -54,10 +54,10 @@ it.each([
 });
 
 it('answers HEAD without a body, and nothing but GET and HEAD', async () => {
-  const head = await ask('/style.css', 'HEAD');
+  const head = await ask('/docs/assets/style.css', 'HEAD');
   expect(head.statusCode).toBe(200);
   expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
-  expect((await ask('/style.css', 'POST')).statusCode).toBe(405);
+  expect((await ask('/docs/assets/style.css', 'POST')).statusCode).toBe(405);
 });
 
 it('isolates the page in Chromium by Document-Isolation-Policy alone', async () => {

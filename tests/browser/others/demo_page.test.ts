@@ -1,7 +1,8 @@
-// The demo page in Firefox and WebKitGTK: its first seconds play and end, every tab answers, and the back button works.
+// The demo page in Firefox and WebKitGTK, with the mouse, the keyboard and the width of a phone: its first seconds play and end, every tab
+// answers, teaches or looks inside, and the back button works.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFirefox } from './firefox.js';
-import type { OtherBrowser } from './other_browser.js';
+import { keyPresses, kKeys, mouseClick, type OtherBrowser } from './other_browser.js';
 import { startWebKit } from './webkit.js';
 
 const kSite = new URL('../../../tools/site.mjs', import.meta.url).href;
@@ -31,13 +32,27 @@ describe.each([
   const text = (selector: string) => browser.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? ''`);
   const texts = (selector: string) =>
     browser.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`);
-  const click = (selector: string) => browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).click() ?? true`);
+  const click = async (selector: string) => {
+    const at = `(() => {
+      const element = document.querySelector(${JSON.stringify(selector)});
+      element.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return [left + width / 2, top + height / 2];
+    })()`;
+    const [x, y] = (await browser.evaluate(at)) as [number, number];
+    await browser.perform(mouseClick(x, y));
+  };
+  const focused = () => browser.evaluate('document.activeElement.id');
+  const overflow = () => browser.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
   test('the first seconds end with the names back in the answer', async () => {
     await expect.poll(() => text('#redact .redacted'), kPatience).toContain('[PER_1]');
     await expect.poll(() => browser.evaluate("document.querySelectorAll('.arrival, .is-arriving').length"), kPatience).toBe(0);
     expect(await texts('#redact .restored mark')).toEqual(['Thomas Miller', 'Boston', 'thomas.miller@example.org']);
     expect(await text('#redact .actions .hint')).toBe('Now yours: just type');
+    await expect.poll(focused, kPatience).toBe('redact-text');
+    await browser.perform(keyPresses([...' Paul Newman.']));
+    await expect.poll(() => texts('#redact .vault .label'), kPatience).toContain('Paul Newman');
   });
 
   test('every tab answers, and the back button returns', async () => {
@@ -50,6 +65,29 @@ describe.each([
     await click('#sort .look-inside');
     await expect.poll(() => browser.evaluate("document.querySelectorAll('#inside .token').length"), kPatience).toBeGreaterThan(5);
     expect(await texts('.error')).toEqual(['', '', '', '']);
-    expect(await browser.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
+    expect(await overflow()).toBe(0);
+  });
+
+  test('the keyboard goes from tab to tab, into the field, and to another answer', async () => {
+    await click('#tab-redact');
+    await browser.perform(keyPresses([kKeys.Right, kKeys.Right]));
+    expect(await focused()).toBe('tab-ask');
+    await browser.evaluate("document.querySelector('#ask-question').select() ?? true");
+    await browser.perform(keyPresses([...'Where is the password written?', kKeys.Enter]));
+    await expect.poll(() => text('#ask .headline strong'), kPatience).toMatch(/router/);
+  });
+
+  test('it learns', { timeout: 120_000 }, async () => {
+    await click('#tab-teach');
+    await click('#teach .primary');
+    await expect.poll(() => text('#teach .headline'), { ...kPatience, timeout: 110_000 }).toMatch(/^Learnt 16 lines/);
+    expect(await browser.evaluate("document.querySelectorAll('#teach .learnt .bars li').length")).toBe(2);
+  });
+
+  test.each(['redact', 'sort', 'ask', 'teach', 'inside'])('%s fits a phone', async (tab) => {
+    await browser.resize(390, 844);
+    await click(`#tab-${tab}`);
+    expect(await browser.evaluate(`document.querySelector('#${tab}').hidden`)).toBe(false);
+    expect(await overflow()).toBe(0);
   });
 });

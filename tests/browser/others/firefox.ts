@@ -86,6 +86,16 @@ export async function startFirefox(): Promise<OtherBrowser> {
       if (type !== 'success') throw new Error((exceptionDetails as { text: string }).text);
       return JSON.parse((result as { value: string }).value) as unknown;
     },
+    perform: async (actions) => {
+      await bidi.send('input.performActions', { context, actions });
+    },
+    resize: async (width, height) => {
+      await bidi.send('browsingContext.setViewport', { context, viewport: { width, height } });
+    },
+    screenshot: async () => {
+      const { data } = await bidi.send('browsingContext.captureScreenshot', { context });
+      return Buffer.from(data as string, 'base64');
+    },
     close: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill();

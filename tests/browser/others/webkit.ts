@@ -32,7 +32,7 @@ export async function startScreen(): Promise<{ display: string; child: ChildProc
   return { display: `:${number}`, child };
 }
 
-async function command(base: string, method: 'POST' | 'DELETE', path: string, body?: object): Promise<unknown> {
+async function command(base: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown> {
   const init = { method, headers: { 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) };
   const { value } = (await (await fetch(base + path, init)).json()) as { value: { error?: string; message?: string } | null };
   if (value?.error !== undefined) throw new Error(`${value.error}: ${value.message}`);
@@ -93,6 +93,13 @@ export async function startWebKit(): Promise<OtherBrowser> {
       if (error !== undefined) throw new Error(error);
       return JSON.parse(text) as unknown;
     },
+    perform: async (actions) => {
+      await command(base, 'POST', `${session}actions`, { actions });
+    },
+    resize: async (width, height) => {
+      await command(base, 'POST', `${session}window/rect`, { width, height });
+    },
+    screenshot: async () => Buffer.from((await command(base, 'GET', `${session}screenshot`)) as string, 'base64'),
     close: async () => {
       await command(base, 'DELETE', `session/${sessionId}`).catch(() => {});
       driver.kill();

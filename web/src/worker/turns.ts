@@ -15,10 +15,13 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
-/** The jobs of each pipeline in their order. Pipelines are in the order of their next turns. */
+/** The jobs of each pipeline, and the pipelines, are in the order of their next turns. */
 type Queues = Map<number, Job[]>;
 
-/** Runs pieces of calls: those of urgent calls first, otherwise one of each pipeline in rotation. Calls of one pipeline run one after another. */
+/** Calls of one pipeline that take turns. Those after them wait, because a call that has begun needs memory until it ends. */
+const kOpen = 8;
+
+/** Runs pieces of calls: those of urgent calls first, otherwise one of each pipeline in rotation. The first calls of a pipeline rotate, too. */
 export class Turns {
   readonly #urgent: Queues = new Map();
   readonly #usual: Queues = new Map();
@@ -44,7 +47,8 @@ export class Turns {
       if (next === undefined) break;
       const [pipeline, jobs] = next;
       const isOver = await runPiece(jobs[0]!);
-      if (isOver) jobs.shift();
+      const job = jobs.shift()!;
+      if (!isOver) jobs.splice(kOpen - 1, 0, job);
       queues.delete(pipeline); // the pipeline's next turn comes after those of all others
       if (jobs.length > 0) queues.set(pipeline, jobs);
     }
