@@ -2,7 +2,7 @@
 // Makes pictures of the demo page: npm run pictures. The package must have been built.
 // docs/film.png: the README's six seconds: a message is typed and redacted, the connection goes, a model is taught (npm run pictures -- --film makes
 // only this). demo/pictures: a picture of each tab, for demo/README.md. demo/preview.png: the picture of link previews. build/pictures: every
-// tab in four sizes, light and dark, to be looked at: npm run pictures -- --look makes only these.
+// tab in four sizes, light and dark, in forced colours and as printed, to be looked at: npm run pictures -- --look makes only these.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -86,32 +86,42 @@ async function tour(page) {
   await shootTab('inside');
 }
 
-/** Writes a picture of every tab, from top to bottom, in four sizes, light and dark. */
-async function look(open) {
+/** Writes a picture of every tab, from top to bottom, in four sizes, light and dark, and in forced colours and as printed. */
+async function look(page) {
   mkdirSync(kLooked, { recursive: true });
-  for (const colorScheme of ['light', 'dark']) {
-    for (const [width, height] of kSizes) {
-      const page = await open(width, height, 1, { colorScheme });
-      const shoot = async (name) => {
-        await page.evaluate(() => scrollTo(0, 0));
+  const shoot = async (name) => {
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      for (const [width, height] of kSizes) {
+        await page.setViewportSize({ width, height });
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); // Charts fit themselves.
         await page.screenshot({ path: join(kLooked, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-      };
-      for (const tab of ['redact', 'sort', 'ask']) {
-        await page.locator(`#tab-${tab}`).click();
-        await answered(page, tab);
-        await shoot(tab);
       }
-      await page.locator('#tab-teach').click();
-      await page.locator('#teach .primary').click();
-      await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
-      await shoot('teach');
-      await page.locator('#tab-inside').click();
-      for (const step of await page.locator('#inside .steps button').allTextContents()) {
-        await page.locator('#inside .steps button', { hasText: step }).click();
-        await shoot(`inside-${step.slice(2).toLowerCase()}`);
-      }
-      await page.close();
     }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    for (const [how, media] of Object.entries({
+      forced: { colorScheme: 'dark', forcedColors: 'active' },
+      paper: { colorScheme: 'light', media: 'print' },
+    })) {
+      await page.emulateMedia(media);
+      await page.screenshot({ path: join(kLooked, `${name}-1280-${how}.png`), fullPage: true });
+      await page.emulateMedia({ forcedColors: 'none', media: 'screen' });
+    }
+  };
+  for (const tab of ['redact', 'sort', 'ask']) {
+    await page.locator(`#tab-${tab}`).click();
+    await answered(page, tab);
+    await shoot(tab);
+  }
+  await page.locator('#tab-teach').click();
+  await page.locator('#teach .primary').click();
+  await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
+  await shoot('teach');
+  await page.locator('#tab-inside').click();
+  await page.locator('#inside .steps button').first().waitFor();
+  for (const step of await page.locator('#inside .steps button').allTextContents()) {
+    await page.locator('#inside .steps button', { hasText: step }).click();
+    await shoot(`inside-${step.slice(2).toLowerCase()}`);
   }
 }
 
@@ -134,7 +144,7 @@ await runAsProgram(import.meta.url, async () => {
       return page;
     };
     if (values.film) return writeFileSync(join(root, 'docs/film.png'), await film(await open(960, 640, 1)));
-    await look(open);
+    await look(await open(1280, 800, 1));
     if (values.look) return;
     await (await open(1200, 630, 1)).screenshot({ path: join(root, 'demo/preview.png') });
     writeStill('phone', await (await open(390, 844, 1)).screenshot());

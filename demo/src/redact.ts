@@ -58,7 +58,12 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   };
   const row = (entity: RedactedEntity) => {
     const { text: words, placeholder, type, score } = entity;
-    const item = make('li', '', withDirection(make('span', 'label', ...breakable(words))), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
+    const item = make(
+      'li',
+      '',
+      withDirection(make('span', 'label', ...breakable(words))),
+      make('span', 'kind', placeholder, make('span', 'kind-word', ` ${kindOf(type)}`)),
+    );
     item.append(make('span', 'score', score === 1 ? 'a rule' : percent(score)));
     if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
     return item;

@@ -112,7 +112,7 @@ export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
       const choose = (chosen: Sorted) => {
         list.replaceChildren(...bars(chosen.labels.map(({ label, score }) => ({ label: inWords(label), score }))));
         const best = chosen.labels[0]?.label ?? '';
-        ofLine.textContent = `\u201c${chosen.line}\u201d under each label:`;
+        ofLine.textContent = `Under each label: \u201c${chosen.line}\u201d`;
         looked = isTrained ? chosen.line : { text: chosen.line, text_pair: sentenceOf(best) };
         for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(results[index] === chosen));
       };

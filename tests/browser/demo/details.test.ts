@@ -245,6 +245,13 @@ it('shows the chosen tab and the main button where the system chooses the colour
   expect(new Set(tabColours.slice(1)).size).toBe(1);
   expect(tabColours[0]).not.toBe(tabColours[1]);
   expect((await colours('#redact .primary'))[0]).not.toBe((await colours('body'))[0]);
+  await page.locator('#tab-sort').click();
+  await answered(page.locator('#sort'));
+  const [words, ground] = await page.locator('#sort .slip[aria-pressed=true]').evaluate((slip) => {
+    const brightness = (colour: string) => (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+    return [getComputedStyle(slip.querySelector('.label')!).color, getComputedStyle(slip).backgroundColor].map(brightness);
+  });
+  expect(Math.abs(words! - ground!), 'a chosen line can be read').toBeGreaterThan(250);
 });
 
 it('can be used by keyboard alone', async () => {

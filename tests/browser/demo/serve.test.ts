@@ -53,6 +53,15 @@ it.each([
   expect((await ask(path)).statusCode).toBe(404);
 });
 
+it('allows the style that is in the page', async () => {
+  const demo = await startDemo();
+  const { page, complaints, close } = await demo.visit();
+  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(244, 239, 228)');
+  expect(complaints).toEqual([]);
+  await close();
+  await demo.close();
+});
+
 it('answers HEAD without a body, and nothing but GET and HEAD', async () => {
   const head = await ask('/docs/assets/style.css', 'HEAD');
   expect(head.statusCode).toBe(200);

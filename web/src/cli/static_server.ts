@@ -29,10 +29,11 @@ const kIsolation = {
   'Document-Isolation-Policy': 'isolate-and-require-corp',
 };
 
+/** Styles within a page are allowed; the demo page's own policy allows its own only, by hash. */
 const kPolicy = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; " +
-    "connect-src 'self' https: http://localhost:* http://127.0.0.1:*; style-src 'self'; " +
+    "connect-src 'self' https: http://localhost:* http://127.0.0.1:*; style-src 'self' 'unsafe-inline'; " +
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
