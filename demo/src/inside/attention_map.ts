@@ -1,7 +1,7 @@
 // One head's map: a row for each token that attends, a column for each that is attended to.
 import type { AttentionTerms, Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
-import { onColourChange, paint, paintSigned } from './heat.js';
+import { drawn, paint, paintSigned } from './heat.js';
 import { rove } from './roving.js';
 import { type Change, headMap, type Selection, tokenText, type View } from './selection.js';
 
@@ -46,7 +46,7 @@ export class AttentionMap implements View {
     box.style.setProperty('--tokens', String(size));
     this.readout_.hidden = true;
     this.element.append(this.title_, ...(terms_ ? [this.switches()] : []), box, this.hint_, this.readout_);
-    onColourChange(this.canvas_, () => this.draw());
+    drawn(this.canvas_, () => this.draw());
     const point = (event: PointerEvent) => {
       const cell = (at: number, length: number) => Math.max(0, Math.min(size - 1, Math.floor((at / length) * size)));
       change({ token: cell(event.offsetY, this.canvas_.clientHeight), other: cell(event.offsetX, this.canvas_.clientWidth) });

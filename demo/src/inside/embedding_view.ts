@@ -2,7 +2,7 @@
 import type { Inspection } from '../../peruse/peruse.js';
 import { bars } from '../bars.js';
 import { make } from '../dom.js';
-import { onColourChange, paintSigned } from './heat.js';
+import { drawn, paintSigned } from './heat.js';
 import type { Input } from './reading.js';
 import { type Selection, tokenText, type View } from './selection.js';
 
@@ -25,9 +25,7 @@ export class EmbeddingView implements View {
     const canvas = make('canvas', 'vectors');
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', `The vectors of ${rows} tokens, ${width} numbers each`);
-    const draw = () => states && paintSigned(canvas, states.data, rows, width);
-    draw();
-    onColourChange(canvas, draw);
+    drawn(canvas, () => states && paintSigned(canvas, states.data, rows, width));
     const plot = make('div', 'plot', canvas, this.row_);
     const box = make('div', 'vectors-box', plot, make('p', 'axis', make('span', '', '1'), make('span', '', `${width} numbers`)));
     box.style.setProperty('--tokens', String(rows));

@@ -1,7 +1,7 @@
 // All heads of all layers as small maps, one of which is chosen.
 import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
-import { onColourChange, paint, shrink } from './heat.js';
+import { drawn, paint, shrink } from './heat.js';
 import { rove } from './roving.js';
 import { type Change, headMap, type Selection, type View } from './selection.js';
 
@@ -44,9 +44,7 @@ function nameOf(layer: number, head: number): string {
 function smallMap(inspection: Inspection, layer: number, head: number, change: Change): HTMLButtonElement {
   const canvas = make('canvas', 'small-map');
   const { map, size } = shrink(headMap(inspection, layer, head), inspection.tokens.length, kPixels);
-  const draw = () => paint(canvas, map, size);
-  draw();
-  onColourChange(canvas, draw);
+  drawn(canvas, () => paint(canvas, map, size));
   const button = makeButton([canvas], () => change({ layer, head }));
   button.className = 'head';
   button.setAttribute('aria-label', nameOf(layer, head));

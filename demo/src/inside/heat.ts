@@ -51,12 +51,18 @@ export function shrink(map: Float32Array, size: number, limit: number): { map: F
   return { map: small, size: limit };
 }
 
-/** Calls `draw` when the page changes between light and dark, as long as the canvas is in the page. */
-export function onColourChange(canvas: HTMLCanvasElement, draw: () => void): void {
-  const scheme = matchMedia('(prefers-color-scheme: dark)');
-  const redraw = () => {
-    if (canvas.isConnected) draw();
-    else scheme.removeEventListener('change', redraw);
-  };
-  scheme.addEventListener('change', redraw);
+/** How each canvas is drawn. */
+const kDraws = new WeakMap<HTMLCanvasElement, () => void>();
+
+/** Draws the canvas, and again by repaint(). */
+export function drawn(canvas: HTMLCanvasElement, draw: () => void): void {
+  kDraws.set(canvas, draw);
+  draw();
 }
+
+/** Draws all canvases in `root` again. Call it for a part of the page that was out of it, because the colours may have changed meanwhile. */
+export function repaint(root: ParentNode): void {
+  for (const canvas of root.querySelectorAll('canvas')) kDraws.get(canvas)?.();
+}
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => repaint(document));

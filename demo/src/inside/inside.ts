@@ -8,6 +8,7 @@ import { AttentionMap } from './attention_map.js';
 import { Concentration } from './concentration.js';
 import { EmbeddingView } from './embedding_view.js';
 import { HeadPicker } from './head_picker.js';
+import { repaint } from './heat.js';
 import { HideView } from './hide_view.js';
 import { KernelSlides } from './kernel_slides.js';
 import { chooseHead } from './measure.js';
@@ -100,6 +101,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
       for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(index === this.step_));
       sentence.textContent = step?.sentence ?? '';
       place.replaceChildren(...(step ? [step.element] : []));
+      repaint(place);
       shared.hidden = this.step_ === steps.length - 1 || step?.name === 'Convolution';
       next.hidden = this.step_ === steps.length - 1;
     };

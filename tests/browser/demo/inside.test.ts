@@ -117,6 +117,26 @@ it('shows another head that is chosen, and what the map says where it is pointed
   expect(await inside.locator('.token.looked-at').textContent()).toBe('film');
 });
 
+it('says what the map shows where it is tapped', async () => {
+  const inside = await lookAtRemark('Attention');
+  const map = inside.locator('canvas.map');
+  const { x, y, width } = (await map.boundingBox())!;
+  await map.dispatchEvent('pointerdown', { clientX: x + 0.69 * width, clientY: y + 0.31 * width, pointerType: 'touch' });
+  expect(await inside.locator('.readout').textContent()).toMatch(/from \u201cwarm\u201d to \u201cfilm\u201d/);
+});
+
+it('has the colours of the system in each step, also if they changed while another step was shown', async () => {
+  const inside = await lookAtRemark('Embedding');
+  const colours = () => inside.locator('canvas.vectors').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const light = await colours();
+  await inside.locator('.steps button', { hasText: 'Tokens' }).click();
+  for (const colorScheme of ['dark', 'light', 'dark'] as const) await visit.page.emulateMedia({ colorScheme });
+  await inside.locator('.steps button', { hasText: 'Embedding' }).click();
+  expect(await colours()).not.toBe(light);
+  await visit.page.emulateMedia({ colorScheme: 'light' });
+  expect(await colours()).toBe(light);
+});
+
 it('goes from word to word by arrow keys', async () => {
   const inside = await lookAtRemark('Attention');
   await inside.locator('.strip .token').first().focus();
