@@ -1,4 +1,4 @@
-// The porting page (docs/coming-from-transformers-js.md): its sections, its list of options, the names that it promises. What options do is tested in
+// The porting page (docs/coming-from-transformers-js.md): its sections, its list of options, the names that it promises, and that every statement has a test. What options do is tested in
 // transformers_js_options.test.ts, equal results in transformers_js_equal.test.ts, and programs in transformers_js.test.ts.
 import { readFileSync } from 'node:fs';
 import { expect, expectTypeOf, test } from 'vitest';
@@ -59,6 +59,7 @@ test('names that it promises exist', () => {
     expect(transformers, name).toHaveProperty(name);
   }
   expectTypeOf<FeatureExtractionPipeline>().toBeFunction();
+  expectTypeOf(transformers.pipeline<'fill-mask'>).returns.resolves.toExtend<{ task: 'fill-mask' }>();
   expectTypeOf<PreTrainedTokenizer>().toBeFunction();
   expectTypeOf<PreTrainedModel<object>>().toBeFunction();
   expectTypeOf<ProgressCallback>().parameter(0).toExtend<ProgressInfo>();
@@ -80,4 +81,30 @@ test('all names of transformers.js 4.3.1 exist, and Tensor has its methods', () 
 test('the tarballs have the names that npm pack gives them', () => {
   for (const [tarball] of page.matchAll(/[\w-]+-\d+\.\d+\.\d+\.tgz/g))
     expect(tarball).toMatch(new RegExp(`^peruse(-transformers)?-${root.version}.tgz$`));
+  expect(readFileSync(new URL('../../tools/tarball.mjs', import.meta.url), 'utf8')).toContain(
+    "tarballFolder = join(root, 'build/tarballs')",
+  );
+});
+
+/** Sentences of the text, and rows of tables. Code is tested by docs_run.test.ts and alias.test.ts. */
+function statementsOf(markdown: string): string[] {
+  const prose = markdown.replace(/```[\s\S]*?```/g, '\n').replace(/<table>[\s\S]*?<\/table>/g, '');
+  const parts = prose.split(/\n\n|\n(?=\|)/).map((part) => part.trim());
+  const isText = (part: string) => part !== '' && !/^#|^\|[-| ]+\|$/.test(part);
+  return parts
+    .filter(isText)
+    .flatMap((part) => (part.startsWith('|') ? [part] : part.replace(/\s+/g, ' ').split(/(?<=[.:])\** (?=[A-Z`[*])/)));
+}
+
+const kTests = JSON.parse(readFileSync(new URL('porting_statements.json', import.meta.url), 'utf8')) as Record<string, string>;
+
+test('every statement has a test: write a new one, and its statement into porting_statements.json', () => {
+  expect(Object.keys(kTests)).toEqual(statementsOf(page));
+  const claims = Object.values(kTests).filter((place) => place !== 'no claim'); // heads of tables, and what leads to code
+  expect(claims.length).toBeGreaterThan(75);
+  for (const place of new Set(claims)) {
+    const [, file, title] = /^(tests\/\S+\.ts): (.+)$/.exec(place)!;
+    const code = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').replaceAll("\\'", "'");
+    expect(code.includes(title!), `${file} has no test '${title}'`).toBe(true);
+  }
 });

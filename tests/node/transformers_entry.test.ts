@@ -153,15 +153,15 @@ test('functions and names', async () => {
   expect(await peruse.ModelRegistry.is_cached('user/never-loaded')).toBe(false);
 });
 
-test('a program that imports @huggingface/transformers runs on the alias package', () => {
+test.each(['@huggingface/transformers', '@xenova/transformers'])('a program that imports %s runs on the alias package', (name) => {
   mkdirSync(join(root, 'build'), { recursive: true });
   const app = mkdtempSync(join(root, 'build/alias-'));
   try {
-    cpSync(join(root, 'web/alias'), join(app, 'node_modules/@huggingface/transformers'), { recursive: true });
+    cpSync(join(root, 'web/alias'), join(app, 'node_modules', name), { recursive: true });
     symlinkSync(root, join(app, 'node_modules/peruse'));
     writeFileSync(
       join(app, 'program.mjs'),
-      `import { AutoModelForCausalLM, AutoTokenizer, pipeline } from '@huggingface/transformers';
+      `import { AutoModelForCausalLM, AutoTokenizer, pipeline } from '${name}';
       const classify = await pipeline('sentiment-analysis', ${JSON.stringify(kSentiment)});
       const [{ label }] = await classify('A gem.');
       const tokenizer = await AutoTokenizer.from_pretrained(${JSON.stringify(kSentiment)});

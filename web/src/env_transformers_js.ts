@@ -37,6 +37,12 @@ export interface TransformersJsEnv {
   useFS: boolean;
   /** Does nothing. */
   useWasmCache: boolean;
+  /** Does nothing. */
+  cacheKey: string;
+  /** Does nothing. */
+  experimental_useCrossOriginStorage: boolean;
+  /** Where files are below `remoteHost`. Another value throws: pass the URL of the model's folder to pipeline() instead. */
+  remotePathTemplate: string;
 }
 
 /** Settings of onnxruntime; only `wasm.numThreads` has an effect. */
@@ -45,6 +51,8 @@ export interface OnnxSettings {
   readonly wasm: Record<string, unknown>;
   readonly webgpu: Record<string, unknown>;
 }
+
+const kTemplate = '{model}/resolve/{revision}/';
 
 export class TransformersJsState {
   readonly values: Record<string, unknown> = {
@@ -57,6 +65,9 @@ export class TransformersJsState {
     logLevel: undefined,
     useFS: true,
     useWasmCache: true,
+    cacheKey: 'transformers-cache',
+    experimental_useCrossOriginStorage: false,
+    remotePathTemplate: kTemplate,
   };
   backends: TransformersJsEnv['backends'] | undefined;
 }
@@ -79,6 +90,8 @@ const kIgnored: Record<string, string> = {
   logLevel: 'info says what loading decided.',
   useFS: 'a folder in Node is found by its path.',
   useWasmCache: 'the browser caches the engine like any file.',
+  cacheKey: 'the name of the cache is fixed.',
+  experimental_useCrossOriginStorage: 'a cache belongs to its site.',
 };
 
 const kBooleans = new Set(['allowLocalModels', 'useBrowserCache', 'useFSCache', 'useCustomCache', 'useFS', 'useWasmCache']);
@@ -94,7 +107,7 @@ export function setTransformersJs(state: TransformersJsState, name: string, valu
     assignAll((getTransformersJs(state, name, own) as TransformersJsEnv['backends']).onnx, (value as { onnx?: unknown } | null)?.onnx);
     return true;
   }
-  if (!Object.hasOwn(state.values, name)) return false;
+  if (!Object.hasOwn(state.values, name) || (name === 'remotePathTemplate' && value !== kTemplate)) return false;
   if (kBooleans.has(name)) checkBoolean(name, value);
   if (Object.hasOwn(kIgnored, name)) own.notice(`env.${name} is ignored: ${kIgnored[name]}`);
   if (name === 'cacheDir') own.set('cacheFolder', value);

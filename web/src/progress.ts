@@ -53,7 +53,7 @@ const kMillisecondsBetweenReports = 40;
 
 const bytesOf = (loaded: number, total: number): Bytes => ({ progress: total > 0 ? (loaded / total) * 100 : 0, loaded, total });
 
-/** Adds up the files of one load. The total is unknown until one of the `last` files (the weights) has begun. */
+/** Adds up the files of one load. The total is unknown until one of the `last` files (the weights), or an ONNX file larger than all others, has begun. */
 export class Totals {
   private readonly files_ = new Map<string, { loaded: number; total: number }>();
   private most_ = 0; // percent reported so far
@@ -63,10 +63,12 @@ export class Totals {
   with(file: string, loaded: number, total: number): Bytes {
     this.files_.set(file, { loaded, total });
     const files = [...this.files_.values()];
-    const known = this.last_?.some((name) => (this.files_.get(name)?.total ?? 0) > 0) ?? true;
+    const all = files.reduce((sum, one) => sum + one.total, 0);
+    const isWeights = (name: string, size: number) => this.last_!.includes(name) || (/\.onnx/.test(name) && 2 * size > all);
+    const known = !this.last_ || [...this.files_].some(([name, one]) => one.total > 0 && isWeights(name, one.total));
     const bytes = bytesOf(
       files.reduce((sum, one) => sum + one.loaded, 0),
-      known ? files.reduce((sum, one) => sum + one.total, 0) : 0,
+      known ? all : 0,
     );
     this.most_ = Math.max(this.most_, bytes.progress); // never decreases, even if a server reported a wrong size
     return { ...bytes, progress: this.most_ };
