@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
@@ -14,6 +15,15 @@ test('is less than 95 KB of WebAssembly, and 31 KiB of scripts (brotli)', () => 
   console.log(`the tokenizer alone: ${wasm.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
   expect(wasm).toBeLessThan(95);
   expect(script).toBeLessThan(31);
+});
+
+test('peruse/transformers is one script of less than 10.5 KiB (brotli), next to peruse and the tokenizer', () => {
+  const size = brotliKilobytes(join(kBundle, 'peruse-transformers.js'));
+  console.log(`peruse/transformers: ${size.toFixed(1)} KB`);
+  expect(size).toBeLessThan(10.5);
+  const code = readFileSync(join(kBundle, 'peruse-transformers.js'), 'utf8');
+  const imported = [...code.matchAll(/(?:from|import) ?["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
+  expect([...new Set(imported)].sort()).toEqual(['./peruse-tokenizer.js', './peruse.js']);
 });
 
 const kWork = `
