@@ -352,7 +352,7 @@ export const kSuites = [
     why: 'takes minutes. It runs by itself: next to Chromium, Firefox once waited for two minutes',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'tests/browser/others/', 'tests/browser/page/'],
-    processor: 36,
+    processor: 65,
     vitest: ['others'],
   },
   {
