@@ -32,10 +32,10 @@ test('in fifteen languages most messages keep no private detail, and most clean 
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([300, 150]);
   expect(all['without a leak']).toBeGreaterThanOrEqual(253);
-  expect(all.touched).toBeLessThanOrEqual(16);
+  expect(all.touched).toBeLessThanOrEqual(6);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual([]);
-  expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual(['nl']); // 3 of 10
+  expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual([]);
 }, 60_000);
 
 test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 97 of 100', async () => {
