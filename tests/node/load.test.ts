@@ -343,7 +343,7 @@ describe('running', () => {
     expect(record.requests).toEqual([{ inputs: [{ text: 'a\0\u{1F600}\uFFFD"\\' }], options: { top_k: null } }]);
   });
 
-  test('runs wait for each other', async () => {
+  test('runs take turns, and each gets its own results', async () => {
     host = newHost({ steps: 3 });
     await load();
     const run = (n: number) => host.call('run', { inputs: Array.from({ length: n }, () => ({ text: 'x' })), options: {} });

@@ -26,8 +26,14 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
   const kStaging = 64;
   const staged = (bytes: number) => module.HEAPU8.slice(kStaging, kStaging + bytes);
   const text = (bytes: number) => new TextDecoder('utf-8', { fatal: true }).decode(staged(bytes));
-  let stepsLeft = 0;
-  let inspecting = false;
+  const under = new Map<number, { request: unknown; stepsLeft: number; inspecting: boolean }>(); // requests under way
+  let selected = 0;
+  const begin = (bytes: number, stepsLeft: number, inspecting: boolean) => {
+    const request = JSON.parse(text(bytes)) as unknown;
+    record.requests.push(request);
+    under.set(selected, { request, stepsLeft, inspecting });
+    return answer('start');
+  };
 
   const answer = (method: keyof NonNullable<FakeBehaviour['replies']>, usual: object = {}) => {
     if (behaviour.traps === method) throw new WebAssembly.RuntimeError('unreachable');
@@ -61,32 +67,29 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
         report: { architecture: 'Fake', dtype: 'f32', tensors: 1, headTensors: [], extraTensors: [], weightBytes: 4 },
       });
     }
-    select() {}
+    select(request: number) {
+      selected = request;
+    }
     tokensRead() {
       return 0;
     }
     start(bytes: number) {
-      record.requests.push(JSON.parse(text(bytes)));
-      inspecting = false;
-      stepsLeft = behaviour.steps ?? 1;
-      return answer('start');
+      return begin(bytes, behaviour.steps ?? 1, false);
     }
     startInspection(bytes: number) {
-      stepsLeft = 1;
-      inspecting = true;
-      record.requests.push(JSON.parse(text(bytes)));
-      return answer('start');
+      return begin(bytes, 1, true);
     }
     array() {
       return 1 << 20;
     }
     step() {
-      return JSON.stringify({ ok: true, more: --stepsLeft > 0 });
+      return JSON.stringify({ ok: true, more: --under.get(selected)!.stepsLeft > 0 });
     }
     take() {
-      const { inputs } = record.requests.at(-1) as { inputs: unknown[] };
+      const { request, stepsLeft, inspecting } = under.get(selected)!;
       if (stepsLeft > 0) return answer('take', { parts: [] });
       if (inspecting) return answer('take', { parts: [{ input: 0, value: behaviour.inspection }] });
+      const { inputs } = request as { inputs: unknown[] };
       return answer('take', { parts: inputs.map((_, input) => ({ input, value: [{ label: `L${input}`, score: 1 }] })) });
     }
     delete() {
