@@ -21,9 +21,8 @@ interface InPlace<T> {
 
 declare module '../tensor.js' {
   /** With `peruse/transformers` the other methods of transformers.js's tensors. Those that end in `_` change the tensor itself. */
-  interface Tensor<D extends TensorData = Float32Array> extends InPlace<Tensor<D>> {
-    // Declared again: the compiler loses the class's, whose name is computed, if it writes tensor.d.ts before it checks other files.
-    [Symbol.iterator](): Generator<Tensor<D>, void, undefined>;
+  // Iterable, because the compiler loses the class's iterator, whose name is computed, if it writes tensor.d.ts before it checks other files.
+  interface Tensor<D extends TensorData = Float32Array> extends InPlace<Tensor<D>>, Iterable<Tensor<D>> {
     /** A copy. */
     clone(): Tensor<D>;
     /** A copy whose dimensions have another order: `permute(1, 0)` exchanges rows and columns. */
