@@ -126,7 +126,7 @@ describe('checksums', () => {
   });
 });
 
-describe('words in small letters, in a sentence that begins with a capital', () => {
+describe('ordinary words that a token classifier takes for names', () => {
   const unsure =
     (type: string, word: string, score: number): Run =>
     async (inputs) =>
@@ -153,9 +153,20 @@ describe('words in small letters, in a sentence that begins with a capital', () 
     ['Er wohnt in der am bach 4', 'LOC', 'am bach 4', 0.5, 'Er wohnt in der [LOC_1]'],
     ['Mein Name im Netz ist frosti', 'USERNAME', 'frosti', 0.5, 'Mein Name im Netz ist [USERNAME_1]'],
     ['I saw \u738b\u4f1f', 'PER', '\u738b\u4f1f', 0.5, 'I saw [PER_1]'],
+    ['Dessert, koffie en dan naar huis', 'LOC', 'Dessert', 0.5, 'Dessert, koffie en dan naar huis'],
+    ['Dresden, dann nach Hause', 'LOC', 'Dresden', 0.6, '[LOC_1], dann nach Hause'],
   ])('%s: %s %s %d', async (text, type, word, score, expected) => {
     expect((await redact(unsure(type, word, score))(text)).text).toBe(expected);
     expect((await redact(unsure(type, word, score))(text, { types: [type] })).text).toBe(text.replace(word, `[${type}_1]`));
+  });
+
+  test.each([
+    ['Member M-448120, please', '448120', 'Member [ID_1], please'],
+    ['Member AB/448120', '448120', 'Member [ID_1]'],
+    ['Member of XYZZY-448120', '448120', 'Member of XYZZY-[ID_1]'],
+    ['Rooms A-12 and B-13', '12', 'Rooms A-[ID_1] and B-13'],
+  ])('letters before a number belong to it: %s', async (text, word, expected) => {
+    expect((await redact(unsure('ID', word, 0.9))(text)).text).toBe(expected);
   });
 
   test('a finder of the caller decides itself', async () => {

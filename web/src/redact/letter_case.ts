@@ -35,13 +35,18 @@ export function isPersonType(type: string): boolean {
 
 /** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
 const kSure = 0.7;
+/** The same of a place of one word that begins a sentence, where every word has a capital. */
+const kSureFirst = 0.6;
 
-/** Whether a model takes a word for a name, unsurely, although the writer of the sentence would have given a name a capital. */
-export function isSmallWord(text: string, { type, score, start, end }: Detail): boolean {
-  if (score >= kSure || !(isPersonType(type) || /^(?:loc|org|gpe|city)/i.test(type))) return false;
+/** Whether a model takes a word for a name, unsurely, that has no capital, or only that of its sentence. */
+export function isOrdinaryWord(text: string, { type, score, start, end }: Detail): boolean {
+  const isPerson = isPersonType(type);
+  if (score >= kSure || !(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
+  const words = text.slice(start, end);
   const sentence = text
     .slice(0, start)
     .split(/[.!?\n\u2026]/)
     .at(-1)!;
-  return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(text.slice(start, end));
+  if (!isPerson && score < kSureFirst && !/\p{L}/u.test(sentence) && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
+  return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
 }

@@ -78,13 +78,15 @@ function underRule(rule: RedactionRule, reading: FoldedText, part: TextRange, re
   return isRightElsewhere ? part : undefined;
 }
 
-/** Extends a part of a number to the whole: to the ends of its groups of digits, and if its check digits are right, to all groups. */
+/** Extends a part of a number to the whole: to the ends of its groups of digits, to letters before it ('M-44812'), and if its check digits are right, to all groups. */
 function wholeNumber(text: string, part: TextRange): TextRange {
   let { start, end } = part;
   if (!/\d/.test(text.slice(start, end))) return part;
   while (/\d/.test(text[start] ?? '') && /\d/.test(text[start - 1] ?? '')) --start;
   while (/\d/.test(text[end - 1] ?? '') && /\d/.test(text[end] ?? '')) ++end;
   if (text.slice(start, end).replaceAll(/\D/g, '').length < 4) return { start, end };
+  if (/\d/.test(text[start]!))
+    start -= /(?<![\p{L}\p{N}])[A-Z]{1,4}[-/]?$/u.exec(text.slice(Math.max(0, start - 6), start))?.[0].length ?? 0;
   for (const name of kChecksumNames) {
     const whole = numberAround(name, text, { start, end });
     if (whole !== undefined) return union({ start, end }, whole);

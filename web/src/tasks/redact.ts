@@ -1,7 +1,7 @@
 // redact: the model that finds private details (web/src/redact has the rest).
 import { PeruseError } from '../errors.js';
 import type { Detail } from '../redact/details.js';
-import { isPersonType, isSmallWord, recased } from '../redact/letter_case.js';
+import { isOrdinaryWord, isPersonType, recased } from '../redact/letter_case.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
 import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
@@ -29,7 +29,7 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
     read: async (texts, settings, { threshold, types }, call) => {
       if (labels === undefined) {
         const found = await readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, call);
-        return types === undefined ? withoutSmallWords(texts, found) : found;
+        return types === undefined ? withoutOrdinaryWords(texts, found) : found;
       }
       const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
       const found = (await run(inputsOf(texts), options, call)) as LabelledSpan[][];
@@ -58,8 +58,8 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
   });
 }
 
-function withoutSmallWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
-  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isSmallWord(texts[index]!, detail))));
+function withoutOrdinaryWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
+  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isOrdinaryWord(texts[index]!, detail))));
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */
