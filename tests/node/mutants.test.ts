@@ -47,6 +47,7 @@ bool Reader::Fits(std::string_view text) const {
   if (text.empty() || at_ + 1 - rows_ * kMany >= text.size()) return false;
   const std::vector<int> list = Take(text, '+' == text.front());
   for (; i + 4 <= count; i += 4) Add(list);
+  if (!TryPushBack(&list, 1)) return false;
   return list.size() > 2 &&
          !IsOpen(text);
 }`;
@@ -59,8 +60,8 @@ test('operators of C++ have whole operands, over lines, too, and stay out of typ
     '6: (on ? (at_ + 1 - rows_ * kMany > text.size()) : (at_ + 1 - rows_ * kMany >= text.size()))',
     '6: (on ? true : false)',
     "7: (on ? ('+' != text.front()) : ('+' == text.front()))",
-    '9: (on ? (list.size() >= 2) : (list.size() > 2))',
-    '9: (on ? (list.size() > 2 || !IsOpen(text)) : (list.size() > 2 &&\n         !IsOpen(text)))',
+    '10: (on ? (list.size() >= 2) : (list.size() > 2))',
+    '10: (on ? (list.size() > 2 || !IsOpen(text)) : (list.size() > 2 &&\n         !IsOpen(text)))',
   ]);
 });
 

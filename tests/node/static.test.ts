@@ -104,3 +104,39 @@ test('what is unclear is refused', async () => {
     { code: 'malformed_file' },
   );
 });
+
+/** A folder of model2vec whose tokenizer makes one token of each of the letters a, b and c. */
+function lettersFolder(unk_token: string | null, added: object[]): Record<string, Uint8Array> {
+  const encode = (json: object) => new TextEncoder().encode(JSON.stringify(json));
+  const rows = Float32Array.from([3, 4, 0, 1, 1, 0, 5, 12]); // of a, b, c and <unk>
+  const model = { type: 'BPE', unk_token, vocab: { a: 0, b: 1, c: 2 }, merges: [] };
+  return {
+    'config.json': encode({ max_length: 512, normalize: true, embedding_dtype: 'float32' }),
+    'tokenizer.json': encode({
+      version: '1.0',
+      added_tokens: added,
+      normalizer: null,
+      pre_tokenizer: null,
+      post_processor: null,
+      decoder: null,
+      model,
+    }),
+    'model.safetensors': joinSafetensors(
+      { embeddings: { dtype: 'F32', shape: [4, 2], data_offsets: [0, 32] } },
+      new Uint8Array(rows.buffer),
+    ),
+  };
+}
+
+const kUnknown = { id: 3, content: '<unk>', single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+
+test.each([
+  ['is an added token', '<unk>', 0],
+  ['is none', null, 1],
+] as const)('the unknown token is left out of the mean: it %s', async (_, unk_token, counts) => {
+  const [[x, y], [again]] = (await vectorsOf(lettersFolder(unk_token, [kUnknown]), ['ab<unk>', 'ab'])) as [number[], number[]];
+  const sum = [3 + 0 + counts * 5, 4 + 1 + counts * 12];
+  expect(x).toBeCloseTo(sum[0]! / Math.hypot(...sum), 5);
+  expect(y).toBeCloseTo(sum[1]! / Math.hypot(...sum), 5);
+  expect(again).toBeCloseTo(3 / Math.hypot(3, 5), 5);
+});

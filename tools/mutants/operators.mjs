@@ -13,6 +13,9 @@ const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using |case )|\b
 /** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
 const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
 
+/** What is returned when memory runs out: only WebAssembly has tests that let allocations fail (tests/native/memory). */
+const kNoMemory = /\b(Try[A-Z]\w*|Resize|Reserve)\(.* return (true|false);/;
+
 /** A sum of strings: with a minus it does not compile. */
 const kTexts = /"|std::to_string/;
 
@@ -91,6 +94,7 @@ export function placesIn(text) {
         add(start, end, token, kOthers[token], (guard) => `(${guard} ? (${changed}) : (${text.slice(start, end)}))`);
       }
       for (const { 1: value, index: found } of own.matchAll(/\breturn (true|false);/g)) {
+        if (kNoMemory.test(own)) continue;
         const start = at + found + 'return '.length;
         const other = value === 'true' ? 'false' : 'true';
         add(start, start + value.length, value, other, (guard) => `(${guard} ? ${other} : ${value})`);
