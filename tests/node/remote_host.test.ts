@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import { nodeWasm } from '../../web/src/engine/wasm_node.js';
-import { fromSentError, PeruseError, toSentError } from '../../web/src/errors.js';
+import { describeError, fromSentError, PeruseError, toSentError } from '../../web/src/errors.js';
 import type { WorkerMessage, WorkerPort, WorkerRequest } from '../../web/src/worker/messages.js';
 import { RemoteHost } from '../../web/src/worker/remote_host.js';
 import { serve } from '../../web/src/worker/serve.js';
@@ -193,4 +193,13 @@ describe('RemoteHost', () => {
     await expect(host.call('run', { inputs: [], options: { f: () => {} } })).rejects.toMatchObject({ code: 'invalid_argument' });
     expect(await host.call('load', kLoad)).toMatchObject({ bytes: 12 });
   });
+});
+
+test('the reason of an error is named once, however often it was wrapped', () => {
+  const reason = new Error('getaddrinfo ENOTFOUND hub.example');
+  const failed = new TypeError('fetch failed', { cause: reason });
+  const told = new PeruseError('network', `It could not be reached: ${describeError(failed)}.`, { cause: failed });
+  expect(told.message).toBe('It could not be reached: fetch failed (getaddrinfo ENOTFOUND hub.example).');
+  expect(describeError(told)).toBe(told.message);
+  expect(describeError(new Error('no reason', { cause: new Error('') }))).toBe('no reason');
 });

@@ -110,8 +110,8 @@ export class PeruseError extends Error {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
   // Node's fetch only says "fetch failed"; the reason is in the error's cause.
-  const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
-  return error.message + cause;
+  const reason = error.cause instanceof Error ? error.cause.message : '';
+  return error.message.includes(reason) ? error.message : `${error.message} (${reason})`;
 }
 
 function withoutMiddle(text: string, most: number): string {
