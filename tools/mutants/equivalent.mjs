@@ -22,6 +22,16 @@ export const kEquivalent = [
     'i * gate_error(2, 1) + kEpsilon * (std::fabs(f * c[k]) + std::fabs(i * g)); (+ -> -)',
     'A term of the error bound, which only tests compute: with a smaller one they are stricter.',
   ],
+  [
+    'core/tasks/vector_index.cc',
+    'const bool by_codes = has_codes() && JustifiesCodes(rows()) && k < rows() / 4 && estimates.Resize(rows()).ok(); (< -> <=)',
+    'Codes only save time: what they cannot rule out is compared exactly.',
+  ],
+  [
+    'core/train/ops/label_heads.cc',
+    'for (int64_t c = 0; length > op.eps && c < x.cols; ++c) along += x.row(r)[c] / divisor * out.row(r)[c]; (> -> >=)',
+    'Where the length is exactly eps, the function has a kink, and both are its gradients.',
+  ],
 ];
 
 const known = new Set(kEquivalent.map(([file, change]) => `${file} ${change}`));

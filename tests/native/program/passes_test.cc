@@ -92,6 +92,20 @@ TEST_F(PassesTest, FuseLeavesWhatOthersRead) {
   EXPECT_EQ(All<ops::Activate>(Fuse(program_)).size(), 1u);
 }
 
+TEST_F(PassesTest, FuseJoinsOneSumWithALayerNormAndNoSecondOne) {
+  const Value x = b_.LayerNorm(Words(), b_.Norm("first", 4, 0));  // of no sum
+  const Value y = Linear(x, 4), z = b_.Activate(x, Activation::kGelu), inner = b_.Add(x, z);
+  b_.Output(kLogits, b_.LayerNorm(b_.Add(inner, z), b_.Norm("second", 4, 0)));
+  b_.Output(kLastHiddenState, y);
+  const Program fused = Fuse(program_);
+  const std::vector<ops::LayerNorm> norms = All<ops::LayerNorm>(fused);
+  ASSERT_EQ(norms.size(), 2u) << Print(fused);
+  EXPECT_FALSE(norms[0].residual.valid());
+  EXPECT_EQ(norms[1].x, inner);
+  EXPECT_EQ(norms[1].residual, z);
+  EXPECT_EQ(Print(Fuse(fused)), Print(fused));
+}
+
 TEST_F(PassesTest, FuseMakesTheKernelsOfASpanConvolutionInIt) {
   const Value x = Words();
   b_.Output(kLogits, b_.SpanConv(Linear(x, 2 * 3), x, 2).out);

@@ -255,6 +255,12 @@ struct Choice {
   TeachOptions options;  // of the last training run
 };
 
+TeachOptions OptionsOf(Method method) {
+  TeachOptions options = Options();
+  options.method = method;
+  return options;
+}
+
 // Runs the default choice of a method. If the texts are `misleading`, the first token of every fourth is that of another label.
 Choice Choose(Trainee& trainee, Goal goal, int32_t count, bool misleading = false) {
   std::vector<int32_t> labels;
@@ -265,12 +271,7 @@ Choice Choose(Trainee& trainee, Goal goal, int32_t count, bool misleading = fals
     if (goal != Goal::kSingleLabel) example.targets = {example.labels[0] == 0 ? 1.0f : 0.0f, 1, 0};
     if (goal != Goal::kSingleLabel) example.labels.clear();
   }
-  const auto options = [](Method method) {
-    TeachOptions options = Options();
-    options.method = method;
-    return options;
-  };
-  Trials trials(trainee, goal, options, std::nullopt, /*cross_validate=*/false, std::move(texts), {}, nullptr);
+  Trials trials(trainee, goal, OptionsOf, std::nullopt, /*cross_validate=*/false, std::move(texts), {}, nullptr);
   EXPECT_TRUE(trials.Begin().ok());
   int64_t steps = 0;
   for (bool more = true; more;) {
@@ -325,6 +326,24 @@ TEST(Contrast, IsNotTriedIfTheHeadIsGoodEnough) {
   EXPECT_EQ(choice.scores[0].method, Method::kHead);
   EXPECT_GE(choice.scores[0].accuracy, 0.95);
   EXPECT_EQ(choice.options.method, Method::kHead);
+}
+
+// Of 60 texts; a comparison repeats the training for each fold.
+int64_t StepsPlanned(const char* config) {
+  const auto trainee = Embedder(config);
+  Trials trials(*trainee, Goal::kSingleLabel, OptionsOf, std::nullopt, /*cross_validate=*/false,
+                TextsWith(ThreeLabels(60), 12), {}, nullptr);
+  EXPECT_TRUE(trials.Begin().ok());
+  return trials.total_steps();
+}
+
+TEST(Contrast, IsComparedOnlyIfItsLayersAreSmall) {
+  constexpr const char* kWide =
+      R"({"model_type": "bert", "vocab_size": 200, "hidden_size": 64, "num_hidden_layers": 3,
+    "num_attention_heads": 4, "intermediate_size": 4096, "max_position_embeddings": 64})";
+  const int64_t once = 1 + kUsualContrast.updates + 1;  // the head, and the contrast
+  EXPECT_EQ(StepsPlanned(kWide), once);
+  EXPECT_GT(StepsPlanned(kEmbedder), 3 * once);
 }
 
 TEST(Contrast, IsNotTheDefaultForSeveralLabels) {
