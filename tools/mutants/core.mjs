@@ -22,7 +22,7 @@ import { kLong } from '../test/suites.mjs';
 import { chosen } from './choose.mjs';
 import { isNotEquivalent } from './equivalent.mjs';
 import { succeeds } from './limited.mjs';
-import { hash, keyOf, Memory, withoutNested } from './memory.mjs';
+import { hash, keyOf, Memory, tryAll, withoutNested } from './memory.mjs';
 import { placesIn } from './operators.mjs';
 
 const kCopy = join(root, 'build/mutants-core');
@@ -44,8 +44,10 @@ const kLinked = ['tests/fixtures', 'models', 'tools', 'node_modules'];
 const kListener = 'tests/native/shard_environment.cc';
 const kAtOnce = availableParallelism();
 /** Tests that compute for longer than kStart seconds and kSlower times their usual time do not end. */
-const kStart = 20;
+const kStart = 10;
 const kSlower = 4;
+/** Seconds of tests that run as one process. */
+const kTogether = 5;
 
 /** Files that other tests than the native ones run: npm run test:gpu. */
 const kTestedElsewhere = /^core\/backend\/webgpu\//;
@@ -164,11 +166,26 @@ async function findTests() {
   return ran.filter(({ passed }) => passed);
 }
 
+/** Tests in groups that take kTogether seconds each: one that does not end then costs little. */
+function groupsOf(tests) {
+  const groups = [];
+  let left = 0;
+  for (const test of tests) {
+    if (left <= 0) {
+      groups.push([]);
+      left = kTogether;
+    }
+    groups.at(-1).push(test);
+    left -= test.seconds;
+  }
+  return groups;
+}
+
 async function fateOf(mutant, tests) {
   const reaching = tests.filter(({ reached }) => reached.includes(mutant.number)).sort((a, b) => a.seconds - b.seconds);
   const folders = foldersFor(mutant.file).map((folder) => `tests/native/${folder}/`);
   const isNear = ({ file }) => folders.some((folder) => file.startsWith(folder));
-  const groups = [reaching.filter(isNear), reaching.filter((one) => !isNear(one))].filter((group) => group.length > 0);
+  const groups = [...groupsOf(reaching.filter(isNear)), ...groupsOf(reaching.filter((one) => !isNear(one)))];
   const name = `mutant${mutant.number}`;
   for (const group of groups) {
     const limit = kStart + kSlower * group.reduce((sum, { seconds }) => sum + seconds, 0);
@@ -182,7 +199,7 @@ async function fateOf(mutant, tests) {
 }
 
 /** Tries `count` places that compile. */
-export async function coreMutants(count, seed, fresh) {
+export async function coreMutants(count, seed, { fresh, atOnce }) {
   mkdirSync(kScratch, { recursive: true });
   const files = readdirSync(join(root, 'core'), { recursive: true })
     .map((name) => `core/${name.replaceAll('\\', '/')}`)
@@ -206,14 +223,6 @@ export async function coreMutants(count, seed, fresh) {
     memory.tests = { build, list: await findTests() };
     memory.save();
   });
-  const waiting = [...open];
-  const work = async () => {
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const fate = await fateOf(mutant, memory.tests.list);
-      memory.store(mutant, fate, fate === 'killed' ? undefined : tests);
-      console.log(`${fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: kAtOnce }, work));
+  await tryAll(open, atOnce, memory, tests, (mutant) => fateOf(mutant, memory.tests.list));
   return mutants;
 }

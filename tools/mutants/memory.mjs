@@ -47,3 +47,16 @@ export function withoutNested(places) {
   const overlaps = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
   return places.filter((one, i) => !places.slice(0, i).some((earlier) => overlaps(one, earlier)));
 }
+
+/** Finds the fates of mutants, `atOnce` at the same time. `tests` is the hash of the tests. */
+export async function tryAll(mutants, atOnce, memory, tests, fateOf) {
+  const waiting = [...mutants];
+  const work = async () => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const fate = await fateOf(mutant);
+      memory.store(mutant, fate, fate === 'killed' ? undefined : tests);
+      console.log(`${fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+}

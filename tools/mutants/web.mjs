@@ -2,7 +2,6 @@
 // `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. Each test file runs once without mutants, which records the
 // places that it reaches (hits.mjs).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { testsNamed } from '../dev/needed_builds.mjs';
 import { compile, forget, isSource, linkEngines, writeTree } from '../dev/tree.mjs';
@@ -13,13 +12,11 @@ import { chosen } from './choose.mjs';
 import { isNotEquivalent } from './equivalent.mjs';
 import { hitsOf } from './hits.mjs';
 import { succeeds } from './limited.mjs';
-import { hash, keyOf, Memory, withoutNested } from './memory.mjs';
+import { hash, keyOf, Memory, tryAll, withoutNested } from './memory.mjs';
 import { placesIn } from './places.mjs';
 
 const kSources = join(root, 'web/src');
 const kScratch = join(root, 'build/mutants/hits');
-const kReport = join(kScratch, 'report.json');
-const kAtOnce = availableParallelism();
 /** Milliseconds. Processor time ends tests, not the clock (limited.mjs). */
 const kLongest = '1200000';
 /** A process that computes for longer than kStart seconds and kSlower times its usual time does not end. */
@@ -65,13 +62,14 @@ function compileMutants(mutants) {
   }
 }
 
-/** Runs test files until one fails. Returns { passed, failed }: whether all passed, and the files known to have failed. */
-async function runTests(files, env, seconds, more = []) {
-  rmSync(kReport, { force: true });
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/dev/vitest.config.ts', '--maxWorkers', `${kAtOnce}`];
-  const report = ['--reporter', 'json', '--outputFile', kReport, '--testTimeout', kLongest, '--hookTimeout', kLongest];
+/** Runs test files until one fails. Returns { passed, failed }: whether all passed, and the files known to have failed. `name` is of this run. */
+async function runTests(name, files, env, seconds, more = []) {
+  const file = join(kScratch, `${name}.json`);
+  rmSync(file, { force: true });
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/dev/vitest.config.ts'];
+  const report = ['--reporter', 'json', '--outputFile', file, '--testTimeout', kLongest, '--hookTimeout', kLongest];
   const passed = await succeeds(process.execPath, [...vitest, ...report, ...more, ...files], { env, seconds });
-  const results = existsSync(kReport) ? JSON.parse(readFileSync(kReport, 'utf8')).testResults : [];
+  const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [];
   return { passed, failed: results.filter(({ status }) => status !== 'passed').map(({ name }) => relative(root, name)) };
 }
 
@@ -90,7 +88,7 @@ async function findTests(mutants, open, files, memory) {
   )) {
     for (const { name } of group) rmSync(join(kScratch, hitsOf(name)), { force: true });
     const names = group.map(({ name }) => name);
-    const { failed } = await runTests(names, { PERUSE_MUTANT_HITS: kScratch });
+    const { failed } = await runTests('hits', names, { PERUSE_MUTANT_HITS: kScratch });
     failing.push(...failed);
     for (const { name, text } of group.filter((one) => !failed.includes(one.name))) {
       const file = join(kScratch, hitsOf(name));
@@ -123,16 +121,18 @@ function groupsOf({ file, key }, files, memory) {
 
 /** Whether test files notice a mutant. One that also fails without the mutant counts for nothing: the others are asked again. */
 async function isNoticed(mutant, group, memory) {
+  const name = `mutant${mutant.number}`;
+  const more = ['--bail', '1', '--maxWorkers', '1']; // several mutants are tried at the same time
   for (let files = group; files.length > 0; ) {
-    const limit = kStart + kSlower * Math.max(...files.map((name) => memory.tests[name].seconds));
-    const { passed, failed } = await runTests(files, { PERUSE_MUTANT: String(mutant.number) }, limit, ['--bail', '1']);
+    const limit = kStart + kSlower * Math.max(...files.map((file) => memory.tests[file].seconds));
+    const { passed, failed } = await runTests(name, files, { PERUSE_MUTANT: String(mutant.number) }, limit, more);
     if (passed) return false;
     const suspects = failed.length > 0 ? failed : files;
-    const without = await runTests(suspects, {}, undefined, ['--bail', '1']);
+    const without = await runTests(name, suspects, {}, undefined, more);
     if (without.passed) return true;
     const unsure = without.failed.length > 0 ? without.failed : suspects;
     console.log(`${unsure.join(', ')} failed without a mutant, too`);
-    files = files.filter((name) => !unsure.includes(name));
+    files = files.filter((file) => !unsure.includes(file));
   }
   return false;
 }
@@ -143,7 +143,7 @@ async function fateOf(mutant, files, memory) {
   return groups.length > 0 ? 'survived' : 'not covered';
 }
 
-export async function webMutants(count, seed, words, fresh) {
+export async function webMutants(count, seed, words, { fresh, atOnce }) {
   mkdirSync(kScratch, { recursive: true });
   writeTree();
   const missing = linkEngines(kVariants);
@@ -162,11 +162,7 @@ export async function webMutants(count, seed, words, fresh) {
   try {
     compileMutants(mutants);
     await step('tests that reach the places', () => findTests(mutants, open, files, memory));
-    for (const mutant of open) {
-      const fate = await fateOf(mutant, files, memory);
-      memory.store(mutant, fate, fate === 'killed' ? undefined : tests);
-      console.log(`${fate}: ${mutant.where}: ${mutant.change.slice(0, 120)}`);
-    }
+    await tryAll(open, atOnce, memory, tests, (mutant) => fateOf(mutant, files, memory));
   } finally {
     for (const file of new Set(mutants.map((one) => join(root, one.file)))) forget(file);
   }
