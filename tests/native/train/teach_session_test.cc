@@ -1,4 +1,4 @@
-// Explanations through the session that hosts call. attribution_test.cc compares the scores with Captum's.
+// Explanations, and the plan of a training, through the session that hosts call. attribution_test.cc compares the scores with Captum's.
 #include "core/train/session/teach_session.h"
 
 #include <gtest/gtest.h>
@@ -39,12 +39,13 @@ Files SentenceFolder() {
 }
 
 // Opens a tiny checkpoint. The words of its texts are a0 to a42.
-Status Open(TeachSession& session, const std::string& name, const std::string& task, const Files& files = {}) {
+Status Open(TeachSession& session, const std::string& name, const std::string& task, const Files& files = {},
+            const std::string& options = R"("explains":true)") {
   const std::string folder = "tiny/" + name + "/";
   PERUSE_RETURN_IF_ERROR(session.AddFile("config.json", ReadFixture(folder + "config.json")));
   PERUSE_RETURN_IF_ERROR(session.AddFile("vocab.txt", Vocabulary()));
   for (const auto& [path, content] : files) PERUSE_RETURN_IF_ERROR(session.AddFile(path, content));
-  PERUSE_RETURN_IF_ERROR(session.Open(R"({"task":")" + task + R"(","explains":true})"));
+  PERUSE_RETURN_IF_ERROR(session.Open(R"({"task":")" + task + "\"," + options + "}"));
   PERUSE_RETURN_IF_ERROR(session.FeedWeights(Bytes(ReadFixture(folder + "model.safetensors"))));
   return session.FinishWeights().status();
 }
@@ -163,6 +164,47 @@ TEST(TeachSessionExplain, RefusesWhatItCannotExplain) {
   ASSERT_TRUE(teacher.FeedWeights(Bytes(ReadFixture("tiny/bert-sequence/model.safetensors"))).ok());
   ASSERT_TRUE(teacher.FinishWeights().ok());
   EXPECT_EQ(Refusal(teacher, R"({"text":"a1"})"), "invalid_argument: the session was not opened to explain");
+}
+
+std::string ExamplesOf(const std::string& set, int count) {
+  std::string list;
+  for (int i = 0; i < count; ++i) {
+    list += (i == 0 ? "" : ",") + (R"({"text":"a1 a)" + std::to_string(i)) + R"(","label":"LABEL_)" +
+            std::to_string(i % 3) + "\"}";
+  }
+  return R"({"set":")" + set + R"(","examples":[)" + list + "]}";
+}
+
+struct Planned {
+  int64_t examples = 0, validation_examples = 0;
+};
+
+// The plan for 42 examples, and `own` examples for validation.
+Planned Plan(const std::string& split, int own) {
+  TeachSession session;
+  EXPECT_EQ(Describe(Open(session, "bert-sequence", "text-classification", {},
+                          R"("method":"head","validation_split":)" + split)),
+            "ok: ");
+  EXPECT_TRUE(session.AddExamples(ExamplesOf("training", 42)).ok());
+  if (own > 0) EXPECT_TRUE(session.AddExamples(ExamplesOf("validation", own)).ok());
+  const Result<std::string> json = session.Begin();
+  EXPECT_TRUE(json.ok()) << json.status().message();
+  if (!json.ok()) return {};
+  const JsonDocument document = JsonDocument::Parse(*json, "the plan").value();
+  const auto number = [&](const char* name) { return document.root().FindMember(name).GetInt64().value(); };
+  return {number("examples"), number("validation_examples")};
+}
+
+TEST(TeachSessionBegin, HoldsOutAShareOfTheExamplesUnlessThereAreOthersForValidation) {
+  const Planned all = Plan("0", 0);
+  EXPECT_EQ(all.examples, 42);
+  EXPECT_EQ(all.validation_examples, 0);
+  const Planned held = Plan("0.3", 0);
+  EXPECT_EQ(held.examples + held.validation_examples, 42);
+  EXPECT_NEAR(static_cast<double>(held.validation_examples), 0.3 * 42, 2);
+  const Planned own = Plan("0.3", 6);
+  EXPECT_EQ(own.examples, 42);
+  EXPECT_EQ(own.validation_examples, 6);
 }
 
 }  // namespace
