@@ -32,6 +32,7 @@ export const kEquivalent = [
     'for (int64_t c = 0; length > op.eps && c < x.cols; ++c) along += x.row(r)[c] / divisor * out.row(r)[c]; (> -> >=)',
     'Where the length is exactly eps, the function has a kink, and both are its gradients.',
   ],
+  ['core/train/ops/layer_norm.cc', 'if (i < width) sums = hn::Add(sums, f(i, width - i)); (< -> <=)', 'A vector of no numbers adds zeros.'],
 ];
 
 const known = new Set(kEquivalent.map(([file, change]) => `${file} ${change}`));

@@ -128,6 +128,17 @@ TEST(DecimalTest, EveryDoubleAndTheMiddleBeyondIt) {
   }
 }
 
+// Exactly in the middle of two doubles, the even one is taken; a digit that is not zero decides, however far behind.
+TEST(DecimalTest, AFarDigitDecidesAMiddle) {
+  const std::string middle = "9007199254740993";  // 2^53 + 1
+  for (const size_t zeros : {10U, 700U, 799U, 800U, 801U, 2000U}) {
+    const std::string far(zeros, '0');
+    EXPECT_EQ(DecimalToDouble(middle + "." + far), 9007199254740992.0) << zeros;
+    EXPECT_EQ(DecimalToDouble(middle + "." + far + "1"), 9007199254740994.0) << zeros;
+    EXPECT_EQ(DecimalToDouble(middle + "." + far + "1" + far), 9007199254740994.0) << zeros;
+  }
+}
+
 TEST(DecimalTest, ManyDigits) {
   std::mt19937_64 random(8);
   for (int i = 0; i < 500; ++i) {

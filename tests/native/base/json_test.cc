@@ -47,6 +47,9 @@ TEST(Json, KeepsFileOrderAndTheLastDuplicate) {
   EXPECT_EQ(document->root().MemberName(0), "z");
   EXPECT_EQ(document->root().MemberName(1), "a");
   EXPECT_EQ(document->root().MemberValue(1).GetInt64(), 2);
+  const size_t members = document->root().size();
+  EXPECT_FALSE(document->root().MemberValue(members).exists());
+  EXPECT_EQ(document->root().MemberName(members), "");
   EXPECT_EQ(document->root().FindMember("z").GetInt64(), 3);
 }
 

@@ -328,24 +328,6 @@ TEST(Contrast, IsNotTriedIfTheHeadIsGoodEnough) {
   EXPECT_EQ(choice.options.method, Method::kHead);
 }
 
-// Of 60 texts; a comparison repeats the training for each fold.
-int64_t StepsPlanned(const char* config) {
-  const auto trainee = Embedder(config);
-  Trials trials(*trainee, Goal::kSingleLabel, OptionsOf, std::nullopt, /*cross_validate=*/false,
-                TextsWith(ThreeLabels(60), 12), {}, nullptr);
-  EXPECT_TRUE(trials.Begin().ok());
-  return trials.total_steps();
-}
-
-TEST(Contrast, IsComparedOnlyIfItsLayersAreSmall) {
-  constexpr const char* kWide =
-      R"({"model_type": "bert", "vocab_size": 200, "hidden_size": 64, "num_hidden_layers": 3,
-    "num_attention_heads": 4, "intermediate_size": 4096, "max_position_embeddings": 64})";
-  const int64_t once = 1 + kUsualContrast.updates + 1;  // the head, and the contrast
-  EXPECT_EQ(StepsPlanned(kWide), once);
-  EXPECT_GT(StepsPlanned(kEmbedder), 3 * once);
-}
-
 TEST(Contrast, IsNotTheDefaultForSeveralLabels) {
   EXPECT_EQ(Choose(*Embedder(), Goal::kMultiLabel, 12).options.method, Method::kHead);
 }

@@ -105,6 +105,25 @@ TEST(Objective, Span) {
   EXPECT_EQ(run.Validate().accuracy, 0.5);
 }
 
+TEST(Objective, MaskedWords) {
+  Goals run({Goal::kMaskedWords, {{.ids = {1, 2, 3}, .labels = {0, 1}, .chosen = {0, 2}}}, 2, {kLog3, 0, kLog3, 0}});
+  EXPECT_EQ(run.Mass(), 2);
+  EXPECT_NEAR(run.Loss(), -(std::log(0.75) + std::log(0.25)) / 2, 1e-6);
+  EXPECT_EQ(run.Validate().accuracy, 0.5);
+}
+
+TEST(Objective, ReplacedTokens) {
+  Goals run({Goal::kReplaced,
+             {{.ids = {1, 2, 3}, .targets = {0, 1, 1}}, {.ids = {1}, .targets = {0}}},
+             1,
+             {-kLog3, kLog3, -kLog3, kLog3}});
+  EXPECT_EQ(run.Mass(), 4);
+  EXPECT_NEAR(run.Loss(), -(2 * std::log(0.75) + 2 * std::log(0.25)) / 4, 1e-6);
+  const Metrics metrics = run.Validate();
+  EXPECT_EQ(metrics.accuracy, 0.5);
+  EXPECT_NEAR(metrics.f1, 0.5, 1e-12);  // one hit, one miss and one false alarm
+}
+
 TEST(Objective, RefusesWhatALossHasNot) {
   const std::vector<float> weights = {1, 2};
   const std::vector<float> none = {1, 0};
