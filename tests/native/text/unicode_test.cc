@@ -113,7 +113,7 @@ TEST(Unicode, HangulComposes) {
   EXPECT_EQ(Compose(0x1112, 0x1176), 0U);
 }
 
-// The characters at both ends of the ranges of Hangul, and those beside them.
+// The first and last characters of the ranges of Hangul, and their neighbours.
 TEST(Unicode, OnlyHangulComposesAsHangul) {
   const char32_t firsts[] = {0x10FF, 0x1100, 0x1112, 0x1113, 0xABFF, 0xAC00, 0xAC01,
                              0xAC1B, 0xAC1C, 0xD788, 0xD7A3, 0xD7A4, 0xD7C0};
