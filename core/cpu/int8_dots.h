@@ -23,7 +23,9 @@ struct VectorSums {
 
   static Vector Zero() { return simd::hn::Zero(kInts); }
   static Vector LoadSums(const int32_t* p) { return simd::hn::LoadU(kInts, p); }
-  static Vector Add(Vector a, Vector b) { return simd::hn::Add(a, b); }
+  static Vector AddTimes(Vector sums, Vector v, int32_t factor) {
+    return simd::hn::Add(sums, simd::hn::Mul(v, simd::hn::Set(kInts, factor)));
+  }
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };
 

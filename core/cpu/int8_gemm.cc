@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "core/cpu/block.h"
@@ -14,7 +15,6 @@ namespace peruse::cpu {
 // Constants that are read from memory once per row, because V8 rebuilds compile-time constants at each use. The object must be neither
 // const nor local to this file.
 struct QuantizeConstants {
-  int32_t magnitude = 0x7FFFFFFF;
   float shift = 12582912.0f;  // 1.5 * 2^23: after adding it, the last bit of a float has the value 1
 };
 QuantizeConstants quantize_constants;
@@ -67,16 +67,21 @@ bool RelaxedDotIsExact(bool unsigned_input) {
 
 #endif
 
-uint32_t LargestBits(const float* values, int64_t count) {
+// ExtremesOf of quantize.h, with vectors.
+Extremes ExtremesOfRow(const float* values, int64_t count) {
   const VectorSums::Tag ints;
-  const auto mask = hn::Set(ints, quantize_constants.magnitude);
-  auto largest = hn::Zero(ints);
+  const hn::RebindToUnsigned<VectorSums::Tag> bits;
+  auto highest = hn::Zero(ints);
+  auto lowest = hn::Zero(bits);
+  const auto take = [&](Floats v) {
+    highest = hn::Max(highest, hn::BitCast(ints, v));
+    lowest = hn::Max(lowest, hn::BitCast(bits, v));
+  };
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    largest = hn::Max(largest, hn::And(hn::BitCast(ints, Load(values + i)), mask));
-  }
-  if (i < count) largest = hn::Max(largest, hn::And(hn::BitCast(ints, LoadFirst(values + i, count - i)), mask));
-  return static_cast<uint32_t>(hn::ReduceMax(ints, largest));
+  for (; i + kLanes <= count; i += kLanes) take(Load(values + i));
+  if (i < count) take(LoadFirst(values + i, count - i));
+  const uint32_t least = hn::ReduceMax(bits, lowest);
+  return {least >> 31 == 0 ? 0 : std::bit_cast<float>(least), std::bit_cast<float>(hn::ReduceMax(ints, highest))};
 }
 
 // A step of a row is a 16-byte vector of integers. Four steps are computed together, then interleaved.
@@ -91,19 +96,21 @@ constexpr int64_t kStepsAtOnce = 4;
 struct FourRows {
   const float* values[kInt8TileRows];
   float inverses[kInt8TileRows];
+  int32_t offsets[kInt8TileRows];  // taken from each integer
   hn::Vec<decltype(kFour)> shift = hn::Set(kFour, quantize_constants.shift);
 
-  // Rounds value * inverse to the nearest integer, ties to even. Must not fuse product and rounding.
-  Steps Round(const float* four, hn::Vec<decltype(kFour)> inverse) const {
+  // Rounds value * inverse to the nearest integer, ties to even, and subtracts. Must not fuse product and rounding.
+  Steps Round(const float* four, hn::Vec<decltype(kFour)> inverse, Steps subtracted) const {
     const auto shifted = hn::Add(hn::Mul(hn::LoadU(kFour, four), inverse), shift);
-    return hn::Sub(hn::BitCast(kFourInts, shifted), hn::BitCast(kFourInts, shift));
+    return hn::Sub(hn::BitCast(kFourInts, shifted), subtracted);
   }
 
   // Returns eight quantised values of a row; zero for a row without an inverse.
   Shorts Eight(int64_t row, int64_t at) const {
     const auto inverse = hn::Set(kFour, inverses[row]);
-    const Shorts rounded =
-        hn::OrderedDemote2To(kEightShorts, Round(values[row] + at, inverse), Round(values[row] + at + 4, inverse));
+    const Steps subtracted = hn::Add(hn::BitCast(kFourInts, shift), hn::Set(kFourInts, offsets[row]));
+    const Shorts rounded = hn::OrderedDemote2To(kEightShorts, Round(values[row] + at, inverse, subtracted),
+                                                Round(values[row] + at + 4, inverse, subtracted));
     return hn::And(rounded, hn::Set(kEightShorts, inverses[row] == 0 ? 0 : -1));
   }
 };
@@ -201,22 +208,30 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide) {
 }
 
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
-                  float* scales) {
+                  float* scales, int32_t* offsets) {
+  const bool bytes = path != Int8Path::kI16;
+  const int32_t shift = path == Int8Path::kUsdot ? 128 : 0;  // of signed bytes
   FourRows four;
   for (int64_t r = 0; r < kInt8TileRows; ++r) {  // repeats the last row in place of absent ones
     const int64_t row = std::min(r, rows - 1);
     four.values[r] = values + row * stride;
     if (r < rows) {
-      const RowScale scale = ScaleOf(LargestBits(four.values[r], k), InputLevels(k, wide));
-      scales[r] = scale.scale;
+      const Extremes extremes = ExtremesOfRow(four.values[r], k);
+      const RowScale scale = InputScaleOf(extremes, InputLevels(k, wide), wide);
+      // The least integer of the row becomes the least signed byte.
+      const float least = scale.inverse == 0 ? 0 : std::nearbyint(extremes.lowest * scale.inverse);
       four.inverses[r] = scale.inverse;
+      four.offsets[r] = bytes && !wide ? static_cast<int32_t>(least) + 128 : 0;
+      scales[r] = scale.scale;
+      offsets[r] = four.offsets[r] - shift;
     } else {
       four.inverses[r] = four.inverses[row];
+      four.offsets[r] = four.offsets[row];
     }
   }
   auto* out = static_cast<std::byte*>(tile);
-  if (path == Int8Path::kI16) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
-  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // -128 and 128 have the same bits in a byte
+  if (!bytes) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
+  const auto offset = static_cast<int8_t>(-shift);  // -128 and 128 have the same bits in a byte
   const auto quantize = [&](Part part, std::byte* to) {
     QuantizeRows(four, k, Step(path), to, [=](const FourRows& from, int64_t at, std::byte* piece) {
       QuantizeFours(from, at, part, offset, piece);
@@ -241,18 +256,16 @@ const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void
   return scratch;
 }
 
-void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
+void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,
                       const int32_t* weight_sums, const Int8Output& output) {
   const auto* inputs = static_cast<const std::byte*>(tile);
   const auto* weights = static_cast<const std::byte*>(panel);
   const int64_t steps = Int8Depth(path, k) / Step(path);
   if (path == Int8Path::kI16) {
-    return Int8Tile<DotI16>(inputs, steps, /*passes=*/1, weights, /*correction=*/nullptr, output);
+    return Int8Tile<DotI16>(inputs, steps, /*passes=*/1, weights, /*offsets=*/nullptr, weight_sums, output);
   }
 #if defined(__wasm_relaxed_simd__)
-  int32_t correction[kTileCols];
-  for (int64_t c = 0; c < kTileCols; ++c) correction[c] = -128 * weight_sums[c];
-  Int8Tile<DotRelaxed>(inputs, steps, wide ? 2 : 1, weights, path == Int8Path::kUsdot ? correction : nullptr, output);
+  Int8Tile<DotRelaxed>(inputs, steps, wide ? 2 : 1, weights, offsets, weight_sums, output);
 #endif
 }
 

@@ -2,11 +2,12 @@
 // ways, so there are three kernels; a probe at program start selects one. None saturates, so all give the same sums.
 //
 //   kSdot  four signed bytes by four signed bytes into 32 bits: ARM's dot product
-//   kUsdot four unsigned bytes by four signed bytes into 32 bits, exact for 0 to 255: x86 with VNNI. Activations are
-//          shifted by 128, and the sums of each weight row correct for that
+//   kUsdot four unsigned bytes by four signed bytes into 32 bits, exact for 0 to 255: x86 with VNNI
 //   kI16   two signed 16-bit numbers by two into 32 bits: every CPU
 //
-// Activations of 13 bits are one 16-bit number for kI16; kSdot and kUsdot split them into two bytes, 128 * high + low.
+// Activations are one 16-bit number for kI16. For kSdot and kUsdot, each row of 8-bit ones is shifted into the range of a byte, and 13-bit
+// ones are split into two bytes, 128 * high + low, which are signed and for kUsdot shifted by 128. The sums of each weight row correct for
+// shifts.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +40,19 @@ inline int64_t Int8PanelOffset(Int8Path path, int64_t k, int64_t n) { return n *
 
 inline constexpr int64_t kInt8TileRows = 4;
 int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
-// Quantises 1 to kInt8TileRows rows of k values, `stride` floats apart, into a tile. Each row gets its own scale (core/formats/quantize.h),
-// which is returned.
+// Quantises 1 to kInt8TileRows rows of k values, `stride` floats apart, into a tile. Returns each row's scale (core/formats/quantize.h), and
+// how far its bytes are below its integers.
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
-                  float* scales);
+                  float* scales, int32_t* offsets);
 
 int64_t Int8PanelScratch(Int8Path path, int64_t k);
 
 // Prepares a panel of weights for the kernel: kI16 widens it into `scratch`.
 const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
 
-// Multiplies a tile by a panel, and finishes with `output`. `weight_sums` are the sums of each column's weights (kUsdot).
-void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
+// Multiplies a tile by a panel, and finishes with `output`. `offsets`: of the tile's rows, four must be readable. `weight_sums`: of the
+// panel's columns.
+void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,
                       const int32_t* weight_sums, const Int8Output& output);
 
 }  // namespace peruse::cpu

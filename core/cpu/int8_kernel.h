@@ -2,7 +2,7 @@
 //   kStep            values of k per step; a row's step is four bytes
 //   Vector           32-bit sums of kVectorCols columns; half a tile is one vector
 //   Weights, Input   a step of one column vector's weights; a step of one row's activations, in every lane
-//   Zero, LoadSums, Add, ShiftLeft7                 on Vector, modulo 2^32
+//   Zero, LoadSums, AddTimes, ShiftLeft7            on Vector, modulo 2^32
 //   LoadWeights(p), LoadInput(p)                    kWeightBytes and four bytes at p
 //   Accumulate(sums, weights, input)                sums + their dot product, exact
 #pragma once
@@ -73,19 +73,18 @@ struct Int8Output {
   }
 };
 
-// Computes a tile. `correction`, if not null, is added to each column's sum once per pass over the inputs. With two passes, `steps` steps
-// of the rows' high bytes precede those of the low bytes, and the sum is 128 * high + low. Intermediate sums may wrap around; the result
-// fits.
+// Computes a tile. Where inputs are shifted, a row's sums are too small by `offsets` (one per row of the tile; null if there is no shift)
+// times the column's sum of weights, in each pass over the inputs. With two passes, `steps` steps of the rows' high bytes precede those of
+// the low bytes, and the sum is 128 * high + low. Intermediate sums may wrap around; the result fits.
 template <typename Dot, int kRows, typename Output>
-void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
-                const int32_t* correction, const Output& output) {
+void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel, const int32_t* offsets,
+                const int32_t* weight_sums, const Output& output) {
   typename Dot::Vector sums[kRows][2];
   const auto correct = [&] {
-    if (correction == nullptr) return;
-    for (int r = 0; r < kRows; ++r) {
-      for (int half = 0; half < 2; ++half) {
-        sums[r][half] = Dot::Add(sums[r][half], Dot::LoadSums(correction + half * Dot::kVectorCols));
-      }
+    if (offsets == nullptr) return;
+    for (int half = 0; half < 2; ++half) {
+      const typename Dot::Vector of_column = Dot::LoadSums(weight_sums + half * Dot::kVectorCols);
+      for (int r = 0; r < kRows; ++r) sums[r][half] = Dot::AddTimes(sums[r][half], of_column, offsets[r]);
     }
   };
   const std::byte* const panel_end = panel + steps * 2 * Dot::kWeightBytes;
@@ -103,10 +102,10 @@ void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const s
 }
 
 template <typename Dot, typename Output>
-void Int8Tile(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
-              const int32_t* correction, const Output& output) {
-  if (output.rows <= 2) return Int8TileOf<Dot, 2>(activations, steps, passes, panel, correction, output);
-  Int8TileOf<Dot, 4>(activations, steps, passes, panel, correction, output);
+void Int8Tile(const std::byte* activations, int64_t steps, int passes, const std::byte* panel, const int32_t* offsets,
+              const int32_t* weight_sums, const Output& output) {
+  if (output.rows <= 2) return Int8TileOf<Dot, 2>(activations, steps, passes, panel, offsets, weight_sums, output);
+  Int8TileOf<Dot, 4>(activations, steps, passes, panel, offsets, weight_sums, output);
 }
 
 }  // namespace peruse::cpu

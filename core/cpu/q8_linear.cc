@@ -24,7 +24,7 @@ struct Plan {
         wide(weight.spec().wide_input),
         tiles((rows + kInt8TileRows - 1) / kInt8TileRows),
         tile_bytes(QuantizedTileBytes(path, depth, wide)),
-        scale_bytes(RoundUp(groups * rows * kFloat, kAlignment)),
+        row_numbers(RoundUp(groups * rows + kInt8TileRows, kAlignment / kFloat)),
         input_bytes(RoundUp(groups * tiles * tile_bytes, kAlignment)),
         panel_bytes(RoundUp(Int8PanelScratch(path, depth), kAlignment)) {}
 
@@ -35,7 +35,7 @@ struct Plan {
   const bool wide;
   const int64_t tiles;
   const int64_t tile_bytes;
-  const int64_t scale_bytes;  // [groups, rows] scales
+  const int64_t row_numbers;  // [groups, rows] scales, and as many offsets; the last tile reads past their end
   const int64_t input_bytes;  // [groups, tiles, tile_bytes]
   const int64_t panel_bytes;  // scratch memory of each thread
 };
@@ -82,22 +82,24 @@ void Q8Linear::WriteRows(int32_t first_row, const EncodedRows& rows) {
 
 int64_t Q8Linear::Scratch(int64_t rows, int32_t threads) const {
   const Plan plan(*this, rows);
-  return (plan.scale_bytes + plan.input_bytes + threads * plan.panel_bytes) / kFloat;
+  return 2 * plan.row_numbers + (plan.input_bytes + threads * plan.panel_bytes) / kFloat;
 }
 
 void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output,
                    Activation activation, float* scratch, const Block& out) const {
   const Plan plan(*this, x.rows);
   float* row_scales = scratch;
-  std::byte* inputs = reinterpret_cast<std::byte*>(scratch) + plan.scale_bytes;
+  int32_t* row_offsets = reinterpret_cast<int32_t*>(scratch + plan.row_numbers);
+  std::byte* inputs = reinterpret_cast<std::byte*>(scratch + 2 * plan.row_numbers);
   std::byte* panel_scratch = inputs + plan.input_bytes;
 
   pool.ForRows(plan.groups * plan.tiles, 2, [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {
       const int64_t group = i / plan.tiles;
       const int64_t row = i % plan.tiles * kInt8TileRows;
+      const int64_t number = group * plan.rows + row;
       QuantizeTile(plan.path, x.row(row) + group * group_step, x.stride, std::min(kInt8TileRows, plan.rows - row),
-                   plan.depth, plan.wide, inputs + i * plan.tile_bytes, row_scales + group * plan.rows + row);
+                   plan.depth, plan.wide, inputs + i * plan.tile_bytes, row_scales + number, row_offsets + number);
     }
   });
 
@@ -120,15 +122,16 @@ void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, i
       const int8_t* packed = this->group(group) + Int8PanelOffset(plan.path, plan.depth, output);
       const void* panel = PrepareInt8Panel(plan.path, packed, plan.depth, panel_scratch + thread * plan.panel_bytes);
       for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
-        const Int8Output result_tile = {row_scales + group * plan.rows + r,
+        const int64_t number = group * plan.rows + r;
+        const Int8Output result_tile = {row_scales + number,
                                         columns(kScales, group) + output,
                                         columns(kBiases, group) + output,
                                         result + r * out.stride + col,
                                         out.stride,
                                         std::min(kInt8TileRows, end_row - r),
                                         std::min(tile_cols, end_col - col)};
-        MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, plan.depth,
-                         plan.wide, panel, WeightSums(group) + output, result_tile);
+        MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes,
+                         row_offsets + number, plan.depth, plan.wide, panel, WeightSums(group) + output, result_tile);
       }
     }
     if (activation == Activation::kNone) return;

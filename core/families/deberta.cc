@@ -6,6 +6,7 @@
 
 #include "core/families/family.h"
 #include "core/families/transformer.h"
+#include "core/formats/quantize.h"
 #include "core/program/token_indices.h"
 
 namespace peruse {
@@ -250,10 +251,10 @@ Deberta::Layer Deberta::DeclareLayer(Build& b, const ModelConfig& config, int32_
   if (has_relative()) DeclarePositions(b, config, self, table, layer.attention);
   layer.attention.output = b.Weights(name + "attention.output.dense", hidden, hidden);
   layer.attention.norm = b.Norm(name + "attention.output.LayerNorm", hidden, config.layer_norm_eps);
-  layer.feed_forward = {
-      b.Weights(name + "intermediate.dense", hidden, config.intermediate_size),
-      b.GroupedWeights(name + "output.dense", config.intermediate_size, hidden, 1, /*wide_input=*/true),
-      b.Norm(name + "output.LayerNorm", hidden, config.layer_norm_eps)};
+  layer.feed_forward = {b.Weights(name + "intermediate.dense", hidden, config.intermediate_size),
+                        b.GroupedWeights(name + "output.dense", config.intermediate_size, hidden, 1,
+                                         /*wide_input=*/config.intermediate_size <= kNarrowDepth),
+                        b.Norm(name + "output.LayerNorm", hidden, config.layer_norm_eps)};
   return layer;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/formats/quantize.h"
 #include "core/heads/head_indices.h"
 
 namespace peruse {
@@ -136,8 +137,8 @@ FeedForwardWeights DeclareFeedForward(Build& b, const ModelConfig& config, const
   const int32_t wide = config.intermediate_size;
   FeedForwardWeights weights;
   weights.intermediate = b.GroupedWeights(names.intermediate, hidden, wide, groups);
-  // Values after the activation function lose most accuracy in 8 bits.
-  weights.output = b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true);
+  // Values after the activation function lose most accuracy in 8 bits, and small models cannot spare it.
+  weights.output = b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/wide / groups <= kNarrowDepth);
   weights.norm = b.Norm(names.norm, hidden, config.layer_norm_eps);
   return weights;
 }

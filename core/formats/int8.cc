@@ -1,4 +1,4 @@
-// int8: symmetric, with one scale per row (quantize.h). Activations are quantised too, so sums of products are exact integers.
+// int8: symmetric weights, with one scale per row (quantize.h). Activations are quantised too, so sums of products are exact integers.
 #include <algorithm>
 #include <string>
 
@@ -48,7 +48,7 @@ class Int8 final : public WeightFormat {
   // Sums of products must fit 32-bit integers.
   Status Check(const LinearSpec& spec) const override {
     if (InputLevels(spec) > 0) return OkStatus();
-    return Unsupported("dtype q8 takes linear layers of up to 133,144 inputs, not " +
+    return Unsupported("dtype q8 takes linear layers of up to 66,572 inputs, not " +
                        std::to_string(spec.in / spec.groups));
   }
   int32_t InputLevels(const LinearSpec& spec) const override {

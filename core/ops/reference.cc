@@ -12,10 +12,10 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
 // Quantises a group's slice of a row and returns its scale. The integers are stored as doubles, which hold sums of their products exactly.
-double QuantizeSlice(const double* features, int32_t in, int32_t levels, double* integers) {
+double QuantizeSlice(const double* features, int32_t in, int32_t levels, bool wide, double* integers) {
   const std::vector<float> values(features, features + in);
   std::vector<int16_t> quantized(values.size());
-  const float scale = QuantizeRow(std::span(values), levels, quantized.data());
+  const float scale = QuantizeInputs(values, levels, wide, quantized.data());
   std::copy(quantized.begin(), quantized.end(), integers);
   return scale;
 }
@@ -146,7 +146,7 @@ void Project(const double* x, const LinearValues& linear, bool sizes, double* ou
   for (int32_t o = 0; o < spec.out; ++o) {
     const double* slice = x + (o / outs) * in;
     if (levels > 0) {
-      if (o % outs == 0) scale = QuantizeSlice(slice, in, levels, integers.data());
+      if (o % outs == 0) scale = QuantizeSlice(slice, in, levels, spec.wide_input, integers.data());
       slice = integers.data();
     }
     const double* row = linear.weight.get() + int64_t{o} * in;

@@ -95,7 +95,7 @@ struct Int8Way {
   bool wide;
   Shape shape;
   std::vector<int8_t> packed;
-  std::vector<int32_t> sums;
+  std::vector<int32_t> sums, offsets;
   std::vector<std::byte> tiles, panel;
   std::vector<float> row_scales, scales, biases, x, out;
 
@@ -110,6 +110,7 @@ struct Int8Way {
     tiles.resize(static_cast<size_t>(shape.rows / kInt8TileRows * QuantizedTileBytes(path, shape.depth, wide)));
     panel.resize(static_cast<size_t>(Int8PanelScratch(path, shape.depth)) + 64);
     row_scales.resize(static_cast<size_t>(shape.rows + 4));
+    offsets.resize(static_cast<size_t>(shape.rows + 4));
     scales.assign(static_cast<size_t>(shape.width + 16), 0.01f);
     biases.assign(static_cast<size_t>(shape.width + 16), 0.0f);
     x = Floats(shape.rows * shape.depth + 4);
@@ -121,14 +122,14 @@ struct Int8Way {
     const int64_t tile_bytes = QuantizedTileBytes(path, shape.depth, wide);
     for (int64_t r = 0; r < shape.rows; r += kInt8TileRows) {
       QuantizeTile(path, x.data() + r * shape.depth, shape.depth, kInt8TileRows, shape.depth, wide,
-                   tiles.data() + r / kInt8TileRows * tile_bytes, row_scales.data() + r);
+                   tiles.data() + r / kInt8TileRows * tile_bytes, row_scales.data() + r, offsets.data() + r);
     }
     for (int64_t col = 0; col < shape.width; col += Int8TileCols()) {
       const void* ready =
           PrepareInt8Panel(path, packed.data() + Int8PanelOffset(path, shape.depth, col), shape.depth, panel.data());
       for (int64_t r = 0; r < shape.rows; r += kInt8TileRows) {
-        MultiplyInt8Tile(path, tiles.data() + r / kInt8TileRows * tile_bytes, shape.depth, wide, ready,
-                         sums.data() + col,
+        MultiplyInt8Tile(path, tiles.data() + r / kInt8TileRows * tile_bytes, offsets.data() + r, shape.depth, wide,
+                         ready, sums.data() + col,
                          {row_scales.data() + r, scales.data() + col, biases.data() + col,
                           out.data() + r * shape.width + col, shape.width, kInt8TileRows, Int8TileCols()});
       }

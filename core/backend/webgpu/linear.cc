@@ -175,6 +175,7 @@ void Project(Recording& r, const Product& product, Activation activation, const 
     params.has_bias = 1;
     params.combine = combined.how;
     params.scales_first = static_cast<uint32_t>(spec.out) + first;
+    params.weight_sums_first = 2 * static_cast<uint32_t>(spec.out) + first;
     params.x_scales = {first_group, quantized.groups};
     const int32_t other = combined.how == Combined::kNot ? product.x.buffer : combined.with.buffer;
     DispatchLinear(r, PipelineFor(spec, product.x_reads_vec4), params, part_groups,

@@ -9,14 +9,14 @@ fn add_products(a: f32, b: vec4f, sums: vec4f) -> vec4f {
   return fma(vec4f(a), b, sums);
 }
 
-fn row_scales_of(rows: vec4u, group: u32) -> vec4f {
+fn slices_of(rows: vec4u, group: u32) -> vec4u {
+  return vec4u();  // unused
+}
+
+fn columns_of(columns: vec4u, group: u32) -> vec4f {
   return vec4f();  // unused
 }
 
-fn scales_of(columns: vec4u, group: u32) -> vec4f {
-  return vec4f();  // unused
-}
-
-fn finished(sums: vec4f, row_scale: f32, scales: vec4f) -> vec4f {
+fn finished(sums: vec4f, slice: u32, columns: vec4f) -> vec4f {
   return sums;
 }

@@ -22,6 +22,7 @@ struct Params {
   has_bias: u32,
   combine: u32,          // with `other`: none (0), sum (1), product (2)
   scales_first: u32,     // first scale of int8 weights, in `bias`
+  weight_sums_first: u32,  // sums of their columns, in `bias`
   x_scales_first: u32,   // scales of x's rows for int8 weights, in x
   x_scales_stride: u32,
 }

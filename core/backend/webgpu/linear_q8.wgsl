@@ -1,5 +1,5 @@
-// linear.wgsl for int8 weights: x is the output of quantize_rows.wgsl, scales followed by integers. Sums of products are exact; the sum
-// times both scales continues as the product in linear.wgsl. Four integers along k form a word; dot4 multiplies two words (recorder.cc:
+// linear.wgsl for int8 weights: x is the output of quantize_rows.wgsl, scales and offsets followed by integers. Sums of products are exact,
+// and the sums of the columns' weights correct for offsets; the sum times both scales continues as the product in linear.wgsl. Four integers along k form a word; dot4 multiplies two words (recorder.cc:
 // with or without a language feature). Rows of both operands are zero-padded to whole tiles.
 //
 // For 13-bit integers (WIDE) the first half of the depth is the high parts, the second half the low parts, both with the same weights:
@@ -40,19 +40,22 @@ fn add_products(a: u32, b: vec4u, sums: vec4i) -> vec4i {
   return sums + vec4i(dot4(a, b.x), dot4(a, b.y), dot4(a, b.z), dot4(a, b.w));
 }
 
-fn scale_at(slice: u32) -> f32 {
-  return bitcast<f32>(x[slice / 4u][slice % 4u]);
+fn slices_of(rows: vec4u, group: u32) -> vec4u {
+  return params.x_scales_first + group + min(rows * params.x_scales_stride, vec4u((params.rows - 1u) * params.x_scales_stride));
 }
 
-fn row_scales_of(rows: vec4u, group: u32) -> vec4f {
-  let slices = params.x_scales_first + group + min(rows * params.x_scales_stride, vec4u((params.rows - 1u) * params.x_scales_stride));
-  return vec4f(scale_at(slices.x), scale_at(slices.y), scale_at(slices.z), scale_at(slices.w));
+struct Columns {
+  scales: vec4f,
+  weight_sums: vec4i,
 }
 
-fn scales_of(columns: vec4u, group: u32) -> vec4f {
-  return of_columns(params.scales_first, columns, group);
+fn columns_of(columns: vec4u, group: u32) -> Columns {
+  return Columns(of_columns(params.scales_first, columns, group),
+                 bitcast<vec4i>(of_columns(params.weight_sums_first, columns, group)));
 }
 
-fn finished(sums: vec4i, row_scale: f32, scales: vec4f) -> vec4f {
-  return vec4f(sums) * (row_scale * scales);
+fn finished(sums: vec4i, slice: u32, columns: Columns) -> vec4f {
+  let pair = x[slice / 2u];
+  let row = select(pair.xy, pair.zw, (slice & 1u) != 0u);  // scale and offset
+  return vec4f(sums + bitcast<i32>(row.y) * columns.weight_sums) * (bitcast<f32>(row.x) * columns.scales);
 }

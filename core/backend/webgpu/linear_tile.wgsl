@@ -1,6 +1,6 @@
 // The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x TILE_COLUMNS outputs of one group, ROWS x COLUMNS per
 // thread. The including shader defines Quad (four neighbours along k), Sums (of four columns), load_x (a Quad), load_w (an Eight), lower and
-// upper (an Eight's Quads), add_products, row_scales_of, scales_of, finished, and WIDE (see linear_q8.wgsl).
+// upper (an Eight's Quads), add_products, slices_of, columns_of, finished, and WIDE (see linear_q8.wgsl).
 //
 // Every thread loads its share of the next tile while the current one is multiplied: without a branch, and as it is stored, because
 // compilers wait for loads where branches meet and before they unpack. Past the depth the last tile is loaded once more. With FEW_REGISTERS
@@ -124,15 +124,15 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
 
   for (var half = 0u; half < COLUMNS; half += 4u) {
     let columns = vec4u(first_column + column) + (vec4u(half) + vec4u(0u, 1u, 2u, 3u)) * COLUMN_THREADS;
-    let scales = scales_of(columns, group);
+    let own = columns_of(columns, group);
     let biases = biases_of(columns, group);
     for (var i = 0u; i < ROWS; i += 4u) {
       let rows = vec4u(first_row + row) + (vec4u(i) + vec4u(0u, 1u, 2u, 3u)) * ROW_THREADS;
-      let row_scales = row_scales_of(rows, group);
-      put(rows, columns, group, array<vec4f, 4>(finished(sums[0], row_scales.x, scales) + biases,
-                                                finished(sums[1], row_scales.y, scales) + biases,
-                                                finished(sums[2], row_scales.z, scales) + biases,
-                                                finished(sums[3], row_scales.w, scales) + biases));
+      let slices = slices_of(rows, group);
+      put(rows, columns, group, array<vec4f, 4>(finished(sums[0], slices.x, own) + biases,
+                                                finished(sums[1], slices.y, own) + biases,
+                                                finished(sums[2], slices.z, own) + biases,
+                                                finished(sums[3], slices.w, own) + biases));
       if (ROWS == 4u) { break; }
       sums[0] = sums[4];
       sums[1] = sums[5];

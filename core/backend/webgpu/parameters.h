@@ -18,7 +18,7 @@ struct LinearParams {
   uint32_t out_first, out_stride, out_group;
   Place other;
   uint32_t activation, has_bias, combine;
-  uint32_t scales_first;  // first scale of the weights; only for kQ8
+  uint32_t scales_first, weight_sums_first;  // of the weights; only for kQ8
   Place x_scales;
 };
 

@@ -11,11 +11,11 @@ QuantizedRows QuantizeRows(Recording& r, const Recording::View& x, int32_t rows,
   const int32_t depth = spec.in / spec.groups;
   const int32_t words = static_cast<int32_t>(CeilDivide(depth, kQuantizedMultiple)) * (kQuantizedMultiple / 4);
   const int32_t slice_words = spec.wide_input ? 2 * words : words;
-  // A scale takes one word. The quantised values after all scales start at a multiple of four words.
+  // A slice's scale and offset take a word each. The quantised values after them start at a multiple of four words.
   const Recording::View out = r.TakeMatrix(rows, spec.groups * (slice_words + 4));
   if (r.failed()) return {};
   const QuantizedRows quantized = {.buffer = out.buffer,
-                                   .first_word = CeilDivide(int64_t{rows} * spec.groups, 4) * 4,
+                                   .first_word = CeilDivide(int64_t{rows} * spec.groups, 2) * 4,
                                    .groups = static_cast<uint32_t>(spec.groups),
                                    .slice_words = static_cast<uint32_t>(slice_words)};
   const QuantizeRowsParams params = {.rows = static_cast<uint32_t>(rows),

@@ -5,7 +5,7 @@
 namespace peruse::webgpu {
 
 struct QuantizedRows {
-  // Contains the scales [rows, groups], then the quantised words (quantize_rows.wgsl). The caller must give it back.
+  // Contains scales and offsets, [rows, groups, 2], then the quantised words (quantize_rows.wgsl). The caller must give it back.
   int32_t buffer = Recorder::kNoBuffer;
   uint32_t first_word = 0;
   uint32_t groups = 0;

@@ -19,8 +19,7 @@ uint64_t RowBytes(const LinearWeight& linear) {
 }
 
 uint64_t ColumnBytes(const LinearWeight& linear) {
-  return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
-         static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales(linear.spec.in / linear.spec.groups));
+  return static_cast<uint64_t>(linear.spec.out) * sizeof(float) * (linear.format().quantizes_input ? 3 : 1);
 }
 
 int64_t Bytes(const LinearWeight& linear) {
@@ -95,14 +94,29 @@ Status Memory::WriteRows(Weight weight, int32_t first_row, const EncodedRows& ro
     return OkStatus();
   };
   PERUSE_RETURN_IF_ERROR(WriteParts(linear, first_row, static_cast<int64_t>(rows.payload.size() / row), fill));
+  if (linear.format().quantizes_input) PERUSE_RETURN_IF_ERROR(WriteSums(linear, first_row, rows.payload, row));
   return rows.scales.empty() ? OkStatus() : WriteScales(linear, first_row, rows.scales);
 }
 
 Status Memory::WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales) {
-  const int64_t offset =
-      linear.spec.out + first_row * FormatOf(linear.spec.precision).RowScales(linear.spec.in / linear.spec.groups);
+  const int64_t offset = int64_t{linear.spec.out} + first_row;
   recorder_.Write(linear.bias, static_cast<uint64_t>(offset) * sizeof(float), BytesOf(scales));
   return recorder_.stream().failed() ? Failure() : OkStatus();
+}
+
+// Writes the sum of each row of int8 weights.
+Status Memory::WriteSums(const LinearWeight& linear, int32_t first_row, std::span<const uint8_t> payload, size_t row) {
+  if (payload.empty()) return OkStatus();
+  const int64_t place = 2 * int64_t{linear.spec.out} + first_row;
+  uint8_t* room = recorder_.WriteRoom(linear.bias, static_cast<uint64_t>(place) * sizeof(int32_t),
+                                      payload.size() / row * sizeof(int32_t));
+  if (room == nullptr) return Failure();
+  for (; !payload.empty(); payload = payload.subspan(row), room += sizeof(int32_t)) {
+    int32_t sum = 0;
+    for (const uint8_t byte : payload.first(row)) sum += static_cast<int8_t>(byte);
+    std::memcpy(room, &sum, sizeof(sum));
+  }
+  return OkStatus();
 }
 
 Status Memory::WriteBias(Weight weight, int32_t first, std::span<const float> values) {

@@ -56,6 +56,7 @@ class Memory {
 
   Status Failure() const;
   Status WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales);
+  Status WriteSums(const LinearWeight& linear, int32_t first_row, std::span<const uint8_t> payload, size_t row);
   // Calls fill(first, rows, memory) for each part that contains some of the rows [first_row, first_row + count). The callback writes `rows`
   // rows, starting with number `first` of the range, to `memory`.
   template <typename Fill>

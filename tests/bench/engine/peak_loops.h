@@ -66,7 +66,7 @@ __attribute__((noinline)) inline double BytePeakLoop(float* sink) {
   for (int i = 0; i < kPeakSteps; ++i) {
     for (auto& sum : sums) sum = DotRelaxed::Accumulate(sum, weights, input);
   }
-  for (int c = 1; c < kPeakChains; ++c) sums[0] = DotRelaxed::Add(sums[0], sums[c]);
+  for (int c = 1; c < kPeakChains; ++c) sums[0] = simd::hn::Add(sums[0], sums[c]);
   sink[2] += static_cast<float>(simd::hn::ReduceSum(DotRelaxed::kInts, sums[0]) & 1);
   return 2.0 * kPeakChains * kPeakSteps * 16;
 }
@@ -84,7 +84,7 @@ __attribute__((noinline)) inline double LoadedBytePeakLoop(float* sink) {
     DotRelaxed::Vector sums[kRows][2];
     for (auto& row : sums) row[0] = row[1] = DotRelaxed::Zero();
     cpu::AccumulateInt8<DotRelaxed, kRows>(inputs, panel, panel + sizeof(panel), sums);
-    for (auto& row : sums) total += simd::hn::GetLane(DotRelaxed::Add(row[0], row[1]));
+    for (auto& row : sums) total += simd::hn::GetLane(simd::hn::Add(row[0], row[1]));
   }
   sink[2] += static_cast<float>(total & 1);
   return 2.0 * kTiles * kDepthSteps * kRows * 2 * 16;

@@ -48,7 +48,7 @@ inline uint32_t HashRows() {
   return hash.value();
 }
 
-inline constexpr uint32_t kLinearsHash = 1811759082u;
+inline constexpr uint32_t kLinearsHash = 3439738957u;
 inline uint32_t HashLinears() {
   Hash hash;
   const auto backend = CreateCpuBackend(1).value();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
@@ -35,9 +36,9 @@ struct DefinedDot {
   }
   static Vector Zero() { return {}; }
   static Vector LoadSums(const int32_t* p) { return Load<Vector>(p); }
-  static Vector Add(Vector a, Vector b) {
-    for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-    return a;
+  static Vector AddTimes(Vector sums, Vector v, int32_t factor) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += v[i] * static_cast<uint32_t>(factor);
+    return sums;
   }
   static Vector ShiftLeft7(Vector v) {
     for (uint32_t& value : v) value <<= 7;
@@ -70,7 +71,8 @@ struct Problem {
   int64_t rows;
   int64_t k;
   bool wide;
-  std::vector<float> inputs;    // [rows, k], integers within the levels, each row with its largest
+  // [rows, k], integers of a scale of 1: the ends of a row are 2 * levels apart, and symmetric if wide.
+  std::vector<float> inputs;
   std::vector<int8_t> weights;  // [Int8TileCols(), k]
 };
 
@@ -80,17 +82,27 @@ Problem MakeProblem(int64_t rows, int64_t k, bool wide, Fill fill) {
   std::mt19937 random(static_cast<uint32_t>(rows * 1000 + k));
   Problem p{rows, k, wide, {}, {}};
   const int32_t levels = InputLevels(k, wide);
-  const auto value = [&](int32_t largest, bool input) {
-    const bool odd = random() % 2 == 1;
-    if (fill == Fill::kAllLargest) return largest;
-    if (fill == Fill::kOpposed) return input ? -largest : largest;
-    if (fill == Fill::kExtremes) return odd ? largest : -largest;
-    return static_cast<int32_t>(random() % static_cast<uint32_t>(2 * largest + 1)) - largest;
+  const auto between = [&](int32_t least, int32_t largest) {
+    if (fill == Fill::kExtremes) return random() % 2 == 1 ? largest : least;
+    return static_cast<int32_t>(random() % static_cast<uint32_t>(largest - least + 1)) + least;
   };
-  for (int64_t i = 0; i < rows * k; ++i) {
-    p.inputs.push_back(static_cast<float>(i % k == 0 ? -levels : value(levels, true)));
+  const bool of_one_sign = fill == Fill::kAllLargest || fill == Fill::kOpposed;
+  for (int64_t r = 0; r < rows; ++r) {
+    int32_t least = static_cast<int32_t>(r % 3) * -levels;  // not negative, symmetric, or not positive
+    if (fill == Fill::kRandom && k > 1) least = between(-2 * levels, 0);
+    if (k == 1 && least == -levels) least = 0;
+    if (of_one_sign) least = fill == Fill::kOpposed ? -2 * levels : 0;
+    const bool negative = least < -levels;
+    if (p.wide) least = -levels;
+    const int32_t far = p.wide ? (negative ? -levels : levels) : least == 0 ? 2 * levels : least;  // from zero
+    for (int64_t i = 0; i < k; ++i) {
+      const int32_t inside = of_one_sign ? far : between(least, least + 2 * levels);
+      p.inputs.push_back(static_cast<float>(i == 0 ? far : i == 1 && !p.wide ? 2 * least + 2 * levels - far : inside));
+    }
   }
-  for (int64_t i = 0; i < Int8TileCols() * k; ++i) p.weights.push_back(static_cast<int8_t>(value(127, false)));
+  for (int64_t i = 0; i < Int8TileCols() * k; ++i) {
+    p.weights.push_back(static_cast<int8_t>(of_one_sign ? 127 : between(-127, 127)));
+  }
   return p;
 }
 
@@ -121,7 +133,8 @@ std::vector<int64_t> Computed(const Problem& p, Int8Path path) {
   }
   std::vector<std::byte> tile(static_cast<size_t>(QuantizedTileBytes(path, p.k, p.wide)) + 64);
   std::array<float, kInt8TileRows> scales;
-  QuantizeTile(path, p.inputs.data(), p.k, p.rows, p.k, p.wide, tile.data(), scales.data());
+  std::array<int32_t, kInt8TileRows> row_offsets = {};
+  QuantizeTile(path, p.inputs.data(), p.k, p.rows, p.k, p.wide, tile.data(), scales.data(), row_offsets.data());
   for (int64_t r = 0; r < p.rows; ++r) EXPECT_EQ(scales[static_cast<size_t>(r)], 1.0f);
   std::vector<std::byte> scratch(static_cast<size_t>(Int8PanelScratch(path, p.k)) + 64);
   const void* panel = PrepareInt8Panel(path, packed.data(), p.k, scratch.data());
@@ -129,20 +142,18 @@ std::vector<int64_t> Computed(const Problem& p, Int8Path path) {
   const Sums output = {sums.data(), p.rows};
   const auto* weights = static_cast<const std::byte*>(panel);
   const int64_t steps = Int8Depth(path, p.k) / (path == Int8Path::kI16 ? 2 : 4);
-  std::vector<int32_t> correction;
-  for (int32_t sum : weight_sums) correction.push_back(-128 * sum);
-  const int32_t* const corrections = path == Int8Path::kUsdot ? correction.data() : nullptr;
+  const int32_t* const offsets = path == Int8Path::kI16 ? nullptr : row_offsets.data();
   const int passes = path != Int8Path::kI16 && p.wide ? 2 : 1;
   if (path == Int8Path::kI16) {
-    Int8Tile<DotI16>(tile.data(), steps, passes, weights, corrections, output);
+    Int8Tile<DotI16>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
 #if defined(__wasm_relaxed_simd__)
   } else if (path == ChosenInt8Path()) {
-    Int8Tile<DotRelaxed>(tile.data(), steps, passes, weights, corrections, output);
+    Int8Tile<DotRelaxed>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
 #endif
   } else if (path == Int8Path::kSdot) {
-    Int8Tile<DefinedDot<int8_t>>(tile.data(), steps, passes, weights, corrections, output);
+    Int8Tile<DefinedDot<int8_t>>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
   } else {
-    Int8Tile<DefinedDot<uint8_t>>(tile.data(), steps, passes, weights, corrections, output);
+    Int8Tile<DefinedDot<uint8_t>>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
   }
   sums.resize(static_cast<size_t>(p.rows * cols));
   return {sums.begin(), sums.end()};
@@ -166,8 +177,8 @@ TEST(Int8GemmTest, LevelsNeverOverflow) {
   for (int64_t k = 1; k < 140000; k += 1 + k / 50) {
     for (const bool wide : {false, true}) {
       const int64_t levels = InputLevels(k, wide);
-      EXPECT_LE(levels * 127 * k, std::numeric_limits<int32_t>::max());
-      EXPECT_TRUE(levels >= 127 || (levels == 0 && k > 133144)) << k;
+      EXPECT_LE((wide ? 1 : 2) * levels * 127 * k, std::numeric_limits<int32_t>::max());
+      EXPECT_TRUE(levels >= 127 || (levels == 0 && k > 66572)) << k;
     }
   }
   EXPECT_EQ(InputLevels(3072, true), 4095);
@@ -187,19 +198,25 @@ TEST(Int8GemmTest, RowsQuantiseByTheRule) {
         if (round == 2) values[0] = std::numeric_limits<float>::quiet_NaN();
         if (round == 3) values[0] = -std::numeric_limits<float>::infinity();
         if (round == 4) std::fill(values.begin(), values.end(), 1e-40f);
+        if (round == 5) values[0] = -std::numeric_limits<float>::quiet_NaN();
+        if (round > 5 && round < 25) {
+          for (float& value : values) value = std::copysign(value, round < 15 ? 1.0f : -1.0f);
+        }
         if (round > 40) {
           for (float& value : values) value = static_cast<float>(static_cast<int32_t>(random() % 253) - 126) / 2;
           values[0] = 127;
+          if (k > 1) values[1] = -127;
         }
         std::vector<int16_t> expected(values.size());
-        const float scale = QuantizeRow(std::span<const float>(values), InputLevels(k, wide), expected.data());
+        const float scale = QuantizeInputs(values, InputLevels(k, wide), wide, expected.data());
         const int64_t rows = 1 + round % kInt8TileRows;
         const int64_t lane = rows - 1;
         std::vector<float> block(static_cast<size_t>(lane * k), 0.0f);
         block.insert(block.end(), values.begin(), values.end());
         std::vector<int16_t> tile(static_cast<size_t>(QuantizedTileBytes(Int8Path::kI16, k, wide)));
         std::array<float, kInt8TileRows> scales = {};
-        QuantizeTile(Int8Path::kI16, block.data(), k, rows, k, wide, tile.data(), scales.data());
+        std::array<int32_t, kInt8TileRows> offsets = {};
+        QuantizeTile(Int8Path::kI16, block.data(), k, rows, k, wide, tile.data(), scales.data(), offsets.data());
         const float got_scale = scales[static_cast<size_t>(lane)];
         EXPECT_EQ(std::bit_cast<uint32_t>(scale), std::bit_cast<uint32_t>(got_scale));
         std::vector<int16_t> got;

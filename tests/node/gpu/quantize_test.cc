@@ -1,11 +1,12 @@
 // Rows become exactly the integers of core/formats/quantize.h. A GPU's own division is not exact enough for that.
+#include "core/formats/quantize.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include "core/formats/quantize.h"
 #include "tests/native/ops/run_program.h"
 #include "tests/node/gpu/hosted_backend.h"
 
@@ -27,7 +28,8 @@ std::vector<std::vector<float>> Rows() {
   }
   for (const float unit : {1.0f, 0.25f, 1024.0f}) {  // ties: halves of a step
     std::vector<float> row = {127 * unit};
-    while (row.size() < kCols) row.push_back((static_cast<float>(row.size()) - 0.5f) * (row.size() % 2 == 0 ? unit : -unit));
+    while (row.size() < kCols)
+      row.push_back((static_cast<float>(row.size()) - 0.5f) * (row.size() % 2 == 0 ? unit : -unit));
     rows.push_back(row);
   }
   rows.emplace_back(kCols, 0.0f);
@@ -59,7 +61,7 @@ TEST(GpuQuantize, RowsBecomeTheSameIntegersAsOnTheCpu) {
     const std::vector<float> result = ToVector(ran.outputs[0]);
     for (size_t r = 0; r < rows.size(); ++r) {
       std::vector<int16_t> integers(kCols);
-      const float scale = QuantizeRow(std::span(rows[r]), InputLevels(kCols, wide), integers.data());
+      const float scale = QuantizeInputs(rows[r], InputLevels(kCols, wide), wide, integers.data());
       for (size_t c = 0; c < kCols; ++c) {
         ASSERT_EQ(result[r * kCols + c], static_cast<float>(integers[c]) * scale) << "row " << r << ", column " << c;
       }
