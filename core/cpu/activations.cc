@@ -62,6 +62,8 @@ inline Floats GeluTanh(Floats x, float k) {
   return hn::Mul(x, Sigmoid(u));
 }
 
+inline Floats QuickGelu(Floats x) { return hn::Mul(x, Sigmoid(hn::Mul(x, Set(1.702f)))); }
+
 // Mish: x tanh(ln(1 + e^x)) = x m / (m + 2) with m = e^x (e^x + 2). Beyond x = 20 the quotient is 1 in float32.
 inline Floats Mish(Floats x) {
   const Floats e = Exp(AtMost(20.0f, x));
@@ -85,7 +87,7 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
     case Activation::kGeluClipped:
       return Map(x, out, count, [](Floats v) { return AtMost(10.0f, AtLeast(-10.0f, Gelu(v))); });
     case Activation::kQuickGelu:
-      return Map(x, out, count, [](Floats v) { return hn::Mul(v, Sigmoid(hn::Mul(v, Set(1.702f)))); });
+      return Map(x, out, count, [](Floats v) { return QuickGelu(v); });
     case Activation::kRelu:
       return Map(x, out, count, [](Floats v) { return AtLeast(0.0f, v); });
     case Activation::kRelu6:
@@ -107,6 +109,10 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
       });
     case Activation::kLaplace:
       return Map(x, out, count, [](Floats v) { return Laplace(v); });
+    case Activation::kCappedQuickGelu:
+      return Map(x, out, count, [](Floats v) { return QuickGelu(AtMost(7.0f, v)); });
+    case Activation::kClippedPlusOne:
+      return Map(x, out, count, [](Floats v) { return hn::Add(AtMost(7.0f, AtLeast(-7.0f, v)), Set(1.0f)); });
     case Activation::kLog1pRelu:
       return Map(x, out, count, [](Floats v) { return hn::Log1p(kTag, AtLeast(0.0f, v)); });
   }

@@ -61,6 +61,16 @@ struct LabelEncoder {
   int32_t unused_tokens = 0;
 };
 
+// What core/tasks/bioes_path.h adds to the scores of steps between labels of neighbouring tokens.
+struct PathBiases {
+  float background_stay = 0;      // O to O
+  float background_to_start = 0;  // O to B or S
+  float inside_to_continue = 0;   // B or I to I
+  float inside_to_end = 0;        // B or I to E
+  float end_to_background = 0;    // E or S to O
+  float end_to_start = 0;         // E or S to B or S
+};
+
 struct ModelConfig {
   static constexpr int32_t kUnlimited = std::numeric_limits<int32_t>::max();
 
@@ -86,8 +96,9 @@ struct ModelConfig {
   // Maximum number of tokens, including special tokens; kUnlimited if there is no position table.
   int32_t max_tokens = 0;
 
-  std::vector<std::string> id2label;  // [num_labels]; "LABEL_0" and so on if the file does not name any
-  std::vector<int32_t> nameless;      // labels without a name in an id2label with gaps, ascending (LabelName)
+  std::vector<std::string> id2label;      // [num_labels]; "LABEL_0" and so on if the file does not name any
+  std::vector<int32_t> nameless;          // labels without a name in an id2label with gaps, ascending (LabelName)
+  std::optional<PathBiases> path_biases;  // present if spans are read from the best path of BIOES labels
   // In file order, in which transformers searches. Derived from id2label if the file does not have label2id.
   std::vector<std::pair<std::string, int32_t>> label2id;
   ProblemType problem_type = ProblemType::kUnspecified;

@@ -27,6 +27,7 @@ std::unique_ptr<Family> CreateEuroBert();
 std::unique_ptr<Family> CreateQwen3();
 std::unique_ptr<Family> CreateGemma3Text();
 std::unique_ptr<Family> CreateJinaV3();
+std::unique_ptr<Family> CreatePrivacyFilter();
 std::unique_ptr<Family> CreateStaticEmbedding();
 // Families of models that contain another family's encoder, with the encoder's configuration inside their own.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
@@ -67,6 +68,7 @@ constexpr Row kFamilies[] = {
     {"qwen3", "Qwen3", CreateQwen3},
     {"gemma3_text", "Gemma3Text", CreateGemma3Text},
     {kJinaV3, "JinaEmbeddingsV3", CreateJinaV3},
+    {"openai_privacy_filter", "OpenAIPrivacyFilter", CreatePrivacyFilter},
     {"static", "Static", CreateStaticEmbedding},
 };
 

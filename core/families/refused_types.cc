@@ -19,8 +19,6 @@ constexpr RefusedType kRefused[] = {
     {"t5", kEncoderDecoder, "a DeBERTa or a ModernBERT"},
     {"mt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
     {"umt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
-    {"openai_privacy_filter", "it is a mixture of experts with 1.5 billion parameters",
-     "redact with a GLiNER or a token classifier"},
 };
 
 constexpr std::string_view kDecoders[] = {"gpt2", "gpt_neox", "llama", "mistral", "qwen2", "gemma", "gemma2", "phi3"};

@@ -25,6 +25,11 @@ Value SelfAttention(Build& b, const ModelConfig& config, const RmsLayers& layers
   Stack projection = b.Stacked(config.hidden_size);
   int32_t first = 0;
   for (const auto& [part, width] : {std::pair{"q_proj", wide}, {"k_proj", narrow}, {"v_proj", narrow}}) {
+    if (layers.rotates_pairs && part[0] != 'v') {
+      projection.AddPairs(name + part, width / layers.head_dim, layers.head_dim);
+      first += width;
+      continue;
+    }
     projection.AddWeight({name + part + ".weight"}, {width, config.hidden_size}, width);
     if (layers.attention_bias) projection.AddBias({name + part + ".bias"}, {width}, first);
     first += width;
@@ -47,6 +52,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const RmsLayers& layers
   const RmsLayers::Kind& kind = layers.is_sliding[static_cast<size_t>(layer)] ? layers.sliding : layers.full;
   attention.before = kind.before;
   attention.after = kind.after;
+  if (layers.sinks) attention.sinks = b.ConstantRow(name + "sinks", config.num_attention_heads);
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);
   const Stack output = LinearsOf(b, {name + "o_proj"}, wide, config.hidden_size, layers.attention_bias);
@@ -80,7 +86,7 @@ void ReadRmsLayers(ConfigReader& reader, ModelConfig& config, const RmsDefaults&
   }
   layers->query_scale = 1.0f / std::sqrt(static_cast<float>(layers->head_dim));
   layers->eps = config.layer_norm_eps = reader.Float("rms_norm_eps", defaults.eps, 0, 1);
-  layers->attention_bias = reader.Bool("attention_bias", false);
+  layers->attention_bias = reader.Bool("attention_bias", defaults.attention_bias);
   layers->mlp_bias = reader.Bool("mlp_bias", false);
   layers->is_sliding.assign(static_cast<size_t>(config.num_hidden_layers), false);
   config.type_vocab_size = 0;
@@ -133,7 +139,8 @@ Value RmsEncoder(Build& b, const ModelConfig& config, const RmsLayers& layers) {
     if (layers.output_norms) added = Norm(b, layers, name + "post_attention_layernorm", added);
     x = b.Add(x, added);
     const char* before = layers.output_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm";
-    added = GatedLayer(b, config, layers, name + "mlp.", Norm(b, layers, name + before, x));
+    const auto feed_forward = layers.feed_forward != nullptr ? layers.feed_forward : GatedLayer;
+    added = feed_forward(b, config, layers, name + "mlp.", Norm(b, layers, name + before, x));
     if (layers.output_norms) added = Norm(b, layers, name + "post_feedforward_layernorm", added);
     x = b.Add(x, added);
     if (i + 1 == config.num_hidden_layers) x = Norm(b, layers, "norm", x);

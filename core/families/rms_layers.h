@@ -40,6 +40,14 @@ struct RmsLayers {
       false;  // whether the outputs of attention and of feed-forward layers are normalised before they are added
   bool attention_bias = false;
   bool mlp_bias = false;
+  // Whether queries and keys are stored for a rotation of neighbouring columns; they have biases then.
+  bool rotates_pairs = false;
+  bool sinks = false;  // whether each head has an attention sink
+  // Builds what takes the place of the gated feed-forward layers; null if they are usual ones.
+  Value (*feed_forward)(Build& b, const ModelConfig& config, const RmsLayers& layers, const std::string& name,
+                        Value x) = nullptr;
+  int32_t experts = 0;  // of feed_forward
+  int32_t chosen = 0;   // experts of a token
 };
 
 // Reads num_key_value_heads, head_dim, rms_norm_eps, attention_bias, mlp_bias. An absent head_dim is `head_dim`, or 0 for hidden_size /
@@ -48,6 +56,7 @@ struct RmsDefaults {
   int32_t head_dim = 0;
   int32_t kv_heads = 0;
   float eps = 1e-6f;
+  bool attention_bias = false;
 };
 void ReadRmsLayers(ConfigReader& reader, ModelConfig& config, const RmsDefaults& defaults, RmsLayers* layers);
 

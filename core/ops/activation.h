@@ -23,8 +23,11 @@ enum class Activation : uint8_t {
   kReluSquared,  // max(0, x)^2
   kLaplace,      // 0.5 (1 + erf((x - 0.707107) / (0.282095 sqrt 2)))
   kLog1pRelu,    // log(1 + max(0, x)), the activation of sparse vectors
+  // The two factors of the gates in OpenAI's mixtures of experts:
+  kCappedQuickGelu,  // y sigmoid(1.702 y) with y = min(x, 7)
+  kClippedPlusOne,   // clip(x, -7, 7) + 1
 };
-inline constexpr Activation kLastActivation = Activation::kLog1pRelu;
+inline constexpr Activation kLastActivation = Activation::kClippedPlusOne;
 
 inline std::optional<Activation> ParseActivation(std::string_view name) {
   if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
@@ -47,9 +50,24 @@ inline std::optional<Activation> ParseActivation(std::string_view name) {
 }
 
 inline const char* ActivationName(Activation activation) {
-  constexpr const char* kNames[] = {"linear",     "gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu",
-                                    "relu",       "relu6", "silu",     "mish",      "tanh",    "sigmoid",
-                                    "leaky_relu", "relu2", "laplace",  "log1p_relu"};
+  constexpr const char* kNames[] = {"linear",
+                                    "gelu",
+                                    "gelu_new",
+                                    "gelu_fast",
+                                    "gelu_10",
+                                    "quick_gelu",
+                                    "relu",
+                                    "relu6",
+                                    "silu",
+                                    "mish",
+                                    "tanh",
+                                    "sigmoid",
+                                    "leaky_relu",
+                                    "relu2",
+                                    "laplace",
+                                    "log1p_relu",
+                                    "capped_quick_gelu",
+                                    "clipped_plus_one"};
   return kNames[static_cast<size_t>(activation)];
 }
 

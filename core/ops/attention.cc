@@ -40,7 +40,8 @@ void ForEachQuery(const Attention& op, const Numbers& n, const std::function<voi
   }
 }
 
-// Returns query . key_j + position terms for each j, -infinity outside the window. With `sizes`, sums absolute values of products.
+// Returns query . key_j + position terms for each j, -infinity outside the window; the last element is the head's sink divided by the scale.
+// With `sizes`, sums absolute values of products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const auto dot = [&](Value a, int32_t i, Value b, int32_t j) {
@@ -52,7 +53,11 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
     return sum;
   };
   const double outside = sizes ? 0 : -std::numeric_limits<double>::infinity();
-  std::vector<double> scores(static_cast<size_t>(q.length), outside);
+  std::vector<double> scores(static_cast<size_t>(q.length) + 1, outside);
+  if (op.sinks.valid()) {
+    const double sink = n(op.sinks)(0, q.head) / op.scale;
+    scores.back() = sizes ? std::fabs(sink) : sink;
+  }
   for (int32_t j = op.FirstKey(q.i); j < op.EndKey(q.i, q.keys); ++j) {
     double& score = scores[static_cast<size_t>(j)];
     score = dot(op.query, q.start + q.i, op.key, q.start + j);
@@ -94,6 +99,7 @@ bool Fits(const Attention& op, const Shapes& s) {
   if (op.position_bias.valid() && (terms || !(op.scale > 0))) return false;
   if (op.slots.valid() && key_width != width) return false;
   if (op.before < 0 || op.after < 0 || (!op.SeesAllKeys() && (op.slots.valid() || !(op.scale > 0)))) return false;
+  if (op.sinks.valid() && (!(op.scale > 0) || !s.Is(op.sinks, {Domain::kOne, 1}, op.heads))) return false;
   return !op.probabilities.valid() || s.Is(op.probabilities, {Domain::kTokens, op.heads}, {Domain::kLongest, 1});
 }
 
@@ -116,7 +122,9 @@ void Compute(const Attention& op, const Numbers& n) {
   });
 }
 
+// Training refuses models with sinks (core/train/recipes/trainee.cc).
 void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
+  PERUSE_CHECK(!op.sinks.valid());
   const int32_t head_dim = n(op.query).cols / op.heads;
   ForEachQuery(op, n, [&](const Query& q) {
     const std::vector<double> weights = Weights(op, n, q);

@@ -1,6 +1,6 @@
 // Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4), with a bias for
 // each distance and head (Raffel et al., 2020, section 2.1), or over a window of keys (Beltagy et al., 2020). Several heads may share keys
-// and values (Ainslie et al., 2023).
+// and values (Ainslie et al., 2023), and a head may have a sink (Xiao et al., 2023).
 #pragma once
 
 #include <array>
@@ -27,7 +27,10 @@ struct Attention {
   Value position_key;    // [slots, heads * head_dim], constant; invalid without a content-to-position term
   Value position_query;  // [slots, heads * head_dim], constant; invalid without a position-to-content term
   Value position_bias;   // [slots, heads], constant; excludes the two terms, and needs a positive scale
-  IndexId slots;         // [2 * longest - 1]
+  // [1, heads], constant: a score of each head (Xiao et al., 2023) that takes part in the softmax and has no value; invalid without one.
+  // It is not multiplied by the scale, which must be positive.
+  Value sinks;
+  IndexId slots;  // [2 * longest - 1]
   // Query i attends to the keys i - before .. i + after. Position terms need all keys, and as many key heads as query heads.
   int32_t before = kAllKeys;
   int32_t after = kAllKeys;
@@ -42,7 +45,7 @@ struct Attention {
 
   bool SeesAllKeys() const { return before == kAllKeys && after == kAllKeys; }
 
-  auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query, &position_bias}; }
+  auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query, &position_bias, &sinks}; }
   auto Outputs() { return std::array{&out, &probabilities}; }
 };
 

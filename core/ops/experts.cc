@@ -20,6 +20,11 @@ void ForChosen(const Experts& op, const Numbers& n, Visit visit) {
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return router(r, a) > router(r, b); });
     std::vector<double> shares(&router(r, 0), &router(r, 0) + router.cols);
     Softmax(shares);
+    if (op.among_chosen) {
+      double sum = 0;
+      for (int32_t j = 0; j < op.chosen; ++j) sum += shares[static_cast<size_t>(order[static_cast<size_t>(j)])];
+      for (double& share : shares) share /= sum;
+    }
     for (int32_t j = 0; j < op.chosen; ++j) {
       const int32_t expert = order[static_cast<size_t>(j)];
       visit(r, j, expert, shares[static_cast<size_t>(expert)]);

@@ -11,7 +11,7 @@ namespace peruse::ops {
 // has the layers of all experts, stacked by outputs. Ties go to the expert with the lower number.
 //   Without `sums`: block j of out is the output of the row's expert j for x, in the order of falling logits.
 //   With `sums`: expert j reads block j of x, and out is the sum of their outputs, each times the expert's share: its part of the softmax
-//   over all experts.
+//   over all experts, or with `among_chosen` over the chosen ones.
 struct Experts {
   static constexpr const char* kName = "experts";
   static constexpr Reads kReads = Reads::kSameRow;
@@ -21,6 +21,7 @@ struct Experts {
   LinearId weight;
   int32_t chosen = 1;
   bool sums = false;
+  bool among_chosen = false;
   Value out;  // [rows, chosen * outputs], or with `sums` [rows, outputs]
 
   auto Inputs() { return std::array{&x, &router}; }

@@ -62,6 +62,10 @@ double Activated(double x, Activation activation) {
       return 0.5 * (1 + std::erf((x - 0.707107) / (0.282095 * std::sqrt(2.0))));
     case Activation::kLog1pRelu:
       return x < 0 ? 0 : std::log1p(x);
+    case Activation::kCappedQuickGelu:
+      return Activated(std::min(x, 7.0), Activation::kQuickGelu);
+    case Activation::kClippedPlusOne:
+      return std::clamp(x, -7.0, 7.0) + 1;
   }
   return x;
 }
@@ -119,6 +123,10 @@ double ActivationSlope(double x, Activation activation) {
       return density((x - 0.707107) / 0.282095) / 0.282095;
     case Activation::kLog1pRelu:
       return x < 0 ? 0 : 1 / (1 + x);
+    case Activation::kCappedQuickGelu:
+      return x > 7 ? 0 : ActivationSlope(x, Activation::kQuickGelu);
+    case Activation::kClippedPlusOne:
+      return std::fabs(x) > 7 ? 0 : 1;
   }
   return 1;
 }

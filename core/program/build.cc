@@ -80,6 +80,33 @@ Stack& Stack::AddTransposedParts(const std::string& name, int32_t parts, int32_t
   return *this;
 }
 
+Stack& Stack::AddExperts(const std::string& name, int32_t experts, int32_t columns, int32_t first, int32_t out) {
+  const layouts::GroupsTransposed some = {.first = first, .count = out};
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = some,
+                      .names = {name},
+                      .shape = {experts, spec_.in, columns}});
+  tensors_.push_back({.parameter = {ParameterId::Kind::kBias},
+                      .layout = some,
+                      .names = {name + "_bias"},
+                      .shape = {experts, columns}});
+  spec_.out = experts * out;
+  return *this;
+}
+
+Stack& Stack::AddPairs(const std::string& name, int32_t heads, int32_t head_dim) {
+  const layouts::HeadsOutermost pairs = {.parts = 2, .first_row = spec_.out, .blocks = heads};
+  const int32_t out = heads * head_dim;
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = pairs,
+                      .names = {name + ".weight"},
+                      .shape = {out, spec_.in}});
+  tensors_.push_back(
+      {.parameter = {ParameterId::Kind::kBias}, .layout = pairs, .names = {name + ".bias"}, .shape = {out}});
+  spec_.out += out;
+  return *this;
+}
+
 Stack& Stack::AddTaps(const std::string& name, int32_t out, int32_t taps) {
   tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
                       .layout = layouts::RowsOfTaps{spec_.out},

@@ -31,6 +31,12 @@ class Stack {
   Stack& AddTransposedPart(const std::string& name, int32_t parts, int32_t part, int32_t out);
   // Adds `parts` transposed matrices, name [parts * in, out / parts], without a bias. Must be the only tensor of the stack.
   Stack& AddTransposedParts(const std::string& name, int32_t parts, int32_t out);
+  // Adds the layers of `experts` experts, input-major: of each matrix of name [experts, in, columns] the `out` columns from `first` on, with
+  // their biases name_bias [experts, columns]. Must be the only tensors of the stack.
+  Stack& AddExperts(const std::string& name, int32_t experts, int32_t columns, int32_t first, int32_t out);
+  // Adds name.weight and name.bias of queries or keys whose rotation turns the columns 2j and 2j + 1 of each head, with rows reordered so
+  // that ops::Rotate turns them.
+  Stack& AddPairs(const std::string& name, int32_t heads, int32_t head_dim);
   // Adds a convolution, name [out, in, taps]: rows [tap * out, (tap + 1) * out) hold one tap.
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);

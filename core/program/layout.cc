@@ -18,22 +18,23 @@ void Append(const layouts::InOrder& layout, const Placement& p, int64_t first, i
 int64_t Unit(const layouts::HeadsOutermost&, const Placement& p) { return p.cols; }
 void Append(const layouts::HeadsOutermost& layout, const Placement& p, int64_t first, int64_t units, Runs& runs) {
   const int64_t width = layout.width;
-  const int64_t heads = p.shape[0] / (layout.parts * width);
+  const int64_t block = p.shape[0] / layout.blocks, heads = block / (layout.parts * width);
   for (int64_t row = first; row < first + units;) {
-    const int64_t head = row / (layout.parts * width), part = row / width % layout.parts, channel = row % width;
+    const int64_t head = row % block / (layout.parts * width), part = row / width % layout.parts, channel = row % width;
     const int64_t rows = std::min(width - channel, first + units - row);
-    const int64_t to = layout.first_row + (part * heads + head) * width + channel;
+    const int64_t to = layout.first_row + row / block * block + (part * heads + head) * width + channel;
     runs.push_back({.from = (row - first) * p.cols, .to = to * p.cols, .count = rows * p.cols});
     row += rows;
   }
 }
 
 int64_t Unit(const layouts::GroupsTransposed&, const Placement& p) { return p.cols * p.shape.back(); }
-void Append(const layouts::GroupsTransposed&, const Placement& p, int64_t first, int64_t units, Runs& runs) {
-  const int64_t in = p.cols, out = p.shape.back();
+void Append(const layouts::GroupsTransposed& layout, const Placement& p, int64_t first, int64_t units, Runs& runs) {
+  const int64_t in = p.cols, all = p.shape.back(), out = layout.count > 0 ? layout.count : all;
   for (int64_t g = 0; g < units; ++g) {
     for (int64_t o = 0; o < out; ++o) {
-      runs.push_back({.from = g * in * out + o, .step = out, .to = ((first + g) * out + o) * in, .count = in});
+      const int64_t from = g * in * all + layout.first + o;
+      runs.push_back({.from = from, .step = all, .to = ((first + g) * out + o) * in, .count = in});
     }
   }
 }

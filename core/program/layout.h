@@ -20,16 +20,21 @@ struct InOrder {
   bool operator==(const InOrder&) const = default;
 };
 
-// [heads * parts * width, in]: reorders rows from head, part, channel to part, head, channel, starting at `first_row`.
+// [blocks * heads * parts * width, in]: reorders the rows of each block from head, part, channel to part, head, channel, starting at
+// `first_row`.
 struct HeadsOutermost {
   int32_t parts = 1;
   int32_t width = 1;  // channels per head
   int32_t first_row = 0;
+  int32_t blocks = 1;
   bool operator==(const HeadsOutermost&) const = default;
 };
 
-// [groups, in / groups, out / groups], or [matrices * in, out]: transposes each matrix.
+// [groups, in / groups, columns], or [matrices * in, columns]: transposes each matrix, of which it takes `count` columns from `first` on. 0
+// means all columns.
 struct GroupsTransposed {
+  int32_t first = 0;
+  int32_t count = 0;
   bool operator==(const GroupsTransposed&) const = default;
 };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/utf8.h"
 #include "core/tasks/scores.h"
+#include "core/text/unicode/unicode.h"
 
 namespace peruse {
 namespace {
@@ -53,6 +55,18 @@ size_t ArgMax(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
+// Removes white space from the ends of entities, whose words become parts of the text, and entities of nothing else.
+void Trim(std::string_view text, std::vector<Entity>* entities) {
+  for (Entity& entity : *entities) {
+    auto start = static_cast<size_t>(entity.bytes.start), end = static_cast<size_t>(entity.bytes.end);
+    for (size_t next = start; next < end && text::IsSpace(DecodeUtf8(text, &next));) start = next;
+    for (size_t next = end; next > start && text::IsSpace(DecodeUtf8Backwards(text, &next));) end = next;
+    entity.bytes = {static_cast<int32_t>(start), static_cast<int32_t>(end)};
+    entity.word = std::string(Slice(text, entity.bytes));
+  }
+  std::erase_if(*entities, [](const Entity& entity) { return entity.word.empty(); });
+}
+
 int32_t Begin(const text::Encoding& window) {
   for (size_t t = 0; t < window.size(); ++t) {
     if (!window.special_tokens_mask[t]) return window.offsets[t].start;
@@ -65,7 +79,11 @@ int32_t Begin(const text::Encoding& window) {
 Status TokenClassification::Start() {
   if (!(request.recall >= 0 && request.recall <= 1))
     return InvalidArgument("option recall must be a number from 0 to 1");
-  marks_ends_ = MarksEnds(model_.config().id2label);
+  const ModelConfig& config = model_.config();
+  marks_ends_ = MarksEnds(config.id2label);
+  if (config.path_biases && marks_ends_ && request.aggregation_strategy != Aggregation::kNone) {
+    path_.emplace(config.id2label, *config.path_biases);
+  }
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {
@@ -97,9 +115,11 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
   const Aggregation strategy = request.aggregation_strategy;
   const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get(kLogits, text));
   std::vector<Entity> entities;
-  if (strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
-    for (const Token& token : tokens) {
-      PERUSE_ASSIGN_OR_RETURN(Entity entity, Labelled(token, token.scores));
+  if (path_ || strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
+    const std::vector<size_t> path = path_ ? Path(tokens, outputs_.Get(kLogits, text)) : std::vector<size_t>();
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const size_t label = path_ ? path[i] : Chosen(tokens[i].scores);
+      PERUSE_ASSIGN_OR_RETURN(Entity entity, Labelled(tokens[i], tokens[i].scores, label));
       entities.push_back(std::move(entity));
     }
   } else {
@@ -107,6 +127,7 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
   }
   if (strategy != Aggregation::kNone) entities = Groups(entities);
   std::erase_if(entities, [this](const Entity& entity) { return Ignored(entity.label); });
+  if (path_) Trim(all, &entities);
 
   if (reading.number > 0 || !reading.last) {
     const auto earlier = [](const Entity& a, const Entity& b) { return a.bytes.start < b.bytes.start; };
@@ -154,8 +175,20 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
 }
 
-Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
-  const size_t label = Chosen(scores);
+std::vector<size_t> TokenClassification::Path(std::span<const Token> tokens, const Matrix& logits) const {
+  std::vector<std::vector<float>> scores;
+  for (const Token& token : tokens) {
+    const std::span<const float> row = logits.row(static_cast<size_t>(token.index));
+    std::vector<float>& own = scores.emplace_back(row.begin(), row.end());
+    LogSoftmax(own);
+    for (size_t label = 0; label < own.size(); ++label) {
+      if (token.scores[label] < request.recall && Ignored(label)) own[label] = BioesPath::kIllegal;
+    }
+  }
+  return path_->Best(scores);
+}
+
+Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores, size_t label) const {
   PERUSE_ASSIGN_OR_RETURN(const std::string_view name, LabelName(model_.config(), label));
   return Entity{std::string(name), scores[label], token.word, token.bytes, token.index};
 }
@@ -187,7 +220,7 @@ Result<Entity> TokenClassification::Word(std::span<const Token> tokens) const {
   }
   std::vector<std::string> names;
   for (const Token& token : tokens) names.push_back(token.word);
-  PERUSE_ASSIGN_OR_RETURN(Entity word, Labelled(tokens[0], scores));
+  PERUSE_ASSIGN_OR_RETURN(Entity word, Labelled(tokens[0], scores, Chosen(scores)));
   word.word = tokenizer_.ConvertTokensToString(names);
   word.bytes.end = tokens.back().bytes.end;
   return word;
@@ -224,17 +257,18 @@ Entity TokenClassification::Group(std::span<const Entity> entities) const {
 }
 
 size_t TokenClassification::Chosen(std::span<const float> scores) const {
-  const auto ignored = [this](size_t label) {
-    const Result<std::string_view> name = LabelName(model_.config(), label);
-    return name.ok() && Ignored(*name);
-  };
   const size_t best = ArgMax(scores);
-  if (scores[best] >= request.recall || !ignored(best)) return best;
+  if (scores[best] >= request.recall || !Ignored(best)) return best;
   size_t chosen = best;
   for (size_t label = 0; label < scores.size(); ++label) {
-    if (!ignored(label) && (chosen == best || scores[label] > scores[chosen])) chosen = label;
+    if (!Ignored(label) && (chosen == best || scores[label] > scores[chosen])) chosen = label;
   }
   return chosen;
+}
+
+bool TokenClassification::Ignored(size_t label) const {
+  const Result<std::string_view> name = LabelName(model_.config(), label);
+  return name.ok() && Ignored(*name);
 }
 
 bool TokenClassification::Ignored(std::string_view label) const {

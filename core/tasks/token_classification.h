@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "core/tasks/bioes_path.h"
 #include "core/tasks/task.h"
 #include "core/tasks/word_text.h"
 
 namespace peruse {
 
 // kNone returns one item per token. kSimple merges adjacent tokens of one label. The others first merge tokens to words, and label a word
-// by its first token, its most probable token, or the mean of its tokens.
+// by its first token, its most probable token, or the mean of its tokens. If the model chooses paths of labels (ModelConfig::path_biases),
+// they all return the spans of the best path, without white space at their ends.
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
 
 struct TokenClassificationRequest {
@@ -62,19 +64,23 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
 
   std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
   bool IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const;
-  Result<Entity> Labelled(const Token& token, std::span<const float> scores) const;
+  // Returns the label of each token on the best path.
+  std::vector<size_t> Path(std::span<const Token> tokens, const Matrix& logits) const;
+  Result<Entity> Labelled(const Token& token, std::span<const float> scores, size_t label) const;
   // Returns one item per word. Every token that is not a subword begins a word.
   Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
   Result<Entity> Word(std::span<const Token> tokens) const;
   // Groups as transformers does. If labels are BIOES or BILOU, which transformers does not know, as transformers.js 4.2 does.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
+  bool Ignored(size_t label) const;
   bool Ignored(std::string_view label) const;
   size_t Chosen(std::span<const float> scores) const;
   // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
-  bool marks_ends_ = false;  // whether the labels are BIOES or BILOU
+  bool marks_ends_ = false;        // whether the labels are BIOES or BILOU
+  std::optional<BioesPath> path_;  // with path_biases, and labels that mark ends
   // State of a text that is split into windows:
   std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;

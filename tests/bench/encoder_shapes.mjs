@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Load, memory and time of one text, of large encoders in their published shapes with random float16 weights, in Node:
-//   node tests/bench/encoder_shapes.mjs [--shapes eurobert-210m,...] [--dtypes q8,q4] [--threads 1,2] [--rounds 5] [--tokens 128]
-// Writes the weights once into the cache of benchmarks (0.4 to 1.2 GB for each shape). Prints, for each row: seconds of the load, WebAssembly
+//   node tests/bench/encoder_shapes.mjs [--shapes privacy-filter,...] [--dtypes q8,q4] [--threads 1,2] [--rounds 5] [--tokens 128]
+// Writes the weights once into the cache of benchmarks (0.4 to 2.8 GB for each shape). Prints, for each row: seconds of the load, WebAssembly
 // memory after the load and after the texts, and the median time of a text; in brackets the processor time of the whole process, which hardly
 // depends on what else the machine does. A text's time with two threads is at best half of its processor time.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -69,27 +69,62 @@ const kShapes = {
       ...kRms,
     },
   },
+  'privacy-filter': {
+    tokenizer: 'o200k',
+    task: 'token-classification',
+    config: {
+      model_type: 'openai_privacy_filter',
+      architectures: ['OpenAIPrivacyFilterForTokenClassification'],
+      vocab_size: 200064,
+      hidden_size: 640,
+      intermediate_size: 640,
+      num_hidden_layers: 8,
+      num_attention_heads: 14,
+      num_key_value_heads: 2,
+      head_dim: 64,
+      num_local_experts: 128,
+      num_experts_per_tok: 4,
+      sliding_window: 128,
+    },
+  },
 };
 
 /** Names and shapes of a model's tensors. */
-function* tensorsOf({ config: c, headNorms, outputNorms }) {
+function* tensorsOf({ config: c, task, headNorms, outputNorms }) {
   const [hidden, wide, narrow] = [c.hidden_size, c.num_attention_heads * c.head_dim, c.num_key_value_heads * c.head_dim];
+  const prefix = task === undefined ? '' : 'model.';
+  const biased = task !== undefined;
   function* linear(name, out, inputs) {
     yield [`${name}.weight`, [out, inputs]];
+    if (biased) yield [`${name}.bias`, [out]];
   }
-  yield [`embed_tokens.weight`, [c.vocab_size, hidden]];
+  yield [`${prefix}embed_tokens.weight`, [c.vocab_size, hidden]];
   for (let i = 0; i < c.num_hidden_layers; ++i) {
-    const layer = `layers.${i}.`;
+    const layer = `${prefix}layers.${i}.`;
     const norms = ['input', 'post_attention', ...(outputNorms ? ['pre_feedforward', 'post_feedforward'] : [])];
     for (const norm of norms) yield [`${layer}${norm}_layernorm.weight`, [hidden]];
     yield* linear(`${layer}self_attn.q_proj`, wide, hidden);
     for (const name of ['k', 'v']) yield* linear(`${layer}self_attn.${name}_proj`, narrow, hidden);
     yield* linear(`${layer}self_attn.o_proj`, hidden, wide);
     if (headNorms) for (const name of ['q', 'k']) yield [`${layer}self_attn.${name}_norm.weight`, [c.head_dim]];
-    for (const name of ['gate', 'up']) yield [`${layer}mlp.${name}_proj.weight`, [c.intermediate_size, hidden]];
-    yield [`${layer}mlp.down_proj.weight`, [hidden, c.intermediate_size]];
+    const experts = c.num_local_experts;
+    if (experts === undefined) {
+      for (const name of ['gate', 'up']) yield [`${layer}mlp.${name}_proj.weight`, [c.intermediate_size, hidden]];
+      yield [`${layer}mlp.down_proj.weight`, [hidden, c.intermediate_size]];
+      continue;
+    }
+    yield [`${layer}self_attn.sinks`, [c.num_attention_heads]];
+    yield* linear(`${layer}mlp.router`, experts, hidden);
+    for (const [name, inputs, out] of [
+      ['gate_up', hidden, 2 * c.intermediate_size],
+      ['down', c.intermediate_size, hidden],
+    ]) {
+      yield [`${layer}mlp.experts.${name}_proj`, [experts, inputs, out]];
+      yield [`${layer}mlp.experts.${name}_proj_bias`, [experts, out]];
+    }
   }
-  yield [`norm.weight`, [hidden]];
+  yield [`${prefix}norm.weight`, [hidden]];
+  if (task !== undefined) yield* linear('score', 33, hidden);
 }
 
 const kBlock = 1 << 22; // elements
@@ -201,23 +236,18 @@ const { values: flags } = parseArgs({
 console.log('| shape | dtype | threads, build | load, s | MB loaded, after texts | tokens | a text, s |\n|---|---|---|---|---|---|---|');
 for (const name of flags.shapes.split(',')) {
   const folder = await folderOf(name);
+  const { task = 'feature-extraction' } = kShapes[name];
   for (const dtype of flags.dtypes.split(',')) {
     for (const threads of flags.threads.split(',').map(Number)) {
       memories.length = 0;
       const load = await measured(() =>
-        pipeline('feature-extraction', folder, {
-          dtype,
-          threads,
-          worker: false,
-          device: 'cpu',
-          ...(flags.variant && { variant: flags.variant }),
-        }),
+        pipeline(task, folder, { dtype, threads, worker: false, device: 'cpu', ...(flags.variant && { variant: flags.variant }) }),
       );
       const run = load.result;
       const loaded = megabytes();
       const text = await textOf(run.tokenizer, Number(flags.tokens));
       const { ids } = await run.tokenizer.encode(text);
-      const call = () => run(text, { pooling: 'mean' });
+      const call = () => run(text, task === 'feature-extraction' ? { pooling: 'mean' } : { aggregation_strategy: 'simple' });
       await call();
       const times = [];
       for (let i = 0; i < Number(flags.rounds); ++i) times.push(await measured(call));

@@ -379,6 +379,22 @@ def rms_cases():
                 layer_types=["full_attention", "sliding_attention"], **LABELS)
 
 
+def privacy_cases():
+    """OpenAI's privacy filter. A class of transformers 5.16 (requirements-encoders.txt). Widths are those that the engine's experts need."""
+    small = {"vocab_size": 48, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+             "intermediate_size": 64, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 6, "pad_token_id": 0,
+             "eos_token_id": 0, "max_position_embeddings": 64}
+
+    def case(name, about, head="ForTokenClassification", long=34, **more):
+        return Case("privacy-filter-" + name, "OpenAI's privacy filter, " + about, "OpenAIPrivacyFilter" + head, small | more, transformers=5,
+                    long=long)
+
+    yield case("token", "token classification, the class's labels and positions, a window of 6 tokens on each side, two of three experts")
+    yield case("bare", "encoder without a head and without a name prefix, one of two experts, as many key heads as query heads, other positions, a "
+               "window of 16", "Model", num_local_experts=2, num_experts_per_tok=1, num_key_value_heads=4, sliding_window=16, rms_norm_eps=1e-3,
+               rope_parameters={"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 16})
+
+
 def jina_v3_cases():
     """Jina embeddings v3. `published` are configurations of the hub, whose checkpoints have an adapter for each task (publish_adapters)."""
     small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40,
@@ -457,4 +473,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *albert_cases(), *rotary_cases(), *rms_cases(), *jina_v3_cases(), *jina_cases(), *rare_cases(), *untied_cases()]
+            *albert_cases(), *rotary_cases(), *rms_cases(), *privacy_cases(), *jina_v3_cases(), *jina_cases(), *rare_cases(), *untied_cases()]

@@ -41,6 +41,7 @@ struct AttentionBlocks {
   Block position_key;    // [slots, heads * head_dim]
   Block position_query;  // [slots, heads * head_dim]
   Block position_bias;   // [slots, heads]
+  Block sinks;           // [1, heads]
   Block probabilities;
   Block out;  // [rows, heads * head_dim]
   int32_t heads = 0;
@@ -280,7 +281,9 @@ class HeadTask {
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t begin = FirstKey(first + r) - first_key_, end = EndKey(first + r) - first_key_;
       float* scores = scores_ + r * layout_.row;
-      inverse[r] = 1.0f / ExpInPlace(scores + begin, end - begin, blocks_.scale);
+      const int64_t sinks = blocks_.sinks.data != nullptr ? 1 : 0;  // the sink takes the place after the last key
+      if (sinks > 0) scores[end] = blocks_.sinks.data[head] / blocks_.scale;
+      inverse[r] = 1.0f / ExpInPlace(scores + begin, end - begin + sinks, blocks_.scale);
       std::fill_n(scores, begin, 0.0f);
       std::fill_n(scores + end, key_count_ - end, 0.0f);
     }
@@ -376,6 +379,7 @@ Status Run(Runner& r, const ops::Attention& op) {
                                r.View(op.position_key),
                                r.View(op.position_query),
                                r.View(op.position_bias),
+                               r.View(op.sinks),
                                r.View(op.probabilities),
                                r.View(op.out),
                                op.heads,

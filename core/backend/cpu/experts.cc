@@ -21,7 +21,7 @@ void Softmax(float* row, int64_t count) {
 // The experts of all rows, in scratch memory.
 struct Choices {
   int32_t* experts;  // [rows, chosen]
-  float* shares;     // [rows, experts], the softmax of the logits; only with `sums`
+  float* shares;     // [rows, experts], the shares of all experts; only with `sums`
 
   Choices(const ops::Experts& op, const Block& router, float* memory)
       : experts(reinterpret_cast<int32_t*>(memory + router.rows * router.cols)), shares(memory) {
@@ -31,7 +31,12 @@ struct Choices {
       ops::ChooseExperts(logits, {experts + r * op.chosen, chosen});
       if (!op.sums) continue;
       std::copy(logits.begin(), logits.end(), shares + r * router.cols);
-      Softmax(shares + r * router.cols, router.cols);
+      float* const row = shares + r * router.cols;
+      Softmax(row, router.cols);
+      if (!op.among_chosen) continue;
+      float sum = 0;
+      for (int64_t j = 0; j < op.chosen; ++j) sum += row[experts[r * op.chosen + j]];
+      for (int64_t i = 0; i < router.cols; ++i) row[i] /= sum;
     }
   }
 };

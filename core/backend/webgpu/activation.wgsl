@@ -78,6 +78,8 @@ fn activate(x: vec4f, activation: u32) -> vec4f {
     case 13u { return select(x * x, vec4f(), negative); }
     case 14u { return 0.5 * (1.0 + erf((x - 0.707107) * 2.5066296)); }
     case 15u { return log_of_one_plus(select(x, vec4f(), negative)); }
+    case 16u { let y = select(x, vec4f(7.0), x > vec4f(7.0)); return y * sigmoid(1.702 * y); }
+    case 17u { return clip(x, -7.0, 7.0) + 1.0; }
     default { return x; }
   }
 }

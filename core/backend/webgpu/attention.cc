@@ -163,10 +163,14 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   r.GiveBack(products.to_content);
 }
 
+// Only models with mixtures of experts have sinks, and these do not run on the GPU either.
+Status RefuseSinks() { return Unsupported("attention sinks do not run on the GPU: load with device 'cpu'"); }
+
 }  // namespace
 
 template <>
 void Record(Recording& r, const ops::Attention& op) {
+  if (op.sinks.valid()) return r.Fail(RefuseSinks());
   const RaggedBatch& batch = r.batch();
   if (batch.sequences() > static_cast<int32_t>(r.recorder().limits().workgroups_per_dimension)) {
     return r.Fail(InvalidArgument("a batch of " + std::to_string(batch.sequences()) + " texts is too large for a GPU"));
@@ -195,6 +199,7 @@ void Record(Recording& r, const ops::Attention& op) {
 
 template <>
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
+  if (op.sinks.valid()) return r.Fail(RefuseSinks());
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
   r.recorder().Expect(AttentionShader(r, program, op, head_dim), {});
   if (op.position_key.valid()) ExpectLinear(r, PositionsPipeline(program, op.query, op.position_key, head_dim));

@@ -3,9 +3,7 @@
 namespace peruse::webgpu {
 namespace {
 
-Status Refusal() {
-  return Unsupported("a mixture of experts (moe_every_n_layers) does not run on the GPU: load with device 'cpu'");
-}
+Status Refusal() { return Unsupported("a mixture of experts does not run on the GPU: load with device 'cpu'"); }
 
 }  // namespace
 

@@ -197,6 +197,7 @@ void ForEachHead(const ops::Attention& op, Tape& t, bool together, Visit visit) 
 
 template <>
 void Forward(const ops::Attention& op, Tape& t) {
+  PERUSE_CHECK(!op.sinks.valid());  // training refuses models that have them
   ForEachHead(op, t, /*together=*/false, [](Head head) { head.Run(); });
 }
 // Position parameters have the same rows for all texts, so that only heads are independent; otherwise texts are, too.

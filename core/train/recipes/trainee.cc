@@ -99,7 +99,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   trainee->program_ = DropInputs(std::move(trainee->program_));
   const std::vector<Op>& ops = trainee->program_.ops;
   if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return std::holds_alternative<ops::Experts>(op); })) {
-    return Unsupported("a mixture of experts (moe_every_n_layers) can be neither taught nor explained yet");
+    return Unsupported("a mixture of experts can be neither taught nor explained yet");
   }
   trainee->weight_tensors_ =
       std::make_unique<WeightTensors>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());

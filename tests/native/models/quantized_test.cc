@@ -146,7 +146,7 @@ struct Checkpoint {
 bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (name.ends_with("experts.mlp.w1")) return true;  // w2 is transposed in memory
-  if (has("router.layer")) return false;
+  if (has("router.")) return false;
   if (!name.ends_with(".weight") && !name.ends_with(".parametrizations.weight.original")) return false;
   if (shape.size() != 2 && !(name.ends_with(".pointwise.weight") && shape[2] == 1)) return false;
   if (has("word_embeddings") || has("embeddings_project") || has("embed_proj")) return true;

@@ -89,6 +89,14 @@ void Causal(CaseProgram& p, const OpCase& c) {
   Finish(p, c, op);
 }
 
+// A window of `kernel` keys on both sides, or all keys without it, and a sink of each head, below and above the scores.
+void WithSinks(CaseProgram& p, const OpCase& c) {
+  ops::Attention op = Arguments(p, c);
+  if (c.kernel > 0) op.before = op.after = c.kernel;
+  op.sinks = p.Constant(1, QueryHeads(c), 0, 4);
+  Finish(p, c, op);
+}
+
 }  // namespace
 
 void AddAttentionCases(Cases& cases) {
@@ -164,6 +172,19 @@ void AddAttentionCases(Cases& cases) {
       add("CausalWindow", Causal, {.lengths = {before, before + 1, before + 2, 131}, .cols = 64, .kernel = before});
     }
   }
+  for (int32_t window : {0, 1, 9, 64}) {
+    const auto add = [&](OpCase c) {
+      c.operation = "SinkAttention";
+      c.write = WithSinks;
+      c.kernel = window;
+      cases.push_back(c);
+    };
+    add({.lengths = kRagged, .cols = 96, .groups = 2, .heads = 2, .extra_output = true});
+    add({.lengths = {64, 65, 66, 150}, .cols = 32, .heads = 2, .strided_in = true, .strided_out = true});
+    add({.lengths = {331}, .cols = 20, .heads = 1, .extra_output = true});
+  }
+  cases.push_back(
+      {.operation = "SinkLimited", .write = WithSinks, .lengths = {31, 73}, .cols = 48, .heads = 3, .keys = 65});
   for (const bool positions : {false, true}) {
     const auto add = [&](OpCase c) {
       c.operation = positions ? "DisentangledAttention" : "Attention";

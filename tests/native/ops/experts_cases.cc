@@ -15,7 +15,7 @@ int32_t WidthOf(const OpCase& c) {
 // Each row passes through c.heads of these.
 int32_t ExpertsOf(const OpCase& c) { return c.heads + c.kernel - 1; }
 
-void Add(CaseProgram& p, const OpCase& c, bool sums, float largest_logit) {
+void Add(CaseProgram& p, const OpCase& c, bool sums, float largest_logit, bool among_chosen = false) {
   const int32_t width = WidthOf(c);
   const Value x = p.Tokens(sums ? c.heads * c.cols : c.cols);
   const Value router = p.Tokens(ExpertsOf(c), largest_logit);
@@ -25,12 +25,16 @@ void Add(CaseProgram& p, const OpCase& c, bool sums, float largest_logit) {
                      .weight = weight,
                      .chosen = c.heads,
                      .sums = sums,
+                     .among_chosen = among_chosen,
                      .out = p.Output(kTokenRows, sums ? width : c.heads * width)});
 }
 
 void Up(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/false, 3); }
 
 void Down(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/true, 3); }
+
+// Shares that sum to 1.
+void Shared(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/true, 3, /*among_chosen=*/true); }
 
 // Logits that are all equal: the first experts are chosen.
 void Tied(CaseProgram& p, const OpCase& c) { Add(p, c, /*sums=*/true, 0); }
@@ -55,6 +59,15 @@ void AddExpertsCases(Cases& cases) {
     for (const bool wide : {false, true}) {
       add({.lengths = kRagged, .cols = 48, .out = 64, .heads = 2, .kernel = 3, .q8 = true, .wide_input = wide});
     }
+  }
+  for (const int32_t chosen : {1, 2, 4}) {
+    cases.push_back({.operation = "ExpertsShared",
+                     .write = Shared,
+                     .lengths = {3, 40},
+                     .cols = 32,
+                     .out = 64,
+                     .heads = chosen,
+                     .kernel = 5});
   }
   cases.push_back(
       {.operation = "ExpertsTied", .write = Tied, .lengths = {7}, .cols = 16, .out = 64, .heads = 2, .kernel = 3});

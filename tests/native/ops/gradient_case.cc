@@ -20,6 +20,7 @@ bool HasGradient(const OpCase& c) {
   if (!std::visit([](const auto& o) { return kHasGradient<std::decay_t<decltype(o)>>; }, op)) return false;
   if (const auto* linear = std::get_if<ops::Linear>(&op)) return linear->plain() && !linear->some_outputs;
   if (const auto* product = std::get_if<ops::Multiply>(&op)) return product->activation == Activation::kNone;
+  if (const auto* attention = std::get_if<ops::Attention>(&op)) return !attention->sinks.valid();
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) return conv->activation == Activation::kNone;
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return !conv->weight.valid();
   return true;

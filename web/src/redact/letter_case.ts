@@ -28,9 +28,9 @@ function capitalized(word: string): string {
   return changed.length === word.length ? changed : word;
 }
 
-/** Whether a model's label means a person's name: 'PER', 'PERSON', 'GIVENNAME', 'last_name'. */
+/** Whether a model's label means a person's name: 'PER', 'PERSON', 'private_person', 'GIVENNAME', 'last_name'. */
 export function isPersonType(type: string): boolean {
-  return /^per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
+  return /^(private_)?per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
 }
 
 /** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */

@@ -6,6 +6,7 @@ import type { FileAccess } from './file_access.js';
 import { StaticFolder } from './folder_static.js';
 import { isObject, parseObject, textOf } from './json.js';
 import {
+  calibrationOf,
   encoderConfigs,
   kLabelConfig,
   kLabelsTokenizer,
@@ -336,6 +337,7 @@ export async function readOthers(reading: Reading, prefix: string, config: objec
   const names = [
     ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs, kStanfordSettings].map((name) => prefix + name),
     ...labels,
+    ...calibrationOf(config as Record<string, unknown>),
     ...(modules.length > 0 ? [kModules, kRouterConfig] : []),
     kPrompts,
     ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),

@@ -41,14 +41,23 @@ export interface EncoderConfig {
   hint?: string;
 }
 
-/** Whether a configuration may only name its encoder. Looks at the text, which may not be valid JSON. */
-export function mayNameEncoders(file: string, text: string): boolean {
-  return file === kLabelConfig || text.includes('"extractor"');
+/** The biases with which a privacy filter chooses its paths of labels. The engine expects them in a field of config.json. */
+const kCalibration = { field: 'viterbi_calibration', ofLabels: false, file: 'viterbi_calibration.json' };
+
+/** The files that belong to the configuration of a model with paths of labels. */
+export function calibrationOf(config: Record<string, unknown>): string[] {
+  return config.model_type === 'openai_privacy_filter' ? [kCalibration.file] : [];
 }
 
-/** The encoders whose configuration the model's, in `file`, may only name. */
+/** Whether a configuration may only name its encoder, or lack what is in another file. Looks at the text, which may not be valid JSON. */
+export function mayNameEncoders(file: string, text: string): boolean {
+  return file === kLabelConfig || /"(extractor|openai_privacy_filter)"/.test(text);
+}
+
+/** The encoders whose configuration the model's, in `file`, may only name, and other files that belong to it. */
 export function encoderConfigs(file: string, config: Record<string, unknown>): EncoderConfig[] {
   const field = 'encoder_config';
+  if (calibrationOf(config).length > 0) return [kCalibration];
   if (file !== kLabelConfig) return config.model_type === 'extractor' ? [{ field, ofLabels: false, file: kEncoderConfig }] : [];
   const name = textOf(config.model_name);
   const hint = `${file} only names its encoder: pass the option encoder with the location of its configuration and tokenizer, for example '${name}'`;
