@@ -110,7 +110,8 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
     case Activation::kLaplace:
       return Map(x, out, count, [](Floats v) { return Laplace(v); });
     case Activation::kCappedQuickGelu:
-      return Map(x, out, count, [](Floats v) { return QuickGelu(AtMost(7.0f, v)); });
+      Map(x, out, count, [](Floats v) { return AtMost(7.0f, v); });
+      return ActivateRow(out, count, Activation::kQuickGelu, out);
     case Activation::kClippedPlusOne:
       return Map(x, out, count, [](Floats v) { return hn::Add(AtMost(7.0f, AtLeast(-7.0f, v)), Set(1.0f)); });
     case Activation::kLog1pRelu:

@@ -9,13 +9,6 @@
 namespace peruse {
 namespace {
 
-// The positions of a config.json that does not describe them.
-constexpr std::string_view kUsualRope =
-    R"({"rope_type":"yarn","factor":32,"beta_fast":32,"beta_slow":1,"truncate":false,"original_max_position_embeddings":4096})";
-
-constexpr std::string_view kUsualKinds[] = {"account_number", "private_address", "private_date", "private_email",
-                                            "private_person", "private_phone",   "private_url",  "secret"};
-
 class PrivacyFilter : public Family {
  public:
   ConfigDefaults defaults() const override {
@@ -39,9 +32,7 @@ class PrivacyFilter : public Family {
   }
 
  private:
-  void ReadPositions(ConfigReader& reader, const ModelConfig& config);
   void ReadBiases(ConfigReader& reader, ModelConfig& config);
-  void ReadExperts(ConfigReader& reader, const ModelConfig& config);
 
   RmsLayers layers_;
 };
@@ -78,29 +69,21 @@ void PrivacyFilter::Read(ConfigReader& reader, ModelConfig& config) {
                  .eps = 1e-5f,
                  .attention_bias = true},
                 &layers_);
-  if (!layers_.attention_bias) {
-    reader.Fail(Unsupported("config.json: attention_bias false is not supported in a privacy filter"));
-  }
   layers_.rotates_pairs = layers_.sinks = true;
   layers_.full.before = layers_.full.after = reader.Int("sliding_window", 128, 1, kMaxPositions);
   layers_.feed_forward = MixExperts;
-  ReadPositions(reader, config);
-  ReadExperts(reader, config);
-  ReadBiases(reader, config);
-  if (reader.Field("id2label").exists() || reader.Field("num_labels").exists()) return;
-  std::vector<std::string> labels = {"O"};
-  for (const std::string_view kind : kUsualKinds) {
-    for (const char* prefix : {"B-", "I-", "E-", "S-"}) labels.push_back(prefix + std::string(kind));
-  }
-  SetLabels(std::move(labels), &config);
-}
-
-void PrivacyFilter::ReadPositions(ConfigReader& reader, const ModelConfig& config) {
   ReadRopeOfAll(reader, config, 150000, &layers_);
-  if (reader.Field("rope_parameters").exists() || reader.Field("rope_scaling").exists()) return;
-  const Result<JsonDocument> usual = JsonDocument::Parse(kUsualRope, "rope_parameters");
-  PERUSE_CHECK(usual.ok());
-  ReadRope(reader, usual->root(), {layers_.head_dim, config.max_position_embeddings}, &layers_.full.angles);
+  layers_.experts = reader.Int("num_local_experts", 128, 1, 1024);
+  layers_.chosen = reader.Int("num_experts_per_tok", 4, 1, layers_.experts);
+  constexpr int32_t kMultiple = ops::Linear::kPartMultiple;
+  const auto refuse = [&](bool is_set, const char* what) {
+    if (is_set) reader.Fail(Unsupported("config.json: " + std::string(what) + " is not supported in a privacy filter"));
+  };
+  refuse(!layers_.attention_bias, "attention_bias false");
+  refuse(!reader.Field("rope_parameters").exists(), "an absent rope_parameters");  // transformers writes it
+  refuse(config.hidden_size % kMultiple != 0, "a hidden_size that is no multiple of 64");
+  refuse(config.intermediate_size % kMultiple != 0, "an intermediate_size that is no multiple of 64");
+  ReadBiases(reader, config);
 }
 
 // Reads the content of viterbi_calibration.json, which the host inserts into config.json. All six numbers must be there, and no others.
@@ -120,28 +103,8 @@ void PrivacyFilter::ReadBiases(ConfigReader& reader, ModelConfig& config) {
     complete = complete && own.Field(field).exists();
     *bias = own.Float(field, 0, -1e6f, 1e6f);
   }
-  if (!complete) {
-    reader.Fail(
-        MalformedFile("viterbi_calibration.json: operating_points.default.biases must have the six transition_bias_ "
-                      "numbers of the privacy filter, and no others"));
-  }
+  if (!complete) reader.Refuse("viterbi_calibration", "must have the six numbers of operating_points.default.biases");
   reader.Fail(own.status());
-}
-
-void PrivacyFilter::ReadExperts(ConfigReader& reader, const ModelConfig& config) {
-  constexpr int32_t kMaxExperts = 1024, kMultiple = ops::Linear::kPartMultiple;
-  layers_.experts = reader.Int("num_local_experts", reader.Int("num_experts", 128, 1, kMaxExperts), 1, kMaxExperts);
-  layers_.chosen = reader.Int("num_experts_per_tok", 4, 1, kMaxExperts);
-  const auto unsupported = [&](const std::string& what) {
-    reader.Fail(Unsupported("config.json: " + what + " is not supported in a privacy filter"));
-  };
-  if (layers_.chosen > layers_.experts) unsupported("num_experts_per_tok above num_local_experts");
-  if (config.hidden_size % kMultiple != 0 || config.intermediate_size % kMultiple != 0) {
-    unsupported("a hidden_size or intermediate_size that is no multiple of " + std::to_string(kMultiple));
-  }
-  if (int64_t{layers_.experts} * std::max(config.hidden_size, config.intermediate_size) > INT32_MAX) {
-    unsupported("num_local_experts " + std::to_string(layers_.experts) + " of this width");
-  }
 }
 
 }  // namespace

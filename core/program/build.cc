@@ -81,28 +81,25 @@ Stack& Stack::AddTransposedParts(const std::string& name, int32_t parts, int32_t
 }
 
 Stack& Stack::AddExperts(const std::string& name, int32_t experts, int32_t columns, int32_t first, int32_t out) {
-  const layouts::GroupsTransposed some = {.first = first, .count = out};
-  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
-                      .layout = some,
-                      .names = {name},
-                      .shape = {experts, spec_.in, columns}});
-  tensors_.push_back({.parameter = {ParameterId::Kind::kBias},
-                      .layout = some,
-                      .names = {name + "_bias"},
-                      .shape = {experts, columns}});
-  spec_.out = experts * out;
-  return *this;
+  return AddLaidOut(name, name + "_bias", layouts::GroupsTransposed{.first = first, .count = out},
+                    {experts, spec_.in, columns}, {experts, columns}, experts * out);
 }
 
 Stack& Stack::AddPairs(const std::string& name, int32_t heads, int32_t head_dim) {
-  const layouts::HeadsOutermost pairs = {.parts = 2, .first_row = spec_.out, .blocks = heads};
   const int32_t out = heads * head_dim;
-  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
-                      .layout = pairs,
-                      .names = {name + ".weight"},
-                      .shape = {out, spec_.in}});
-  tensors_.push_back(
-      {.parameter = {ParameterId::Kind::kBias}, .layout = pairs, .names = {name + ".bias"}, .shape = {out}});
+  return AddLaidOut(name + ".weight", name + ".bias",
+                    layouts::HeadsOutermost{.parts = 2, .first_row = spec_.out, .blocks = heads}, {out, spec_.in},
+                    {out}, out);
+}
+
+Stack& Stack::AddLaidOut(const std::string& weight, const std::string& bias, const Layout& layout,
+                         std::vector<int64_t> shape, std::vector<int64_t> bias_shape, int32_t out) {
+  for (const bool is_bias : {false, true}) {
+    tensors_.push_back({.parameter = {is_bias ? ParameterId::Kind::kBias : ParameterId::Kind::kWeight},
+                        .layout = layout,
+                        .names = {is_bias ? bias : weight},
+                        .shape = is_bias ? bias_shape : shape});
+  }
   spec_.out += out;
   return *this;
 }

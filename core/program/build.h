@@ -51,6 +51,9 @@ class Stack {
 
  private:
   friend class Build;
+  // Adds a weight and its bias, both in this layout.
+  Stack& AddLaidOut(const std::string& weight, const std::string& bias, const Layout& layout,
+                    std::vector<int64_t> shape, std::vector<int64_t> bias_shape, int32_t out);
   Stack(int32_t in, Precision precision) { spec_.in = in, spec_.out = 0, spec_.precision = precision; }
 
   LinearSpec spec_;

@@ -9,28 +9,12 @@
 
 namespace peruse {
 
-class BioesPath {
- public:
-  static constexpr float kIllegal = -1e9f;  // the score of a step that is not allowed
+inline constexpr float kIllegalStep = -1e9f;  // the score of a step that is not allowed
 
-  BioesPath(std::span<const std::string> labels, const PathBiases& biases);
-
-  // Returns the label of each token in the sequence with the largest sum of scores and biases (Viterbi, 1967), in float32. Ties go to the
-  // label with the lower number. A sequence with an illegal step is chosen only if there is no legal one. scores: logarithms of the labels'
-  // probabilities for each token.
-  std::vector<size_t> Best(std::span<const std::vector<float>> scores) const;
-
- private:
-  struct Mark {
-    char prefix;  // 'B', 'I', 'E', 'S', or 'O' for labels without one
-    std::string_view name;
-  };
-
-  float Step(const Mark& from, const Mark& to) const;
-
-  std::vector<Mark> marks_;
-  std::vector<float> steps_;  // [from, to]
-  PathBiases biases_;
-};
+// Returns the label of each token in the sequence with the largest sum of scores and biases (Viterbi, 1967), in float32. Ties go to the label
+// with the lower number. A sequence with an illegal step is chosen only if there is no legal one. scores: logits of the labels for each
+// token, at least one; a number added to all logits of a token changes nothing.
+std::vector<size_t> BestPath(std::span<const std::vector<float>> scores, std::span<const std::string> labels,
+                             const PathBiases& biases);
 
 }  // namespace peruse

@@ -21,16 +21,6 @@ inline void Softmax(std::span<float> values) {
   for (float& value : values) value = static_cast<float>(std::exp(value - largest) / sum);
 }
 
-// Replaces logits by the logarithms of their softmax.
-inline void LogSoftmax(std::span<float> values) {
-  if (values.empty()) return;
-  const double largest = *std::max_element(values.begin(), values.end());
-  double sum = 0;
-  for (float value : values) sum += std::exp(value - largest);
-  const double log_sum = NaturalLog(sum);
-  for (float& value : values) value = static_cast<float>(value - largest - log_sum);
-}
-
 inline void Sigmoid(std::span<float> values) {
   for (float& value : values) value = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(value))));
 }

@@ -81,9 +81,7 @@ Status TokenClassification::Start() {
     return InvalidArgument("option recall must be a number from 0 to 1");
   const ModelConfig& config = model_.config();
   marks_ends_ = MarksEnds(config.id2label);
-  if (config.path_biases && marks_ends_ && request.aggregation_strategy != Aggregation::kNone) {
-    path_.emplace(config.id2label, *config.path_biases);
-  }
+  is_path_ = config.path_biases && marks_ends_ && request.aggregation_strategy != Aggregation::kNone;
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {
@@ -115,10 +113,10 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
   const Aggregation strategy = request.aggregation_strategy;
   const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get(kLogits, text));
   std::vector<Entity> entities;
-  if (path_ || strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
-    const std::vector<size_t> path = path_ ? Path(tokens, outputs_.Get(kLogits, text)) : std::vector<size_t>();
+  if (is_path_ || strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
+    const std::vector<size_t> path = is_path_ ? Path(tokens, outputs_.Get(kLogits, text)) : std::vector<size_t>();
     for (size_t i = 0; i < tokens.size(); ++i) {
-      const size_t label = path_ ? path[i] : Chosen(tokens[i].scores);
+      const size_t label = is_path_ ? path[i] : Chosen(tokens[i].scores);
       PERUSE_ASSIGN_OR_RETURN(Entity entity, Labelled(tokens[i], tokens[i].scores, label));
       entities.push_back(std::move(entity));
     }
@@ -127,7 +125,7 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
   }
   if (strategy != Aggregation::kNone) entities = Groups(entities);
   std::erase_if(entities, [this](const Entity& entity) { return Ignored(entity.label); });
-  if (path_) Trim(all, &entities);
+  if (is_path_) Trim(all, &entities);
 
   if (reading.number > 0 || !reading.last) {
     const auto earlier = [](const Entity& a, const Entity& b) { return a.bytes.start < b.bytes.start; };
@@ -180,12 +178,12 @@ std::vector<size_t> TokenClassification::Path(std::span<const Token> tokens, con
   for (const Token& token : tokens) {
     const std::span<const float> row = logits.row(static_cast<size_t>(token.index));
     std::vector<float>& own = scores.emplace_back(row.begin(), row.end());
-    LogSoftmax(own);
     for (size_t label = 0; label < own.size(); ++label) {
-      if (token.scores[label] < request.recall && Ignored(label)) own[label] = BioesPath::kIllegal;
+      if (token.scores[label] < request.recall && Ignored(label)) own[label] = kIllegalStep;
     }
   }
-  return path_->Best(scores);
+  if (tokens.empty()) return {};
+  return BestPath(scores, model_.config().id2label, *model_.config().path_biases);
 }
 
 Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores, size_t label) const {

@@ -79,8 +79,8 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
-  bool marks_ends_ = false;        // whether the labels are BIOES or BILOU
-  std::optional<BioesPath> path_;  // with path_biases, and labels that mark ends
+  bool marks_ends_ = false;  // whether the labels are BIOES or BILOU
+  bool is_path_ = false;     // whether spans are those of the best path
   // State of a text that is split into windows:
   std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;

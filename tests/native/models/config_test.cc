@@ -355,42 +355,39 @@ TEST(ConfigTest, NomicBertsOptionsThatPeruseLacksAreRefused) {
 }
 
 TEST(ConfigTest, PrivacyFilters) {
-  const std::string type = "openai_privacy_filter";
-  const ModelConfig config = Parse(Of(type, ""));
-  EXPECT_EQ(config.num_labels(), 33);
-  EXPECT_EQ(config.id2label[4], "S-account_number");
-  EXPECT_EQ(config.id2label[32], "S-secret");
-  const auto angles = [&](const std::string& fields) {
-    return All<ops::RotaryAngles>(EncoderOf(Of(type, fields))).at(0);
-  };
-  EXPECT_EQ(angles("").scaling.factor, 32);
-  EXPECT_NEAR(angles("").scaling.amplitude, 1.34657, 1e-5);
-  EXPECT_EQ(angles("").theta, 150000);
-  EXPECT_EQ(angles(R"("rope_parameters":{"rope_type":"default","rope_theta":5})").scaling.factor, 1);
+  const std::string usual =
+      R"("id2label":{"0":"O","1":"S-a"},"rope_parameters":{"rope_type":"yarn","factor":32,"truncate":false,)"
+      R"("original_max_position_embeddings":4096})";
+  const auto with = [&](const std::string& fields) { return Of("openai_privacy_filter", usual + fields); };
+  EXPECT_EQ(Parse(with("")).num_labels(), 2);
+  const ops::RotaryAngles angles = All<ops::RotaryAngles>(EncoderOf(with(""))).at(0);
+  EXPECT_NEAR(angles.scaling.amplitude, 1.34657, 1e-5);
+  EXPECT_EQ(angles.theta, 150000);
   const std::string numbers =
       R"("transition_bias_background_stay":1,"transition_bias_background_to_start":2,"transition_bias_inside_to_continue":3,)"
       R"("transition_bias_inside_to_end":4,"transition_bias_end_to_background":5)";
   const auto calibration = [](const std::string& biases) {
-    return R"("viterbi_calibration":{"operating_points":{"default":{"biases":{)" + biases + "}}}}";
+    return R"(,"viterbi_calibration":{"operating_points":{"default":{"biases":{)" + biases + "}}}}";
   };
-  const ModelConfig biased = Parse(Of(type, calibration(numbers + R"(,"transition_bias_end_to_start":-6)")));
+  const ModelConfig biased = Parse(with(calibration(numbers + R"(,"transition_bias_end_to_start":-6)")));
   EXPECT_EQ(biased.path_biases->inside_to_end, 4);
   EXPECT_EQ(biased.path_biases->end_to_start, -6);
   for (const std::string& biases :
        {numbers, numbers + R"(,"x":1)", numbers + R"(,"transition_bias_end_to_start":1,"x":1)"}) {
-    ExpectError(Of(type, calibration(biases)), StatusCode::kMalformedFile, "viterbi_calibration.json");
+    ExpectError(with(calibration(biases)), StatusCode::kMalformedFile, "viterbi_calibration");
   }
-  ExpectError(Of(type, calibration(numbers + R"(,"transition_bias_end_to_start":"1")")), StatusCode::kMalformedFile,
+  ExpectError(with(calibration(numbers + R"(,"transition_bias_end_to_start":"1")")), StatusCode::kMalformedFile,
               "transition_bias_end_to_start");
   for (const auto& [fields, what] : {
-           std::pair{R"("attention_bias":false)", "attention_bias"},
-           {R"("num_experts_per_tok":9,"num_local_experts":8)", "num_experts_per_tok"},
-           {R"("hidden_size":650)", "hidden_size"},
-           {R"("intermediate_size":650)", "intermediate_size"},
-           {R"("rope_parameters":{"rope_type":"longrope"})", "rope_type"},
+           std::pair{R"(,"attention_bias":false)", "attention_bias"},
+           {R"(,"hidden_size":650)", "hidden_size"},
+           {R"(,"intermediate_size":650)", "intermediate_size"},
        }) {
-    ExpectError(Of(type, fields), StatusCode::kUnsupported, what);
+    ExpectError(with(fields), StatusCode::kUnsupported, what);
   }
+  ExpectError(with(R"(,"num_experts_per_tok":9,"num_local_experts":8)"), StatusCode::kMalformedFile,
+              "num_experts_per_tok");
+  ExpectError(Of("openai_privacy_filter", ""), StatusCode::kUnsupported, "rope_parameters");
 }
 
 // Compared with NomicBertModel and ModernBertModel of transformers 5.16.1.
