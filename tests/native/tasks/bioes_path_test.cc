@@ -54,6 +54,17 @@ std::vector<size_t> BestOfAll(const std::vector<std::vector<float>>& scores, con
   return best;
 }
 
+// The sum of a legal sequence.
+double SumOf(const std::vector<size_t>& path, const std::vector<std::vector<float>>& scores, const PathBiases& biases) {
+  EXPECT_FALSE(Continues(path[0]) || IsOpen(path.back()));
+  double sum = 0;
+  for (size_t t = 0; t < path.size(); ++t) {
+    if (t > 0) sum += StepOf(path[t - 1], path[t], biases).value();
+    sum += double{scores[t][path[t]]};
+  }
+  return sum;
+}
+
 std::vector<std::vector<float>> RandomScores(Random& random, size_t tokens) {
   std::vector<std::vector<float>> scores(tokens, std::vector<float>(kLabels.size()));
   for (auto& row : scores) {
@@ -67,7 +78,9 @@ TEST(BioesPath, IsTheBestOfAllLegalSequences) {
   for (const PathBiases& biases : {PathBiases{}, kBiases}) {
     for (size_t turn = 0; turn < 200; ++turn) {
       const auto scores = RandomScores(random, turn % 5 + 1);
-      EXPECT_EQ(BestPath(scores, kLabels, biases), BestOfAll(scores, biases)) << turn;
+      EXPECT_NEAR(SumOf(BestPath(scores, kLabels, biases), scores, biases),
+                  SumOf(BestOfAll(scores, biases), scores, biases), 1e-4)
+          << turn;  // several sequences may have one sum
     }
   }
 }
@@ -80,7 +93,8 @@ TEST(BioesPath, EachBiasMatters) {
   for (const auto field : fields) {
     PathBiases biases;
     biases.*field = 3;
-    EXPECT_EQ(BestPath(flat, kLabels, biases), BestOfAll(flat, biases));
+    EXPECT_NEAR(SumOf(BestPath(flat, kLabels, biases), flat, biases), SumOf(BestOfAll(flat, biases), flat, biases),
+                1e-5);
   }
 }
 
