@@ -95,9 +95,9 @@ Status ReadNormalize(const ReadModelFile& read, const std::string& folder, Sente
   return OkStatus();
 }
 
-constexpr std::pair<std::string_view, DenseActivation> kActivations[] = {
-    {"Identity", DenseActivation::kIdentity}, {"Tanh", DenseActivation::kTanh},       {"ReLU", DenseActivation::kRelu},
-    {"GELU", DenseActivation::kGelu},         {"Sigmoid", DenseActivation::kSigmoid},
+constexpr std::pair<std::string_view, Activation> kActivations[] = {
+    {"Identity", Activation::kNone}, {"Tanh", Activation::kTanh},       {"ReLU", Activation::kRelu},
+    {"GELU", Activation::kGelu},     {"Sigmoid", Activation::kSigmoid},
 };
 
 Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
@@ -182,8 +182,7 @@ Status ReadModule(const ReadModelFile& read, const ListedModule& module, Sentenc
   if (modules->scores) return Unsupported(std::string(kModules) + ": a module after the scores is not supported");
   if (name == "Dense") {
     PERUSE_RETURN_IF_ERROR(ReadDense(read, module.folder, modules));
-    modules->classifies =
-        module.name == kClassifierModule && modules->steps.back().activation == DenseActivation::kIdentity;
+    modules->classifies = module.name == kClassifierModule && modules->steps.back().activation == Activation::kNone;
     return OkStatus();
   }
   if (name == "Normalize") return ReadNormalize(read, module.folder, modules);

@@ -1,7 +1,7 @@
 // GTE (Zhang et al., 2024; also Snowflake's arctic-embed v2.0): BERT with rotary positions and gated feed-forward layers. Code: GteModel of
 // transformers 5, and NewModel of Alibaba-NLP/new-impl (model_type "new").
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 #include "core/base/utf8.h"
 #include "core/families/family.h"
 #include "core/families/rotary.h"

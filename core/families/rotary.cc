@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 #include "core/base/utf8.h"
 #include "core/families/transformer.h"
 

@@ -1,8 +1,8 @@
 #include "core/model/speed_probe.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/base/elementary.h"
 #include "core/program/indices.h"
 #include "core/program/passes/passes.h"
 
@@ -80,7 +80,7 @@ Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const
       PERUSE_RETURN_IF_ERROR(table.Allocate(count, static_cast<int32_t>(row.size()), DType::kF32));
       for (int32_t r = 0; r < count; ++r) {
         for (size_t c = 0; c < row.size(); ++c)
-          row[c] = static_cast<float>(std::sin(static_cast<double>(r) + static_cast<double>(c)));
+          row[c] = static_cast<float>(DirectionOf(static_cast<double>(r) + static_cast<double>(c)).sine);
         PERUSE_RETURN_IF_ERROR(table.WriteRows(r, row));
       }
     }

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 #include "core/ops/reference.h"
 #include "core/ops/shapes.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 #include "core/ops/reference.h"
 #include "core/ops/shapes.h"
 
@@ -56,8 +56,9 @@ void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int3
       for (size_t t = first; t < end; ++t) {
         const double angle = positions[t] * static_cast<double>(frequency);  // exact in double
         float* row = out + static_cast<int64_t>(t) * stride;
-        row[j] = static_cast<float>(std::cos(angle) * amplitude);
-        row[half + j] = static_cast<float>(std::sin(angle) * amplitude);
+        const Direction direction = DirectionOf(angle);
+        row[j] = static_cast<float>(direction.cosine * amplitude);
+        row[half + j] = static_cast<float>(direction.sine * amplitude);
       }
     }
   }

@@ -1,6 +1,9 @@
 #include "core/program/flops.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "core/base/sort.h"
 
 namespace peruse {
 namespace {
@@ -55,7 +58,7 @@ double Cost(const ops::Attention& op, const Run& run) {
     const auto met =
         slots.subspan(static_cast<size_t>(run.batch.longest() - length), 2 * static_cast<size_t>(length) - 1);
     std::vector<int32_t> distinct(met.begin(), met.end());
-    std::sort(distinct.begin(), distinct.end());
+    HeapSort(distinct.begin(), distinct.end(), std::less());
     const auto end = std::unique(distinct.begin(), distinct.end());
     flops += terms * 2.0 * length * static_cast<double>(end - distinct.begin()) * run.cols(op.query);
   }

@@ -1,7 +1,8 @@
 #include "core/program/layout.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/base/elementary.h"
 
 namespace peruse {
 namespace {
@@ -135,9 +136,9 @@ std::vector<float> SoftmaxOfRows(std::span<const float> values, int64_t cols) {
     const std::span<const float> row = values.first(size);
     const auto largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
     double sum = 0;
-    for (const float value : row) sum += std::exp(static_cast<double>(value) - largest);
+    for (const float value : row) sum += Exponential(static_cast<double>(value) - largest);
     for (const float value : row) {
-      result.push_back(static_cast<float>(std::exp(static_cast<double>(value) - largest) / sum));
+      result.push_back(static_cast<float>(Exponential(static_cast<double>(value) - largest) / sum));
     }
   }
   return result;

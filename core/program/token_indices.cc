@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 
 namespace peruse::indices {
 namespace {

@@ -1,8 +1,10 @@
 #include "core/tasks/fill_mask.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "core/base/sort.h"
 #include "core/tasks/scores.h"
 
 namespace peruse {
@@ -33,7 +35,7 @@ Status FillMask::FindTargets() {
     PERUSE_ASSIGN_OR_RETURN(const int32_t id, TargetId(target));
     if (id >= 0) targets_.push_back(id);
   }
-  std::sort(targets_.begin(), targets_.end());
+  HeapSort(targets_.begin(), targets_.end(), std::less());
   targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
   return targets_.empty() ? InvalidArgument("option targets names no token") : OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/status.h"
+#include "core/cpu/activations.h"
 
 namespace peruse {
 namespace {
@@ -51,22 +52,6 @@ void AddPooled(PoolingMode mode, std::span<const float> tokens, size_t width, si
   }
 }
 
-double Activate(DenseActivation activation, double x) {
-  switch (activation) {
-    case DenseActivation::kIdentity:
-      return x;
-    case DenseActivation::kTanh:
-      return std::tanh(x);
-    case DenseActivation::kRelu:
-      return std::max(x, 0.0);
-    case DenseActivation::kGelu:
-      return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
-    case DenseActivation::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-  }
-  return x;
-}
-
 }  // namespace
 
 std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<const float> tokens, size_t width,
@@ -79,7 +64,7 @@ std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<cons
 }
 
 std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
-                              DenseActivation activation) {
+                              Activation activation) {
   PERUSE_CHECK(!x.empty() && weight.size() % x.size() == 0);
   const size_t out = weight.size() / x.size();
   PERUSE_CHECK(bias.empty() || bias.size() == out);
@@ -88,8 +73,9 @@ std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> w
     double sum = bias.empty() ? 0 : static_cast<double>(bias[r]);
     for (size_t c = 0; c < x.size(); ++c)
       sum += static_cast<double>(weight[r * x.size() + c]) * static_cast<double>(x[c]);
-    y[r] = static_cast<float>(Activate(activation, sum));
+    y[r] = static_cast<float>(sum);
   }
+  cpu::ActivateRow(y.data(), static_cast<int64_t>(out), activation, y.data());
   return y;
 }
 

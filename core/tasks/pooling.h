@@ -15,7 +15,7 @@ std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<cons
 
 // Returns activation(weight x + bias). weight: [out, in], row-major. bias may be empty.
 std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
-                              DenseActivation activation);
+                              Activation activation);
 
 void NormalizeVector(std::span<float> x);
 

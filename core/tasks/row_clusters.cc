@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/memory.h"
+#include "core/base/sort.h"
 #include "core/cpu/dot.h"
 
 namespace peruse {
@@ -15,6 +16,7 @@ namespace {
 struct Merge {
   int32_t left = 0, right = 0;  // rows, or count + the number of an earlier merge
   double height = 0;
+  int32_t number = 0;
 };
 
 // Finds merges by following nearest neighbours until two are each other's (scipy's nn_chain).
@@ -38,7 +40,8 @@ class Chain {
       }
       chain.resize(chain.size() - 2);
       const auto [x, y] = std::minmax(last, nearest);
-      merges.push_back({static_cast<int32_t>(x), static_cast<int32_t>(y), at(x, y)});
+      merges.push_back(
+          {static_cast<int32_t>(x), static_cast<int32_t>(y), at(x, y), static_cast<int32_t>(merges.size())});
       Join(x, y);
     }
     return merges;
@@ -79,7 +82,9 @@ class Chain {
 
 // Sorts merges by height, and names clusters by the merges that formed them.
 void Label(size_t count, std::vector<Merge>* merges) {
-  std::stable_sort(merges->begin(), merges->end(), [](const Merge& a, const Merge& b) { return a.height < b.height; });
+  HeapSort(merges->begin(), merges->end(), [](const Merge& a, const Merge& b) {
+    return a.height != b.height ? a.height < b.height : a.number < b.number;
+  });
   std::vector<int32_t> parent(2 * count - 1);
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](int32_t node) {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/logarithm.h"
+#include "core/base/elementary.h"
 
 namespace peruse {
 
@@ -17,12 +17,12 @@ inline void Softmax(std::span<float> values) {
   if (values.empty()) return;
   const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
-  for (float value : values) sum += std::exp(value - largest);
-  for (float& value : values) value = static_cast<float>(std::exp(value - largest) / sum);
+  for (float& value : values) sum += value = static_cast<float>(Exponential(value - largest));
+  for (float& value : values) value = static_cast<float>(value / sum);
 }
 
 inline void Sigmoid(std::span<float> values) {
-  for (float& value : values) value = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(value))));
+  for (float& value : values) value = static_cast<float>(1.0 / (1.0 + Exponential(-static_cast<double>(value))));
 }
 
 enum class ScoreFunction { kSigmoid, kNone, kSoftmax };
@@ -42,14 +42,13 @@ inline double OrderingScore(ScoreFunction function, std::span<const float> logit
   }
   double others = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (i != column) others += std::exp(logits[i] - largest);
+    if (i != column) others += Exponential(logits[i] - largest);
   }
   return logits[column] - largest - NaturalLog(others);
 }
 
-// Returns the indices of `scores` (float or double) in descending order of score, then ascending index: up to `limit`, or all if it is 0.
-template <typename Scores>
-std::vector<size_t> BestFirst(const Scores& scores, size_t limit = 0) {
+template <typename Score>
+std::vector<size_t> BestOf(std::span<const Score> scores, size_t limit) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t kept = limit == 0 ? order.size() : std::min(limit, order.size());
@@ -58,5 +57,9 @@ std::vector<size_t> BestFirst(const Scores& scores, size_t limit = 0) {
   order.resize(kept);
   return order;
 }
+
+// Returns the indices of `scores` in descending order of score, then ascending index: up to `limit`, or all if it is 0.
+inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) { return BestOf(scores, limit); }
+inline std::vector<size_t> BestFirst(std::span<const double> scores, size_t limit = 0) { return BestOf(scores, limit); }
 
 }  // namespace peruse

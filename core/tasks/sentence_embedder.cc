@@ -142,7 +142,7 @@ std::vector<float> SentenceEmbedder::ApplySteps(std::vector<float> vector) const
     }
     const Dense& layer = dense_[dense++];
     std::vector<float> next = ApplyDense(vector, layer.weight, layer.bias, step.activation);
-    if (!layer.residual.empty()) vector = ApplyDense(vector, layer.residual, {}, DenseActivation::kIdentity);
+    if (!layer.residual.empty()) vector = ApplyDense(vector, layer.residual, {}, Activation::kNone);
     for (size_t i = 0; step.residual && i < next.size(); ++i) next[i] += vector[i];
     vector = std::move(next);
   }

@@ -11,13 +11,12 @@
 
 #include "core/base/status.h"
 #include "core/heads/sparse_pooling.h"
+#include "core/ops/activation.h"
 #include "core/tasks/pair_template.h"
 
 namespace peruse {
 
 enum class PoolingMode : uint8_t { kCls, kMean, kMax, kMeanSqrtLength, kWeightedMean, kLastToken };
-
-enum class DenseActivation : uint8_t { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
 
 // The role of a text in retrieval. Its prompt, its limit and the modules that encode it may depend on the role.
 enum class TextRole : uint8_t { kQuery, kDocument };
@@ -31,7 +30,7 @@ struct SentenceStep {
   int32_t out = 0;
   bool bias = true;
   bool residual = false;  // whether to add the layer's input, multiplied by a second matrix if sizes differ
-  DenseActivation activation = DenseActivation::kTanh;
+  Activation activation = Activation::kTanh;
 };
 
 // How a cross-encoder on a causal language model scores a pair: by the logit of a token, minus that of another one.

@@ -1,6 +1,7 @@
 #include "core/tasks/structured_extraction.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/tasks/scores.h"
@@ -15,15 +16,12 @@ bool HasValues(const std::vector<ExtractedField>& fields) {
 // gliner2's _decode_classification_probabilities.
 void ChooseLabels(const SchemaPart& part, std::span<const float> probabilities, ExtractedPart& result) {
   result.several_labels = part.multi_label;
-  std::vector<size_t> chosen;
-  for (size_t i = 0; part.multi_label && i < probabilities.size(); ++i) {
-    if (probabilities[i] >= part.label_threshold) chosen.push_back(i);
-  }
-  if (chosen.empty()) chosen = BestFirst(probabilities, 1);
-  if (part.multi_label && part.top_k) {
-    std::stable_sort(chosen.begin(), chosen.end(),
-                     [&](size_t a, size_t b) { return probabilities[a] > probabilities[b]; });
-    chosen.resize(std::min(chosen.size(), static_cast<size_t>(*part.top_k)));
+  std::vector<size_t> chosen =
+      BestFirst(probabilities, part.multi_label ? static_cast<size_t>(part.top_k.value_or(0)) : 1);
+  if (part.multi_label) {
+    if (!part.top_k) std::iota(chosen.begin(), chosen.end(), size_t{0});
+    std::erase_if(chosen, [&](size_t i) { return !(probabilities[i] >= part.label_threshold); });
+    if (chosen.empty()) chosen = BestFirst(probabilities, 1);
   }
   for (const size_t i : chosen) result.labels.push_back({part.fields[i].name, probabilities[i], std::nullopt});
 }
@@ -86,10 +84,11 @@ ExtractedField StructuredExtraction::FieldOf(size_t input, const SchemaField& fi
     result.values = ChosenOf(field, found.choices, field.threshold.value_or(request.threshold));
     return result;
   }
-  std::vector<Span> spans = found.spans;
-  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.score > b.score; });
+  std::vector<float> scores;
+  for (const Span& span : found.spans) scores.push_back(span.score);
   std::vector<Span> kept;
-  for (const Span& span : spans) {
+  for (const size_t i : BestFirst(scores)) {
+    const Span& span = found.spans[i];
     const auto overlaps = [&](const Span& other) { return span.first <= other.last && other.first <= span.last; };
     if (std::none_of(kept.begin(), kept.end(), overlaps)) kept.push_back(span);
     if (!list) break;

@@ -1,14 +1,15 @@
 #include "core/tasks/zero_shot_token_classification.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
+
+#include "core/base/elementary.h"
 
 namespace peruse {
 namespace {
 
-float Sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
+float Sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + Exponential(-static_cast<double>(x)))); }
 
 }  // namespace
 

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/name_list.h"
@@ -139,7 +139,7 @@ class Checkpoint : private TensorVisitor {
     uint64_t bytes = 0;
     uint32_t checksum = 0;
   };
-  using Numbers = std::unordered_map<std::string, size_t>;  // indexed by name
+  using Numbers = std::map<std::string, size_t>;  // indexed by name
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;

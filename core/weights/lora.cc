@@ -281,8 +281,7 @@ LoraMerger::LoraMerger(const LoraAdapter& adapter, std::vector<std::string> pref
   for (const LoraTensor& tensor : adapter_.tensors()) part_of_[Bare(tensor.info.name)].replaced = &tensor;
 }
 
-std::string_view LoraMerger::OtherName(std::string_view name,
-                                       const std::unordered_set<std::string_view>& checkpoint) const {
+std::string_view LoraMerger::OtherName(std::string_view name, const std::set<std::string_view>& checkpoint) const {
   for (size_t i = 0; parameters_ != nullptr && i < parameters_->tensors.size(); ++i) {
     const std::vector<std::string>& names = parameters_->tensors[i].names;
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
@@ -295,7 +294,7 @@ std::string_view LoraMerger::OtherName(std::string_view name,
 
 Status LoraMerger::Resolve(std::span<const std::string> names) {
   resolved_ = true;
-  std::unordered_set<std::string_view> bare;
+  std::set<std::string_view> bare;
   for (const std::string& name : names) bare.insert(Bare(name));
   NameList missing;
   for (const LoraUpdate& update : adapter_.updates()) {

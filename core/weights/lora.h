@@ -9,11 +9,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -124,7 +123,7 @@ class LoraMerger : public TensorVisitor {
   std::string_view Bare(std::string_view name) const;
   Status Resolve(std::span<const std::string> names);
   // Returns the checkpoint's other name of a tensor that it lacks under `name`; an empty text if it has none.
-  std::string_view OtherName(std::string_view name, const std::unordered_set<std::string_view>& checkpoint) const;
+  std::string_view OtherName(std::string_view name, const std::set<std::string_view>& checkpoint) const;
   // Sends the values of a tensor that the adapter holds whole.
   Status SendWhole(size_t index, const LoraTensor& tensor);
   // Returns a reader of a tensor that the adapter updates. Errors: kOutOfMemory.
@@ -138,8 +137,8 @@ class LoraMerger : public TensorVisitor {
   const Parameters* const parameters_;
 
   bool resolved_ = false;
-  std::unordered_map<std::string_view, Part> part_of_;  // indexed by name without prefix
-  std::vector<const LoraTensor*> added_;  // tensors that the checkpoint lacks; sent after the first file's header
+  std::map<std::string_view, Part> part_of_;  // indexed by name without prefix
+  std::vector<const LoraTensor*> added_;      // tensors that the checkpoint lacks; sent after the first file's header
 
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;

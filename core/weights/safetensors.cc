@@ -1,8 +1,8 @@
 #include "core/weights/safetensors.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/json.h"
@@ -94,7 +94,7 @@ Status CheckLayout(std::span<const TensorInfo> tensors) {
 }
 
 Status CheckDuplicates(std::span<const TensorInfo> tensors) {
-  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> names;
   for (const TensorInfo& tensor : tensors) {
     if (!names.insert(tensor.name).second) return BadTensor(tensor.name, "is described twice");
   }
@@ -104,7 +104,7 @@ Status CheckDuplicates(std::span<const TensorInfo> tensors) {
 // safetensors' save_model stores tied tensors once and lists further names in the metadata: {"other name": "name of the tensor"}. Each such
 // name becomes a tensor with the same bytes, after the stored one.
 Status AddAliases(JsonValue metadata, std::vector<TensorInfo>* tensors) {
-  std::unordered_map<std::string_view, size_t> index;
+  std::map<std::string_view, size_t> index;
   for (size_t i = 0; i < tensors->size(); ++i) index.emplace((*tensors)[i].name, i);
   std::vector<std::vector<std::string_view>> aliases(tensors->size());
   bool any = false;

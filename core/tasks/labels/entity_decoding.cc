@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/base/sort.h"
 #include "core/base/utf8.h"
 #include "core/text/unicode/unicode.h"
 
@@ -27,6 +28,14 @@ size_t SkipWord(std::string_view text, size_t begin) {
 
 // Returns the sort key that orders candidates as gliner finds them.
 std::tuple<int32_t, int32_t, int32_t> Place(const EntityCandidate& it) { return {it.first, it.last, it.label}; }
+
+bool IsBetter(const EntityCandidate& a, const EntityCandidate& b) {
+  return a.score != b.score ? a.score > b.score : Place(a) < Place(b);
+}
+
+bool IsEarlier(const EntityCandidate& a, const EntityCandidate& b) {
+  return a.first != b.first ? a.first < b.first : IsBetter(a, b);
+}
 
 bool Conflict(const EntityCandidate& a, const EntityCandidate& b, const EntityRules& rules) {
   if (a.first == b.first && a.last == b.last) return !rules.multi_label;
@@ -57,9 +66,7 @@ std::vector<text::Offset> SplitWords(std::string_view text) {
 }
 
 std::vector<EntityCandidate> ChooseEntities(std::vector<EntityCandidate> candidates, const EntityRules& rules) {
-  std::sort(candidates.begin(), candidates.end(), [](const EntityCandidate& a, const EntityCandidate& b) {
-    return a.score != b.score ? a.score > b.score : Place(a) < Place(b);
-  });
+  HeapSort(candidates.begin(), candidates.end(), IsBetter);
   std::vector<EntityCandidate> kept;
   for (const EntityCandidate& next : candidates) {
     const bool conflicts = std::any_of(kept.begin(), kept.end(), [&](const EntityCandidate& other) {
@@ -68,10 +75,7 @@ std::vector<EntityCandidate> ChooseEntities(std::vector<EntityCandidate> candida
     });
     if (!conflicts) kept.push_back(next);
   }
-  std::sort(kept.begin(), kept.end(), [](const EntityCandidate& a, const EntityCandidate& b) {
-    if (a.first != b.first) return a.first < b.first;
-    return a.score != b.score ? a.score > b.score : Place(a) < Place(b);
-  });
+  HeapSort(kept.begin(), kept.end(), IsEarlier);
   return kept;
 }
 

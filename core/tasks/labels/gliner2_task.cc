@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/memory.h"
+#include "core/base/sort.h"
 #include "core/cpu/dot.h"
 #include "core/heads/extraction.h"
 #include "core/tasks/scores.h"
@@ -354,7 +355,7 @@ std::vector<SchemaTask::FoundPart> SchemaTask::TakeMerged() {
 
 // Sorts by first, then by last words.
 void SchemaTask::KeepBestOfEqualSpans(std::vector<Span>* spans) {
-  std::sort(spans->begin(), spans->end(), [](const Span& a, const Span& b) {
+  HeapSort(spans->begin(), spans->end(), [](const Span& a, const Span& b) {
     return std::tie(a.first, a.last, b.score) < std::tie(b.first, b.last, a.score);
   });
   const auto is_same = [](const Span& a, const Span& b) { return a.first == b.first && a.last == b.last; };

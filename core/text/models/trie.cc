@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/memory.h"
+#include "core/base/sort.h"
 
 namespace peruse::text {
 
@@ -156,23 +157,6 @@ struct SortItem {
   uint64_t first, second;
   uint32_t index;
 };
-
-// Merge sort of ascending runs: stable, and almost as fast as std::sort with a fraction of its code. Returns false if memory runs out.
-template <typename Less>
-[[nodiscard]] bool MergeSort(std::vector<SortItem>* items, const Less& less) {
-  std::vector<SortItem> merged;
-  const size_t size = items->size();
-  if (!TryResize(&merged, size)) return false;
-  for (size_t run = 1; run < size; run *= 2) {
-    for (size_t begin = 0; begin < size; begin += 2 * run) {
-      SortItem* const first = items->data() + begin;
-      SortItem* const middle = items->data() + std::min(begin + run, size);
-      std::merge(first, middle, middle, items->data() + std::min(begin + 2 * run, size), merged.data() + begin, less);
-    }
-    items->swap(merged);
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/memory.h"
+#include "core/base/sort.h"
 #include "core/text/unicode/unicode.h"
 
 namespace peruse::text {
@@ -14,8 +16,9 @@ struct Change {
   uint8_t combining_class;
 };
 
-// Canonical ordering: sorts each run of combining marks stably by class. Changes move with their characters.
-void SortMarks(std::vector<Change>* changes) {
+// Canonical ordering: sorts each run of combining marks stably by class. Changes move with their characters. Returns false if memory runs out.
+[[nodiscard]] bool SortMarks(std::vector<Change>* changes) {
+  const auto is_before = [](const Change& a, const Change& b) { return a.combining_class < b.combining_class; };
   for (size_t begin = 0; begin < changes->size();) {
     if ((*changes)[begin].combining_class == 0) {
       ++begin;
@@ -23,11 +26,18 @@ void SortMarks(std::vector<Change>* changes) {
     }
     size_t end = begin;
     while (end < changes->size() && (*changes)[end].combining_class != 0) ++end;
-    std::stable_sort(changes->begin() + static_cast<std::ptrdiff_t>(begin),
-                     changes->begin() + static_cast<std::ptrdiff_t>(end),
-                     [](const Change& a, const Change& b) { return a.combining_class < b.combining_class; });
+    Change* const first = changes->data() + begin;
+    Change* const last = changes->data() + end;
+    if (!std::is_sorted(first, last, is_before)) {
+      std::vector<Change> marks;
+      if (!TryReserve(&marks, end - begin)) return false;
+      marks.assign(first, last);
+      if (!MergeSort(&marks, is_before)) return false;
+      std::copy(marks.begin(), marks.end(), first);
+    }
     begin = end;
   }
+  return true;
 }
 
 [[nodiscard]] bool DecomposeText(std::string_view text, bool compatibility, std::vector<Change>* changes) {
@@ -39,8 +49,7 @@ void SortMarks(std::vector<Change>* changes) {
       if (!TryPushBack(changes, {parts[i], i == 0 ? 0 : 1, CombiningClass(parts[i])})) return false;
     }
   }
-  SortMarks(changes);
-  return true;
+  return SortMarks(changes);
 }
 
 // Canonical composition (Unicode Standard Annex 15). The composite's Change::change, which aligns offsets, is the sum over its parts, minus

@@ -67,7 +67,7 @@ TEST(SentenceModulesTest, TheFormBefore54) {
   EXPECT_EQ(modules.steps[0].in, 768);
   EXPECT_EQ(modules.steps[0].out, 512);
   EXPECT_FALSE(modules.steps[0].bias);
-  EXPECT_EQ(modules.steps[0].activation, DenseActivation::kIdentity);
+  EXPECT_EQ(modules.steps[0].activation, Activation::kNone);
   EXPECT_EQ(modules.steps[1].kind, SentenceStep::Kind::kNormalize);
   EXPECT_EQ(modules.prompts, (std::map<std::string, std::string>{{"passage", "passage: "}, {"query", "query: "}}));
   EXPECT_EQ(modules.default_prompt, "query");
@@ -388,11 +388,11 @@ TEST(PoolingTest, DenseAndNormalize) {
   const std::vector<float> x = {1, 2};
   const std::vector<float> weight = {1, 0, 0, -1, 1, 1};
   const std::vector<float> bias = {0, 0, 1};
-  EXPECT_EQ(ApplyDense(x, weight, bias, DenseActivation::kIdentity), (std::vector<float>{1, -2, 4}));
-  EXPECT_EQ(ApplyDense(x, weight, {}, DenseActivation::kRelu), (std::vector<float>{1, 0, 3}));
-  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kTanh)[1], std::tanh(-2.0f));
-  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kSigmoid)[0], 1 / (1 + std::exp(-1.0f)));
-  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kGelu)[0], 0.84134474f);
+  EXPECT_EQ(ApplyDense(x, weight, bias, Activation::kNone), (std::vector<float>{1, -2, 4}));
+  EXPECT_EQ(ApplyDense(x, weight, {}, Activation::kRelu), (std::vector<float>{1, 0, 3}));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, Activation::kTanh)[1], std::tanh(-2.0f));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, Activation::kSigmoid)[0], 1 / (1 + std::exp(-1.0f)));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, Activation::kGelu)[0], 0.84134474f);
   std::vector<float> vector = {3, 4};
   NormalizeVector(vector);
   EXPECT_EQ(vector, (std::vector<float>{0.6f, 0.8f}));
