@@ -237,6 +237,18 @@ test.each(Object.keys(kEmbedders))('the vectors of %s are those of a load', asyn
   }
 });
 
+test('the vectors of a masked language model that is loaded with pooling splade', async () => {
+  const folder = join(kFixtures, 'sparse/plain');
+  expect(await describe(folder)).not.toHaveProperty('vectors');
+  const { vectors } = await describe(folder, { pooling: 'splade' });
+  const embed = await pipeline('feature-extraction', folder, { worker: false, variant: 'simd', pooling: 'splade' });
+  const { size } = await embed('t5 t6 t7', { pooling: 'splade' });
+  await embed.dispose();
+  expect(vectors).toMatchObject({ kind: 'sparse', pooling: ['splade'], similarity: 'dot', dimensions: size });
+  const { refused } = await describe(join(kFixtures, 'sentence/mean'), { pooling: 'splade' });
+  expect(refused['feature-extraction']?.message).toMatch(/contradicts modules.json/);
+});
+
 test('prompts are described by name; a classifier has no vectors', async () => {
   const { vectors } = await describe(join(kFixtures, 'sentence/embedding-gemma'));
   const { prompts } = JSON.parse(await readFile(join(kFixtures, 'sentence/embedding-gemma/config_sentence_transformers.json'), 'utf8')) as {

@@ -32,6 +32,12 @@ async function textsOf(folder: string): Promise<string[]> {
   return [...new Set(texts)].slice(0, 4);
 }
 
+interface RouteText {
+  text: string;
+  task: 'query' | 'document' | null;
+  vector: number[];
+}
+
 type Given = Pick<FeatureExtractionOptions, 'pooling' | 'prompt_name'> & { task?: 'query' | 'document' };
 
 async function numbersOf(folder: string, texts: readonly string[], given: Given): Promise<number[][]> {
@@ -46,6 +52,11 @@ async function numbersOf(folder: string, texts: readonly string[], given: Given)
   } finally {
     await embed.dispose();
   }
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const dot = (x: readonly number[], y: readonly number[]) => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
 const kDense = ['sentence/embedding-gemma', 'sentence/qwen3-embedding', 'sentence/eurobert-nano'];
@@ -95,10 +106,6 @@ describe('a vocabulary that a model computes with is not trimmed', () => {
 });
 
 describe('a q8 copy loads, and its numbers are close', () => {
-  const cosine = (a: readonly number[], b: readonly number[]) => {
-    const dot = (x: readonly number[], y: readonly number[]) => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
-    return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
-  };
   const all = [
     ...kDense.map((name) => [name, { pooling: 'sentence' }] as const),
     ...kSparse.map((name) => [name, { pooling: 'splade', task: 'document' }] as const),
@@ -122,5 +129,70 @@ describe('a q8 copy loads, and its numbers are close', () => {
     const [first] = await rank('a b', ['b c', 'c d']);
     expect(first!.score).toBeTypeOf('number');
     await rank.dispose();
+  });
+});
+
+describe('of a Router whose routes have encoders of their own, one route is written', () => {
+  const folder = join(kFixtures, 'router/two-encoders');
+  const wantedOf = async (route: string) => {
+    const texts = JSON.parse(await readFile(join(folder, 'texts.json'), 'utf8')) as RouteText[];
+    return texts.filter(({ task }) => task === route);
+  };
+
+  test.each(['query', 'document'])('trimmed, with the vectors of sentence-transformers: %s', async (route) => {
+    const [out, wanted] = [newFolder(), await wantedOf(route)];
+    const texts = wanted.map(({ text }) => text);
+    const { piecesBefore, piecesAfter } = await trimCheckpoint(folder, out, { route, texts, held_out: texts });
+    expect(piecesAfter).toBeLessThan(piecesBefore);
+    expect(await readdir(out)).not.toContain('router_config.json');
+    const found = await numbersOf(out, texts, { pooling: 'sentence' });
+    wanted.forEach(({ vector }, i) => {
+      vector.forEach((value, j) => {
+        expect(found[i]![j], texts[i]).toBeCloseTo(value, 5);
+      });
+    });
+  });
+
+  test.each(['query', 'document'])('q8, close to them, also by shrink: %s', async (route) => {
+    const wanted = await wantedOf(route);
+    for (const rewrite of [quantizeCheckpoint, shrinkCheckpoint]) {
+      const out = newFolder();
+      await rewrite(folder, out, { route });
+      const found = await numbersOf(
+        out,
+        wanted.map(({ text }) => text),
+        { pooling: 'sentence' },
+      );
+      wanted.forEach(({ vector }, i) => {
+        expect(cosine(found[i]!, vector)).toBeGreaterThan(0.97);
+      });
+    }
+  });
+
+  test('without a route nothing is written', async () => {
+    for (const rewrite of [trimCheckpoint, quantizeCheckpoint, shrinkCheckpoint]) {
+      const out = newFolder();
+      await expect(rewrite(folder, out, { texts: ['a'] })).rejects.toThrow(/option route: 'query' or 'document'/);
+      await expect(readdir(out)).rejects.toThrow('ENOENT');
+    }
+  });
+});
+
+test('of a plain SPLADE checkpoint, the weights of the kept pieces stay', async () => {
+  const [folder, out] = [join(kFixtures, 'sparse/plain'), newFolder()];
+  const texts = await textsOf(folder);
+  await trimCheckpoint(folder, out, { texts, held_out: texts });
+  const weightsOf = async (from: string) => {
+    const embed = await pipeline('feature-extraction', from, { ...kHow, pooling: 'splade' });
+    const found = await embed(texts, { pooling: 'splade' });
+    await embed.dispose();
+    return found.map(({ tokens, values }) => new Map(tokens.map((token, i) => [token, values[i]!])));
+  };
+  const [before, after] = [await weightsOf(folder), await weightsOf(out)];
+  const vocabulary = JSON.parse(await readFile(join(out, 'tokenizer.json'), 'utf8')) as { model: { vocab: object } };
+  after.forEach((weights, i) => {
+    const kept = [...before[i]!].filter(([token]) => token in vocabulary.model.vocab);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(weights).toEqual(new Map(kept));
   });
 });

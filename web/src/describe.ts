@@ -7,9 +7,11 @@ import { checkOptions, kSourceOptions, pick } from './options.js';
 import {
   kLabelReaders,
   kLoadOptions,
+  kPooling,
   kRoutes,
   type LabelReaderOptions,
   type PipelineOptions,
+  type PoolingOptions,
   type RouteOptions,
 } from './pipeline_options.js';
 import { platform } from './platform/current.js';
@@ -21,13 +23,20 @@ import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec, staysHere } from './sources/source.js';
 import { engineTask, kEngineTasks, kTaskNames, type Task } from './tasks/tasks.js';
 
-const kOptions = { ...pick(kLoadOptions, 'model_file_name', 'signal', 'subfolder'), ...kSourceOptions, ...kLabelReaders, ...kRoutes };
+const kOptions = {
+  ...pick(kLoadOptions, 'model_file_name', 'signal', 'subfolder'),
+  ...kSourceOptions,
+  ...kLabelReaders,
+  ...kRoutes,
+  ...kPooling,
+};
 
 /** Where to find the model, and which of its files to describe. The options are those of pipeline(). */
 export interface DescribeOptions
   extends SourceOptions,
     LabelReaderOptions,
     RouteOptions,
+    Pick<PoolingOptions, 'pooling'>,
     Pick<PipelineOptions, 'model_file_name' | 'signal' | 'subfolder'> {}
 
 /** Weights that pipeline() can load with `dtype` and `weights`, and what they cost. */
@@ -101,6 +110,7 @@ export async function describeIn(
       encoder: await send(encoder),
       labelsEncoder: await send(labelsEncoder),
       route: options.route,
+      pooling: options.pooling,
       subfolder,
       modelFileName,
       tasks: [...kEngineTasks],

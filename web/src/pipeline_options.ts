@@ -95,7 +95,7 @@ const kMasks = {
   enhanced_mask_decoder: option({ kind: 'boolean', default: false }),
 };
 
-const kPooling = {
+export const kPooling = {
   /**
    * 'splade': the model is a masked language model that gives sparse vectors (SPLADE), although its folder does not say so. Folders that
    * sentence-transformers saved as a SparseEncoder do not need this option.
@@ -213,7 +213,7 @@ export interface TaskAdapterOptions extends Given<typeof kAdapters> {}
 export interface MaskOptions extends Given<typeof kMasks> {}
 
 /** For feature-extraction. */
-interface PoolingOptions extends Given<typeof kPooling> {}
+export interface PoolingOptions extends Given<typeof kPooling> {}
 
 /** For feature-extraction. */
 export interface RouteOptions extends Given<typeof kRoutes> {}

@@ -20,6 +20,7 @@ const kRewriteOptions: Options = {
   offline: offline!,
   'no-cache': noCache!,
   overwrite: { type: 'boolean', help: 'replace a model in the folder' },
+  route: { type: 'string', value: 'name', help: 'write only the modules of this route of a Router, such as query' },
 };
 
 async function withRewriting(
@@ -38,6 +39,7 @@ async function withRewriting(
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
       offline: flag(values, 'offline'),
       overwrite: flag(values, 'overwrite'),
+      ...(values.route !== undefined && { route: text(values, 'route') }),
       progress_callback: (progress) => bar?.show(progress),
     });
     const { notices = [], ...rest } = report as { notices?: readonly string[] };

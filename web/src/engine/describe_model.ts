@@ -57,6 +57,7 @@ export interface DescribeRequest {
   encoder?: SourceSpec | undefined;
   labelsEncoder?: SourceSpec | undefined;
   route?: string | undefined;
+  pooling?: 'splade' | undefined;
   /** Location and name of ONNX files (WeightsWish). */
   subfolder: string;
   modelFileName: string;
@@ -149,7 +150,7 @@ async function describeOnce(request: DescribeRequest, context: DescribeContext):
   const engine = await context.startEngine();
   try {
     const root = { ...own, importOnnx: context.files.importOnnx };
-    return await new Description(root, job, config, lack, engine).of(
+    return await new Description(root, job, config, lack, engine, request.pooling).of(
       request.tasks,
       checkpoint.found ? checkpoint.weights : undefined,
       onnx,
@@ -228,6 +229,7 @@ class Description {
     private readonly lack_: string | undefined,
     /** Provides the module for the checks; each check opens a session of its own. */
     private readonly engine_: Engine,
+    private readonly pooling_: DescribeRequest['pooling'],
   ) {
     this.parsed_ = parseObject(config_.name, config_.content);
   }
@@ -284,7 +286,7 @@ class Description {
       if (floats) downloads.push(await of(dtype, 'onnx', floats.file, floats.files, engineDtype(dtype)));
     }
     const embeds = runs.some(({ sentenceFiles }) => sentenceFiles === 'all');
-    const vectors = embeds ? await describeVectors(this.root_, { job: this.job_, config: this.config_ }) : undefined;
+    const vectors = embeds ? await describeVectors(this.root_, { job: this.job_, config: this.config_ }, this.pooling_) : undefined;
     return { config: this.parsed_, downloads, refused, ...(vectors && { vectors }) };
   }
 
@@ -355,7 +357,8 @@ class Description {
       for (const { name, content } of await this.tokenizer()) session.addFile(name, content);
       session.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
       for (const { name, content } of await this.modules(task)) session.addFile(name, content);
-      await session.open({ task: task.name, dtype });
+      const pooling = task.sentenceFiles === 'all' ? this.pooling_ : undefined;
+      await session.open({ task: task.name, dtype, ...(pooling && { pooling }) });
       return await use(session);
     } finally {
       session.dispose();

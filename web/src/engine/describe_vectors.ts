@@ -36,12 +36,13 @@ const kStanfordDimensions = 128;
 export async function describeVectors(
   root: Reading,
   { job, config }: Pick<LocatedModel, 'job' | 'config'>,
+  loadedAs?: 'splade',
 ): Promise<VectorReport | undefined> {
   const own = parseObject(config.name, config.content);
   const classes = [own.architectures].flat().map(textOf);
   const modules = await modulesIn(root);
   const stanford = modules.length === 0 ? await readStanford(job, config) : undefined;
-  if (modules.length === 0 && !stanford && classes.some((name) => /For[A-Z]/.test(name))) return undefined;
+  if (modules.length === 0 && !stanford && !loadedAs && classes.some((name) => /For[A-Z]/.test(name))) return undefined;
   const settings = await readObject(root, kPrompts);
   const prompts = Object.entries(isObject(settings.prompts) ? settings.prompts : {}).map(([name, text]) => [name, textOf(text)]);
   const common = { prompts: Object.fromEntries(prompts) as Record<string, string> };
@@ -52,7 +53,7 @@ export async function describeVectors(
     const { dim } = firstObject(stanford);
     return { kind: 'multi_vector', dimensions: numberOf(dim, kStanfordDimensions), pooling: [], similarity: 'maxsim', ...common };
   }
-  if (has('SpladePooling', 'SparseStaticEmbedding')) {
+  if (loadedAs || has('SpladePooling', 'SparseStaticEmbedding')) {
     return { kind: 'sparse', dimensions: numberOf(own.vocab_size), pooling: ['splade'], similarity: said || 'dot', ...common };
   }
   const last = modules.filter(({ type }) => type === 'Dense').at(-1);

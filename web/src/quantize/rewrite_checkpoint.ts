@@ -7,12 +7,14 @@ import { changed, explainOnnx, onnxModel } from '../engine/feed_onnx.js';
 import { integerParameters, type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
+import type { RouteOptions } from '../pipeline_options.js';
 import { platform } from '../platform/current.js';
 import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { pairTemplate } from '../sources/chat_template.js';
 import { locate, openWithStatic, readOthers } from '../sources/checkpoint.js';
 import { openShard } from '../sources/feed_weights.js';
+import type { FileAccess } from '../sources/file_access.js';
 import { FloatWeights, floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { healing } from '../sources/healing.js';
 import { parseObject, textOf } from '../sources/json.js';
@@ -22,7 +24,7 @@ import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import { feedFile, type Reading, readWhole } from '../sources/read_files.js';
 import { openRoute } from '../sources/routes.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
-import { type ModelFile, resolveSource, type Source, type SourceOptions } from '../sources/source.js';
+import { type ModelFile, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/definition.js';
@@ -30,7 +32,7 @@ import { kEngineTasks } from '../tasks/tasks.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
 
-export interface RewriteOptions extends SourceOptions {
+export interface RewriteOptions extends SourceOptions, RouteOptions {
   /** Receives progress of reading the weights. */
   progress_callback?: ProgressCallback;
   /** Cancels, and removes incomplete files. */
@@ -90,12 +92,22 @@ export async function rewriteCheckpoint(
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, platform().paths);
-  const importOnnx = async () => ({ openOnnx, openRoute, openStatic, pairTemplate });
   return healing(async (opened) => {
-    const quiet = await openWithStatic(spec, { ...platform().files, importOnnx, opened }, signal);
+    const quiet = await openRouted(spec, opened, signal, options.route);
     const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
     return new Job(quiet, weights, staged, { dtype, wish, trim }).run();
   });
+}
+
+/** Opens the source, or the modules of one route of a Router in it. */
+export async function openRouted(
+  source: SourceSpec,
+  opened: FileAccess['opened'],
+  signal: AbortSignal,
+  route: string | undefined,
+): Promise<Reading> {
+  const importOnnx = async () => ({ openOnnx, openRoute, openStatic, pairTemplate });
+  return openWithStatic(source, { ...platform().files, importOnnx, opened }, signal, route);
 }
 
 interface How {

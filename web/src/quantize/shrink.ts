@@ -143,7 +143,7 @@ async function read(source: Reading, name: string): Promise<Uint8Array | undefin
 }
 
 async function differenceOf(source: Source, folder: string, texts: readonly string[], options: ShrinkOptions): Promise<Difference> {
-  const { revision, token, offline, weights, subfolder, model_file_name } = options;
+  const { revision, token, offline, weights, subfolder, model_file_name, route } = options;
   const how = {
     ...(revision === undefined ? {} : { revision }),
     ...(token === undefined ? {} : { token }),
@@ -151,6 +151,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
     ...(weights === undefined ? {} : { weights }),
     ...(subfolder === undefined ? {} : { subfolder }),
     ...(model_file_name === undefined ? {} : { model_file_name }),
+    ...(route === undefined ? {} : { route }),
   };
   const vectors = async (model: Source, more: object) => {
     const embed = await pipeline(kEmbedding, model, more);

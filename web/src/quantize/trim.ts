@@ -2,7 +2,7 @@
 import { PeruseError, show } from '../errors.js';
 import { Tokenizer } from '../index_tokenizer_node.js';
 import { platform } from '../platform/current.js';
-import { locate, modulesIn, openCheckpoint, readStanford } from '../sources/checkpoint.js';
+import { locate, modulesIn, openCheckpoint, readForTokenizer, readStanford } from '../sources/checkpoint.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
 import { firstObject, isObject, parseObject, textOf } from '../sources/json.js';
@@ -10,7 +10,7 @@ import { labelsEncoderOf } from '../sources/label_models.js';
 import { kPrompts, kSentenceConfigs } from '../sources/model_files.js';
 import { type NamedFile, type Reading, readFirstThere, readThoseThere, readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
-import { type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
+import { openRouted, type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Which pieces of the vocabulary to keep. `texts` or `keep_scripts` is required. */
@@ -79,12 +79,14 @@ interface TrimPlan {
 
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
   const spec = await resolveSource(source, options, platform().paths);
-  return healing((opened) => planOnce(source, spec, options, { ...platform().files, opened }));
+  return healing((opened) => planOnce(spec, options, { ...platform().files, opened }));
 }
 
-async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, files: FileAccess): Promise<TrimPlan> {
+async function planOnce(spec: SourceSpec, options: TrimOptions, files: FileAccess): Promise<TrimPlan> {
   const signal = options.signal ?? new AbortController().signal;
-  const root = await openCheckpoint(spec, files, signal);
+  const root = await (options.route === undefined
+    ? openCheckpoint(spec, files, signal)
+    : openRouted(spec, files.opened, signal, options.route));
   const { job: encoder, config: file, prefix } = await locate(root);
   const config = parseObject(file.where, file.content);
   if (labelsEncoderOf(config) !== undefined) {
@@ -104,7 +106,8 @@ async function planOnce(source: Source, spec: SourceSpec, options: TrimOptions, 
   if (texts.length === 0 && scripts.length === 0) {
     throw new PeruseError('invalid_argument', 'Trimming needs texts or keep_scripts, which determine what to keep.');
   }
-  const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
+  const own = await readForTokenizer(root);
+  const before = await Tokenizer.from_pretrained(Object.fromEntries(own.map((one) => [one.name, one.content])), { signal });
   const used = new Set<number>();
   const characters = new Set<string>();
   for (const text of withPrompts(texts, needs.prompts)) {
@@ -170,14 +173,6 @@ function divided({ texts = [], held_out: heldOut }: TrimOptions): { texts: strin
   if (!all.every((text) => typeof text === 'string')) throw new PeruseError('invalid_argument', 'texts must be strings.');
   if (heldOut) return { texts: all, heldOut: [...heldOut] };
   return { texts: all.filter((_, i) => i % 10 !== 9), heldOut: all.filter((_, i) => i % 10 === 9) };
-}
-
-function tokenizerOptions({ revision, token, offline }: TrimOptions) {
-  return {
-    ...(revision === undefined ? {} : { revision }),
-    ...(token === undefined ? {} : { token }),
-    ...(offline === undefined ? {} : { offline }),
-  };
 }
 
 function vocabularySize(config: Record<string, unknown>): number {

@@ -331,20 +331,19 @@ export async function readForTokenizer(reading: Reading): Promise<NamedFile[]> {
 export async function readOthers(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
   const labels =
     labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
-  const modules = await modulesIn(reading);
+  const { files: lists, modules } = await listModules(reading);
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
   const tables = modules.filter(({ type }) => type === 'SparseStaticEmbedding');
   const names = [
     ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs, kStanfordSettings].map((name) => prefix + name),
     ...labels,
     ...calibrationOf(config as Record<string, unknown>),
-    ...(modules.length > 0 ? [kModules, kRouterConfig] : []),
     kPrompts,
     ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),
     ...tables.flatMap(({ folder }) => ['idf.json', ...kTokenizerFiles].map((name) => `${folder}/${name}`)),
   ];
   const files = await readThoseThere(reading, [...new Set(names)]);
-  return new Map(files.map(({ name, content }) => [name, content]));
+  return new Map([...lists, ...files].map(({ name, content }) => [name, content]));
 }
 
 /** Returns the names of the files with weights: one, or the shards of an index. */
