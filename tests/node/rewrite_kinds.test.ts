@@ -139,13 +139,13 @@ describe('of a Router whose routes have encoders of their own, one route is writ
     return texts.filter(({ task }) => task === route);
   };
 
-  test.each(['query', 'document'])('trimmed, with the vectors of sentence-transformers: %s', async (route) => {
+  test.each(['query', 'document'] as const)('trimmed, with the vectors of sentence-transformers: %s', async (route) => {
     const [out, wanted] = [newFolder(), await wantedOf(route)];
     const texts = wanted.map(({ text }) => text);
     const { piecesBefore, piecesAfter } = await trimCheckpoint(folder, out, { route, texts, held_out: texts });
     expect(piecesAfter).toBeLessThan(piecesBefore);
     expect(await readdir(out)).not.toContain('router_config.json');
-    const found = await numbersOf(out, texts, { pooling: 'sentence' });
+    const found = await numbersOf(out, texts, { pooling: 'sentence', task: route });
     wanted.forEach(({ vector }, i) => {
       vector.forEach((value, j) => {
         expect(found[i]![j], texts[i]).toBeCloseTo(value, 5);
@@ -153,7 +153,7 @@ describe('of a Router whose routes have encoders of their own, one route is writ
     });
   });
 
-  test.each(['query', 'document'])('q8, close to them, also by shrink: %s', async (route) => {
+  test.each(['query', 'document'] as const)('q8, close to them, also by shrink: %s', async (route) => {
     const wanted = await wantedOf(route);
     for (const rewrite of [quantizeCheckpoint, shrinkCheckpoint]) {
       const out = newFolder();
@@ -161,7 +161,7 @@ describe('of a Router whose routes have encoders of their own, one route is writ
       const found = await numbersOf(
         out,
         wanted.map(({ text }) => text),
-        { pooling: 'sentence' },
+        { pooling: 'sentence', task: route },
       );
       wanted.forEach(({ vector }, i) => {
         expect(cosine(found[i]!, vector)).toBeGreaterThan(0.97);
