@@ -58,16 +58,9 @@ Direction DirectionOf(double angle) {
   const double r = ((angle - n * kFirst) - n * kSecond) - n * kThird;
   const double s = -r * r;
   const double cosine = Sum(kEven, s, 1 / 20922789888000.), sine = r * Sum(kOdd, s, 1 / 1307674368000.);
-  switch (static_cast<int64_t>(n) & 3) {
-    case 1:
-      return {-sine, cosine};
-    case 2:
-      return {-cosine, -sine};
-    case 3:
-      return {sine, -cosine};
-    default:
-      return {cosine, sine};
-  }
+  const auto quarters = static_cast<int64_t>(n);
+  const Direction turned = quarters % 2 == 0 ? Direction{cosine, sine} : Direction{-sine, cosine};
+  return (quarters & 2) == 0 ? turned : Direction{-turned.cosine, -turned.sine};
 }
 
 }  // namespace peruse
