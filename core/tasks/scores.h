@@ -17,8 +17,8 @@ inline void Softmax(std::span<float> values) {
   if (values.empty()) return;
   const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
-  for (float& value : values) sum += value = static_cast<float>(Exponential(value - largest));
-  for (float& value : values) value = static_cast<float>(value / sum);
+  for (float value : values) sum += Exponential(value - largest);
+  for (float& value : values) value = static_cast<float>(Exponential(value - largest) / sum);
 }
 
 inline void Sigmoid(std::span<float> values) {
