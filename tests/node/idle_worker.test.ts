@@ -14,10 +14,14 @@ const { worker: kUsual, lettingGo: kUsualLettingGo } = patience;
 
 const alive = new Set<Worker>();
 let started = 0;
+let preloaded: string[] = []; // scripts that run in new workers first
 const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker };
 threads.Worker = class extends threads.Worker {
   constructor(file: string | URL, options?: WorkerOptions) {
-    super(file, options);
+    super(
+      file,
+      preloaded.length > 0 ? { ...options, execArgv: preloaded.map((script) => `--import=data:text/javascript,${script}`) } : options,
+    );
     started += 1;
     alive.add(this);
     this.once('exit', () => alive.delete(this));
@@ -50,6 +54,7 @@ afterEach(async () => {
   await untilAlive(0);
   patience.worker = kUsual;
   patience.lettingGo = kUsualLettingGo;
+  preloaded = [];
 });
 
 test('the next load is in the worker of the last one, whatever that was', async () => {
@@ -105,6 +110,14 @@ test('none is taken that has died, or that has another environment', async () =>
     delete process.env.PERUSE_TEST_ENVIRONMENT;
   }
   expect(started).toBe(3);
+});
+
+test('a worker whose end fails ends anyway, and the next load is in another one', async () => {
+  preloaded = ["globalThis.gc = () => { throw new Error('no collection'); }"];
+  const answer = await loadOnce();
+  preloaded = [];
+  expect(await loadOnce()).toEqual(answer); // does not wait for the first worker until patience.lettingGo
+  expect({ started, alive: alive.size }).toEqual({ started: 2, alive: 1 });
 });
 
 test('it does not keep the process', () => {

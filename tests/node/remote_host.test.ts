@@ -188,6 +188,28 @@ describe('RemoteHost', () => {
     await vi.waitFor(() => expect(happened).toEqual(['engine ended', 'closed']));
   });
 
+  test('a worker whose engine is broken closes without memory to give back', async () => {
+    const { engine } = fakeEngine();
+    vi.spyOn(engine, 'dispose').mockImplementation(() => {
+      throw new Error('broken');
+    });
+    let toWorker: (request: WorkerRequest) => void = () => {};
+    const replied = vi.fn();
+    const closed = vi.fn();
+    serve(
+      replied,
+      (listener) => {
+        toWorker = listener;
+      },
+      { ...nodeWasm, startEngine: async () => engine },
+      closed,
+    );
+    toWorker({ kind: 'call', id: 1, member: 1, verb: 'load', request: kLoad });
+    await vi.waitFor(() => expect(replied).toHaveBeenLastCalledWith(expect.objectContaining({ kind: 'reply', id: 1 }), []));
+    toWorker({ kind: 'end' });
+    await vi.waitFor(() => expect(closed.mock.calls).toEqual([[false]]));
+  });
+
   test('a request that can not be cloned is refused by name', async () => {
     const { host } = connected();
     await expect(host.call('run', { inputs: [], options: { f: () => {} } })).rejects.toMatchObject({ code: 'invalid_argument' });

@@ -75,7 +75,10 @@ const kTurn = 50; // milliseconds
  * no delay, 2 of 320 with 50 ms, none of 560 with 200 ms and more. A busy machine, on which threads end later, delays turns as well.
  */
 async function closeLater(scope: { close(): void }): Promise<void> {
-  await endHelpers();
-  for (let turn = 0; turn < kTurns; ++turn) await new Promise((resolve) => setTimeout(resolve, kTurn));
-  scope.close();
+  try {
+    await endHelpers();
+    for (let turn = 0; turn < kTurns; ++turn) await new Promise((resolve) => setTimeout(resolve, kTurn));
+  } finally {
+    scope.close();
+  }
 }

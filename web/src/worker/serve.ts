@@ -64,24 +64,23 @@ export function serveMembers<H extends Served>(
       running.delete(id);
     }
   };
-  const end = async () => {
-    let isClean = false;
+  /** Ends all work. Returns whether all memory was freed: false if an engine is broken. */
+  const end = async (): Promise<boolean> => {
     try {
       for (const { controller } of running.values()) controller.abort();
       const ending = [...hosts.values()];
       hosts.clear();
-      for (const host of ending) host.dispose(); // throws if an engine is broken
+      for (const host of ending) host.dispose();
       await Promise.all([...running.values()].map(({ answered }) => answered));
       // An engine that is still starting would wait forever for threads that end before.
       await Promise.all([left, ...ending.map((host) => host.ended())]);
-      isClean = true;
-    } finally {
-      await close(isClean);
+      return true;
+    } catch {
+      return false;
     }
   };
   onRequest((message) => {
-    // rejects if an engine is broken; `close` has then received isClean = false
-    if (message.kind === 'end') return void end().catch(() => {});
+    if (message.kind === 'end') return void end().then(close); // an error of `close` stays visible: nothing catches it
     if (message.kind === 'cancel') return running.get(message.id)?.controller.abort();
     if (message.kind === 'leave') {
       const { member } = message;

@@ -23,9 +23,14 @@ serve(
   nodeRuntime,
   // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
-    await Promise.all([helpersHaveGone(), compiled()]);
-    if (isClean && !hasGpu() && collectGarbage()) parentPort!.postMessage({ kind: 'here' } satisfies WorkerMessage);
-    else process.exit();
+    let isIdle = false;
+    try {
+      await Promise.all([helpersHaveGone(), compiled()]);
+      isIdle = isClean && !hasGpu() && collectGarbage();
+    } finally {
+      if (isIdle) parentPort!.postMessage({ kind: 'here' } satisfies WorkerMessage);
+      else process.exit();
+    }
   },
 );
 
