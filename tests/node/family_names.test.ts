@@ -13,7 +13,7 @@ const kFamilyRooms = [
   /^core\/families\//,
   /^core\/text\//, // tokenizers have the names of transformers' classes
   /^core\/api\/transformer_module_reader\.cc$/, // sentence_roberta_config.json and so on are names of files
-  /^web\/src\/transformers\/known_names\.ts$/, // default models and classes of tokenizers
+  /^web\/src\/transformers\/(known|other|text)_names\.ts$/, // default models, and transformers.js's names of classes
   /^web\/src\/sources\/(label_models|onnx_families|model_files)\.ts$/,
 ];
 
