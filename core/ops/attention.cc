@@ -40,8 +40,8 @@ void ForEachQuery(const Attention& op, const Numbers& n, const std::function<voi
   }
 }
 
-// Returns query . key_j + position terms for each j, -infinity outside the window; the last element is the head's sink divided by the scale.
-// With `sizes`, sums absolute values of products.
+// Returns query . key_j + position terms for each j, -infinity outside the window, and then the head's sink divided by the scale, if there is
+// one. With `sizes`, sums absolute values of products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const auto dot = [&](Value a, int32_t i, Value b, int32_t j) {
@@ -53,11 +53,7 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
     return sum;
   };
   const double outside = sizes ? 0 : -std::numeric_limits<double>::infinity();
-  std::vector<double> scores(static_cast<size_t>(q.length) + 1, outside);
-  if (op.sinks.valid()) {
-    const double sink = n(op.sinks)(0, q.head) / op.scale;
-    scores.back() = sizes ? std::fabs(sink) : sink;
-  }
+  std::vector<double> scores(static_cast<size_t>(q.length), outside);
   for (int32_t j = op.FirstKey(q.i); j < op.EndKey(q.i, q.keys); ++j) {
     double& score = scores[static_cast<size_t>(j)];
     score = dot(op.query, q.start + q.i, op.key, q.start + j);
@@ -69,6 +65,10 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
       const double bias = n(op.position_bias)(slot, q.head) / op.scale;
       score += sizes ? std::fabs(bias) : bias;
     }
+  }
+  if (op.sinks.valid()) {
+    const double sink = n(op.sinks)(0, q.head) / op.scale;
+    scores.push_back(sizes ? std::fabs(sink) : sink);
   }
   return scores;
 }

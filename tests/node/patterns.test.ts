@@ -77,7 +77,7 @@ test('redact replaces them beside what the model finds', async () => {
   const run = async () => [
     [
       { entity_group: 'PER', score: 0.9, word: '', start: 0, end: 9 },
-      { entity_group: 'PER', score: 0.6, word: '', start: 11, end: 15 },
+      { entity_group: 'PER', score: 0.8, word: '', start: 11, end: 15 },
     ],
   ];
   const call = redact(run);

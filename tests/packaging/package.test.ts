@@ -167,10 +167,6 @@ test('what a page loads to teach is an engine of less than 312 KiB, and less tha
   expect(script).toBeLessThan(42.5);
 });
 
-test('peruse/transformers is a script of less than 25 KB', () => {
-  expect(readFileSync(join(kBundle, 'peruse-transformers.js')).length).toBeLessThan(25e3);
-});
-
 test('peruse/inline is one script of less than 1.75 MB, and less than 1,130 KiB by gzip', () => {
   const script = readFileSync(join(kBundle, 'peruse-inline.js'));
   expect(script.length).toBeLessThan(1.75e6);

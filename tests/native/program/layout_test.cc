@@ -92,20 +92,20 @@ std::vector<LayoutCase> Cases() {
       {"SomeColumnsOfExperts",
        layouts::GroupsTransposed{.first = 2, .count = 3},
        {2, 3, 6},
-       6,
        3,
+       6,
        [](int64_t row, int64_t col) { return row / 3 * 18 + col * 6 + 2 + row % 3; }},
       {"BiasesOfExperts",
        layouts::GroupsTransposed{.first = 1, .count = 2},
        {3, 4},
-       6,
        1,
+       6,
        [](int64_t row, int64_t) { return row / 2 * 4 + 1 + row % 2; }},
       {"PairsOfHeads",
        layouts::HeadsOutermost{.parts = 2, .first_row = 1, .blocks = 2},
        {8, 3},
-       9,
        3,
+       9,
        [](int64_t row, int64_t col) {
          const int64_t head = (row - 1) / 4, pair = (row - 1) % 2, part = (row - 1) % 4 / 2;
          return row == 0 ? -1 : (head * 4 + pair * 2 + part) * 3 + col;
