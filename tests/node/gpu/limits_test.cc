@@ -111,9 +111,10 @@ TEST(GpuLimits, OtherTilesGiveTheSameBits) {
   int compared = 0;
   for (const OpCase& c : AllCases()) {
     const std::string_view operation = c.operation;
-    const bool depends = operation.find("Linear") != std::string_view::npos ||
-                         operation.find("Attention") != std::string_view::npos || operation == "MatMul" ||
-                         operation == "Conv1d";
+    const bool depends = operation.find("Linear") != std::string_view::npos || operation == "MatMul" ||
+                         operation == "Conv1d" ||
+                         // Attention with sinks is refused on a GPU.
+                         (operation.find("Attention") != std::string_view::npos && !operation.starts_with("Sink"));
     if (!depends) continue;
     const std::vector<HostMatrix> operands = MakeOperands(c);
     const Outcome want = RunCase(*usual, c, operands);
