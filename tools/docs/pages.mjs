@@ -16,7 +16,7 @@ function titleOf(path) {
 const kPaths = new Map(); // paths from the root, by document
 
 /** How much more a guide counts in the search than a name of the reference: a guide's text is long, which makes each of its words count less. */
-const kBoost = 4;
+const kBoost = 10;
 
 class PageRouter extends KindRouter {
   getIdealBaseName(reflection) {
