@@ -12,16 +12,24 @@ import { startTeach } from './teach.js';
 
 const panel = (id: string) => find(document, `#${id}`, HTMLElement);
 
+/** Lets the browser paint and hear taps between two parts of the start, which together hold a phone for a fifth of a second. */
+const breath = () => new Promise((done) => setTimeout(done));
+
 const proof = new Proof(find(document, '.proof', HTMLElement));
+await breath();
+const redact = startRedact(panel('redact'), proof);
+await breath();
 const inspectable = {
-  redact: { name: 'the redaction', tab: startRedact(panel('redact'), proof) },
+  redact: { name: 'the redaction', tab: redact },
   sort: { name: 'the sorting', tab: startSort(panel('sort'), proof) },
   ask: { name: 'the answer', tab: startAsk(panel('ask'), proof) },
 };
+await breath();
 const giveWayTo = (id: string) => {
   for (const [each, { tab }] of Object.entries(inspectable)) if (each !== id) tab.giveWay();
 };
 const inside = new InsidePlace(panel('inside'), inspectable);
+await breath();
 const tabs = new Map<string, Tab>([
   ...Object.entries(inspectable).map(([id, { tab }]) => [id, tab] as const),
   ['teach', startTeach(panel('teach'), proof, () => giveWayTo('teach'))],
