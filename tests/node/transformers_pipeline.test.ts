@@ -79,7 +79,13 @@ test('classes by their names: Auto, base and family', async () => {
   for (const Class of [peruse.PreTrainedModel, peruse.PreTrainedTokenizer, peruse.AutoModel, peruse.TextGenerationPipeline]) {
     expect(() => new Class()).toThrow(expect.objectContaining({ code: 'unsupported' }));
   }
-  await expect(peruse.T5ForConditionalGeneration.from_pretrained('user/model')).rejects.toMatchObject({ code: 'unsupported' });
+  await expect(peruse.T5ForConditionalGeneration.from_pretrained('user/model')).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/user\/model/),
+  });
+  expect(() => peruse.random.seed(42)).toThrow(
+    expect.objectContaining({ code: 'unsupported', message: expect.stringMatching(/random\.seed/) }),
+  );
   await expect(AutoTokenizer.from_pretrained(kSentiment, { divice: 'cpu' } as object)).rejects.toMatchObject({ code: 'invalid_argument' });
   expect(peruse.LogLevel).toEqual({ DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, NONE: 50 });
   const missing = await AutoTokenizer.from_pretrained(join(folder, 'nothing')).catch((error: unknown) => error);

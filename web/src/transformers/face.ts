@@ -71,6 +71,7 @@ export {
   RawVideoFrame,
   rand,
   randn,
+  random,
   read_audio,
   rfft,
   StoppingCriteria,

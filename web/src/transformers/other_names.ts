@@ -769,5 +769,4 @@ export {
   OtherClass as ZeroShotAudioClassificationPipeline,
   OtherClass as ZeroShotImageClassificationPipeline,
   OtherClass as ZeroShotObjectDetectionPipeline,
-  OtherClass as random,
 } from './others.js';

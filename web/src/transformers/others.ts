@@ -7,18 +7,17 @@ function refusing(name: string): (..._given: readonly unknown[]) => never {
   };
 }
 
-/** A class under another name (other_names.ts), which throws if it is used. */
+/** A class under another name (other_names.ts), which throws if it is used. It cannot know its name, so its errors name the model. */
 export const OtherClass = /* @__PURE__ */ otherClass('This class of transformers.js');
 
 function otherClass(name: string) {
-  const refuse = refusing(name);
   return class {
     constructor() {
-      refuse();
+      refusing(name)();
     }
     /** Throws 'unsupported'. */
-    static async from_pretrained(..._given: readonly unknown[]): Promise<never> {
-      return refuse();
+    static async from_pretrained(source?: unknown, ..._given: readonly unknown[]): Promise<never> {
+      return refusing(typeof source === 'string' ? `${name} (for '${source}')` : name)();
     }
   };
 }
@@ -69,5 +68,14 @@ export const load_image = /* @__PURE__ */ refusing('load_image');
 export const load_video = /* @__PURE__ */ refusing('load_video');
 export const rand = /* @__PURE__ */ refusing('rand');
 export const randn = /* @__PURE__ */ refusing('randn');
+/** transformers.js's generator of random numbers. */
+export const random = /* @__PURE__ */ Object.freeze({
+  Random: /* @__PURE__ */ otherClass('random.Random'),
+  seed: /* @__PURE__ */ refusing('random.seed'),
+  random: /* @__PURE__ */ refusing('random.random'),
+  gauss: /* @__PURE__ */ refusing('random.gauss'),
+  shuffle: /* @__PURE__ */ refusing('random.shuffle'),
+  choices: /* @__PURE__ */ refusing('random.choices'),
+});
 export const read_audio = /* @__PURE__ */ refusing('read_audio');
 export const rfft = /* @__PURE__ */ refusing('rfft');

@@ -61,7 +61,7 @@ export interface PreTrainedTokenizer extends SpecialTokens {
 const kSpecial = ['bos_token', 'eos_token', 'mask_token', 'pad_token', 'sep_token', 'unk_token'] as const;
 type SpecialToken = (typeof kSpecial)[number];
 
-/** Special tokens, undefined if the tokenizer has none of the name. */
+/** The special tokens and their ids; undefined if the tokenizer lacks one. */
 type SpecialTokens = Readonly<Record<SpecialToken, string | undefined> & Record<`${SpecialToken}_id`, number | undefined>>;
 
 const kTokenizers = new WeakSet<object>();
