@@ -62,8 +62,6 @@ inline Floats GeluTanh(Floats x, float k) {
   return hn::Mul(x, Sigmoid(u));
 }
 
-inline Floats QuickGelu(Floats x) { return hn::Mul(x, Sigmoid(hn::Mul(x, Set(1.702f)))); }
-
 // Mish: x tanh(ln(1 + e^x)) = x m / (m + 2) with m = e^x (e^x + 2). Beyond x = 20 the quotient is 1 in float32.
 inline Floats Mish(Floats x) {
   const Floats e = Exp(AtMost(20.0f, x));
@@ -87,7 +85,7 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
     case Activation::kGeluClipped:
       return Map(x, out, count, [](Floats v) { return AtMost(10.0f, AtLeast(-10.0f, Gelu(v))); });
     case Activation::kQuickGelu:
-      return Map(x, out, count, [](Floats v) { return QuickGelu(v); });
+      return Map(x, out, count, [](Floats v) { return hn::Mul(v, Sigmoid(hn::Mul(v, Set(1.702f)))); });
     case Activation::kRelu:
       return Map(x, out, count, [](Floats v) { return AtLeast(0.0f, v); });
     case Activation::kRelu6:

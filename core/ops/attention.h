@@ -27,8 +27,8 @@ struct Attention {
   Value position_key;    // [slots, heads * head_dim], constant; invalid without a content-to-position term
   Value position_query;  // [slots, heads * head_dim], constant; invalid without a position-to-content term
   Value position_bias;   // [slots, heads], constant; excludes the two terms, and needs a positive scale
-  // [1, heads], constant: a score of each head (Xiao et al., 2023) that takes part in the softmax and has no value; invalid without one.
-  // It is not multiplied by the scale, which must be positive.
+  // [1, heads], constant: each head's sink (Xiao et al., 2023), a score that takes part in the softmax but belongs to no key. It is not
+  // multiplied by the scale, which must be positive. Invalid without sinks.
   Value sinks;
   IndexId slots;  // [2 * longest - 1]
   // Query i attends to the keys i - before .. i + after. Position terms need all keys, and as many key heads as query heads.

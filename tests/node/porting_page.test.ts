@@ -1,5 +1,6 @@
-// The porting page (docs/coming-from-transformers-js.md): its sections, its list of options, the names that it promises, and that every statement has a test. What options do is tested in
-// transformers_js_options.test.ts, equal results in transformers_js_equal.test.ts, and programs in transformers_js.test.ts.
+// Checks the porting page (docs/coming-from-transformers-js.md): its sections, its list of options, the names that it promises, and that every
+// statement has a test. What options do is tested in transformers_js_options.test.ts, equal results in transformers_js_equal.test.ts, and programs in
+// transformers_js.test.ts.
 import { readFileSync } from 'node:fs';
 import { expect, expectTypeOf, test } from 'vitest';
 import type {

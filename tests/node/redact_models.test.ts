@@ -9,7 +9,7 @@ const kRoot = new URL('../../', import.meta.url);
 const kTagger = fileURLToPath(new URL('models/peruse-tagger-convbert-tiny', kRoot));
 const kText = 'Anna Schmidt met Mr. Bell in Geneva, call 030 1234567 or write to anna@example.org.';
 
-/** Labels of a model for personal data that has no `B-` (iiiorg/piiranha-v1-detect-personal-information), and those of the fixtures. */
+/** Labels without `B-`, as iiiorg/piiranha-v1-detect-personal-information has them, and those of the fixtures. */
 const kLabels = [
   ['O', 'I-GIVENNAME', 'I-SURNAME', 'I-CITY', 'I-EMAIL'],
   ['O', 'B-PER', 'I-PER', 'B-LOC', 'I-LOC'],

@@ -1,5 +1,5 @@
-// Mutants of core: operators and truth values. All are compiled at once into a copy of the sources, each behind a switch (mutant.h). The native tests
-// with sanitizers run once without mutants, which records the places that each test reaches (hits.cc).
+// Mutants of core: operators and truth values. One build of a copy of the sources has them all, and a switch turns each of them on (mutant.h). The
+// native tests with sanitizers run once without mutants, which records the places that each test reaches (hits.cc).
 import {
   closeSync,
   cpSync,
@@ -109,7 +109,7 @@ async function build() {
   return built ? '' : readFileSync(log, 'utf8');
 }
 
-/** Builds as many of the candidates as compile, up to `count`. */
+/** Builds the first `count` candidates that compile. */
 async function buildMutants(candidates, count, memory) {
   for (;;) {
     const mutants = candidates.filter(({ fate }) => fate !== kNotCompiled).slice(0, count);

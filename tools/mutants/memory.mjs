@@ -1,4 +1,4 @@
-// What earlier runs of the command have found, in build/mutants: a run that was stopped goes on where it was.
+// Keeps in build/mutants what earlier runs of the command have found, so that a run that was stopped goes on where it was.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -13,7 +13,7 @@ const kOther = /^\s*(\/\/|#|template|static_assert|PERUSE_CHECK|using |case )|\b
 /** Loops over whole vectors: one vector fewer leaves more to the loop after them, which computes the same. */
 const kVectorLoop = / <= [\w.]+; \w+ \+= (kLanes|[2-9]\d*)\)/;
 
-/** What is returned when memory runs out: only WebAssembly has tests that let allocations fail (tests/native/memory). */
+/** Lines that return when memory runs out. Only WebAssembly has tests that let allocations fail (tests/native/memory). */
 const kNoMemory = /!(Try[A-Z]\w*|Resize|Reserve)\(.* return (true|false);/;
 
 /** A sum of strings: with a minus it does not compile. */

@@ -1,6 +1,6 @@
 // Mutants of web/src: an own mutator instead of Stryker, which would add 120 packages. All changes are compiled at once into the tree of
-// `npm run dev`, each behind a switch (PERUSE_MUTANT), so that one compilation is enough. Each test file runs once without mutants, which records the
-// places that it reaches (hits.mjs).
+// `npm run dev`, and the variable PERUSE_MUTANT turns one on, so that one compilation is enough. Each test file runs once without mutants, which
+// records the places that it reaches (hits.mjs).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { testsNamed } from '../dev/needed_builds.mjs';
@@ -26,7 +26,7 @@ const kSlower = 4;
 const kFirst = 3;
 const kTogether = 24;
 
-/** These measure time, which other programs on the machine change, or compare files of which the development tree has no current ones. */
+/** These measure time, which depends on what else the machine does, or compare files that `npm run dev` does not build. */
 const kNotUsed =
   /\/(linear_time|event_loop|dispose_memory|memory|load_memory|idle_worker|dev_loop|docs_run|package_types|mutants)\.test\.ts$/;
 
@@ -75,7 +75,7 @@ async function runTests(name, files, env, seconds, more = []) {
 
 const inGroups = (list, size) => Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
-/** Runs the test files that have not yet looked for all `open` mutants. Stores which mutants each of them reaches, and its processor time. */
+/** Runs the test files of which is not known which `open` mutants they reach. Stores that, and the processor time of each file. */
 async function findTests(mutants, open, files, memory) {
   const isKnown = ({ name, text }) => {
     const known = memory.tests[name];

@@ -53,7 +53,10 @@ const kMillisecondsBetweenReports = 40;
 
 const bytesOf = (loaded: number, total: number): Bytes => ({ progress: total > 0 ? (loaded / total) * 100 : 0, loaded, total });
 
-/** Adds up the files of one load. The total is unknown until one of the `last` files (the weights), or an ONNX file larger than all others, has begun. */
+/**
+ * Adds up the files of one load. The total is unknown until the weights have begun: one of the `last` files, or an ONNX file that is larger than all
+ * others together.
+ */
 export class Totals {
   private readonly files_ = new Map<string, { loaded: number; total: number }>();
   private most_ = 0; // percent reported so far

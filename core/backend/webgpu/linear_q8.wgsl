@@ -1,6 +1,7 @@
 // linear.wgsl for int8 weights: x is the output of quantize_rows.wgsl, scales and offsets followed by integers. Sums of products are exact,
-// and the sums of the columns' weights correct for offsets; the sum times both scales continues as the product in linear.wgsl. Four integers along k form a word; dot4 multiplies two words (recorder.cc:
-// with or without a language feature). Rows of both operands are zero-padded to whole tiles.
+// and the sums of the columns' weights correct for offsets; the sum times both scales continues as the product in linear.wgsl. Four integers
+// along k form a word; dot4 multiplies two words (recorder.cc: with or without a language feature). Rows of both operands are zero-padded to
+// whole tiles.
 //
 // For 13-bit integers (WIDE) the first half of the depth is the high parts, the second half the low parts, both with the same weights:
 // after the first half the sums are multiplied by 128.

@@ -1,7 +1,7 @@
 // Quantises rows of activations by the rule of core/formats/quantize.h, with the same integers on every GPU. A row has `groups` slices with
 // separate scales; a workgroup computes one slice. `out` contains for each slice its scale and its offset, then `words` words of four bytes.
-// A byte is the integer minus the offset, so that the least integer is -128. 13-bit integers (`wide`) have no offset and are 128 high +
-// low: `words` words of the high parts, then as many of the low parts.
+// A byte is the integer minus the offset: the slice's least integer becomes -128. An integer of 13 bits (`wide`) is 128 high + low, without an
+// offset: `words` words have the high parts, and the next `words` the low parts.
 const THREADS = 64u;
 
 struct Params {

@@ -10,7 +10,7 @@ export const kClean = new URL('clean.txt', import.meta.url);
 /** 240 messages and 120 clean texts in English. */
 export const kEnglish = new URL('english.txt', import.meta.url);
 
-/** { language: [{ text, details }] }; braces mark details, and a text after "- " has none. A file without "= language" is English. */
+/** Returns { language: [{ text, details }] }. In the files, braces mark details, and "- " begins a clean text. A file without lines "= language" is English. */
 export function everydayMessages(file = kEveryday) {
   let listed = [];
   const found = file === kEnglish ? { en: listed } : {};

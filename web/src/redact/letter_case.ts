@@ -38,7 +38,7 @@ const kSure = 0.7;
 /** The same of a place of one word that begins a sentence, where every word has a capital. */
 const kSureFirst = 0.6;
 
-/** Whether a model takes a word for a name, unsurely, that has no capital, or only that of its sentence. */
+/** Whether an unsure name of a model is probably an ordinary word: it has no capital, or only because it begins its sentence. */
 export function isOrdinaryWord(text: string, { type, score, start, end }: Detail): boolean {
   const isPerson = isPersonType(type);
   if (score >= kSure || !(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
