@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
 import { badAnswer } from '../../web/src/sources/download.js';
+import * as kit from '../../web/src/sources/folder_kit.js';
+import { healing } from '../../web/src/sources/healing.js';
+import { parseObject } from '../../web/src/sources/json.js';
+import { openFolder } from '../../web/src/sources/open_folder.js';
+import { readSmall } from '../../web/src/sources/read_files.js';
+import { sendable } from '../../web/src/sources/sendable.js';
+import { resolveSource } from '../../web/src/sources/source.js';
 import { hub, useFreshHub } from './support/fresh_hub.js';
 import { MapCache } from './support/map_cache.js';
 import { filesOf, type Hub, kSentiment, sends } from './support/model_hub.js';
@@ -64,6 +71,35 @@ describe.each(['in a folder', "in the caller's own cache"])('%s', (where) => {
       expect((await classify()).label).toBe('POSITIVE');
     }
   });
+});
+
+test('the same in the own cache of a page, which serves its worker, with a local folder before the hub', async () => {
+  Object.assign(env, { cache: new MapCache(), localModelPath: `${hub.origin}local` });
+  const paths = { baseUrl: () => hub.origin, findFolder: async () => undefined };
+  const readConfig = async () => {
+    const stop = new AbortController();
+    const spec = await resolveSource('user/model', {}, paths);
+    const sent = await sendable(spec, stop.signal, { kit: async () => kit });
+    try {
+      return await healing(async (opened) => {
+        const file = await (await openFolder(sent, { opened })).open('config.json', stop.signal);
+        return parseObject('config.json', file.found ? await readSmall(file) : new Uint8Array());
+      });
+    } finally {
+      stop.abort();
+    }
+  };
+  hub.fault = (request, response, file) =>
+    request.url!.startsWith('/local/')
+      ? sends('no', 'text/plain', 404)(request, response)
+      : file === 'config.json' && sends('{"model_type":', 'application/json')(request, response);
+  await expect(readConfig()).rejects.toMatchObject({ code: 'malformed_file' });
+  const { fault } = hub;
+  hub.fault = (request, ...given) => request.url!.startsWith('/local/') && fault(request, ...given);
+  expect(await readConfig()).toMatchObject({ model_type: 'convbert' });
+  hub.log.length = 0;
+  expect(await readConfig()).toMatchObject({ model_type: 'convbert' });
+  expect(hub.log.filter((line) => !line.includes('local'))).toEqual([]);
 });
 
 test('stored weights that are not those of the model are fetched again, if the server has others', async () => {

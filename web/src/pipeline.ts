@@ -176,9 +176,10 @@ function checkNamed(task: Task | 'load', source: unknown): void {
   if (source !== undefined && source !== null) return;
   if (task === 'load') throw new PeruseError('invalid_argument', "load() needs a model, for example 'user/model'.");
   const { example } = definitionOf(task);
+  const without = task === 'redact' ? ' createRedactor(options) redacts without a model.' : '';
   const words = example === undefined ? '.' : `, for example '${example}'.`;
   throw new PeruseError(
     'invalid_argument',
-    `pipeline('${task}') needs a model as its second argument${words} Peruse has no default models.`,
+    `pipeline('${task}') needs a model as its second argument${words} Peruse has no default models.${without}`,
   );
 }

@@ -199,3 +199,17 @@ test.each([true, false])("env.fetch sends every request of a page, in the page's
     });
   });
 });
+
+test("a page's own fetch sends every request, also those of the worker", async () => {
+  await onPage(true, weights, async (page, server) => {
+    await page.evaluate(`(() => {
+      const usual = fetch;
+      globalThis.fetch = (url, init) =>
+        usual(url, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), 'x-own': 'yes' } });
+    })()`);
+    expect((await load(page)).best).toBeDefined();
+    const calls = server.calls.filter(({ path }) => path.startsWith('hub/'));
+    expect(calls.length).toBeGreaterThan(2);
+    expect(calls.map(({ headers }) => headers['x-own'])).toEqual(calls.map(() => 'yes'));
+  });
+});

@@ -1,7 +1,7 @@
 // A folder that another thread reads: PortFolder sends requests, serveFolder replies. For sources that cannot be sent to a worker, such as
 // a caller's own cache.
 import { fromSentError, PeruseError, type PlainError, type SentError, throwIfAborted, toSentError } from '../errors.js';
-import type { Recovery } from './healing.js';
+import type { RecoverableFolder, Recovery } from './healing.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 type Asked = { open: string } | { next: number } | { close: number } | { recover: keyof Recovery; error: PlainError | null };
@@ -81,7 +81,7 @@ export class PortFolder implements ModelFolder {
   }
 }
 
-export function serveFolder(folder: ModelFolder & { recovery?: Recovery }, port: MessagePort, signal: AbortSignal): void {
+export function serveFolder(folder: RecoverableFolder, port: MessagePort, signal: AbortSignal): void {
   const open = new Map<number, { file: ModelFile; chunks?: AsyncIterator<Uint8Array> }>();
   const answer = async (question: Question): Promise<Omit<Answer, 'id'>> => {
     if ('open' in question) {

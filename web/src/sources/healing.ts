@@ -12,8 +12,11 @@ export interface Recovery {
   settle(): Promise<void>;
 }
 
+/** A folder that may have a cache. */
+export type RecoverableFolder = ModelFolder & { readonly recovery?: Recovery };
+
 /** Folders that a load has opened, by their sources. A repeated load gets the same ones. */
-export type OpenedFolders = Map<SourceSpec, ModelFolder & { recovery?: Recovery }>;
+export type OpenedFolders = Map<SourceSpec, RecoverableFolder>;
 
 const kMostTries = 6;
 

@@ -7,6 +7,7 @@ import type { FileAccess } from './file_access.js';
 import { CachedFolder } from './folder_cached.js';
 import { PortFolder } from './folder_port.js';
 import { UrlFolder } from './folder_url.js';
+import type { RecoverableFolder, Recovery } from './healing.js';
 import { lookAt } from './look.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 
@@ -116,12 +117,22 @@ async function* slices(content: Uint8Array | Blob, size: number, file: string): 
 }
 
 class EitherFolder implements ModelFolder {
-  private chosen_: Promise<ModelFolder> | undefined;
+  private chosen_: Promise<RecoverableFolder> | undefined;
 
   constructor(
-    private readonly first_: ModelFolder,
-    private readonly second_: ModelFolder,
+    private readonly first_: RecoverableFolder,
+    private readonly second_: RecoverableFolder,
   ) {}
+
+  /** That of the chosen folder. A served folder (folder_port.ts) has no other way to its recovery. */
+  get recovery(): Recovery {
+    const chosen = async () => (await this.chosen_)?.recovery;
+    return {
+      doubt: async (error) => (await chosen())?.doubt(error) ?? false,
+      giveUp: async (error) => (await chosen())?.giveUp(error),
+      settle: async () => (await chosen())?.settle(),
+    };
+  }
 
   async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
     this.chosen_ ??= this.choose(signal);
@@ -138,7 +149,7 @@ class EitherFolder implements ModelFolder {
     return (await this.chosen_).openInForm?.(file, form, signal);
   }
 
-  private async choose(signal: AbortSignal): Promise<ModelFolder> {
+  private async choose(signal: AbortSignal): Promise<RecoverableFolder> {
     const config = await this.first_.open('config.json', signal).catch((error: unknown) => {
       // the page's own server is unreachable, so the second folder is used
       if (error instanceof PeruseError && error.code === 'network') return undefined;

@@ -6,11 +6,16 @@ import { compact } from './source_files.js';
 /** Converts a source so that a worker can receive it. Files that cannot be sent are read in this thread until the signal fires. */
 export async function sendable(spec: SourceSpec, signal: AbortSignal, access: FileAccess): Promise<SourceSpec> {
   if (spec.kind === 'bytes') return compact(spec);
-  if (!staysHere(spec)) return env.fetch || access.fetchesHere ? withFetch(spec, signal, access) : spec;
+  if (!staysHere(spec)) return env.fetch || access.fetchesHere || isReplaced(fetch) ? withFetch(spec, signal, access) : spec;
   const { openFolder, serveFolder } = await access.kit!();
   const { port1, port2 } = new MessageChannel();
   serveFolder(await openFolder(spec, access), port1, signal);
   return { kind: 'port', name: spec.name, port: port2 };
+}
+
+/** Whether a page has its own fetch(), for example to add headers. */
+function isReplaced(given: typeof fetch): boolean {
+  return !Function.prototype.toString.call(given).includes('[native code]');
 }
 
 /** Lets this thread send the requests of a worker. */
