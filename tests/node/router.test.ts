@@ -1,5 +1,6 @@
 // Dense Routers of sentence-transformers: the modules of queries and documents, with the library's vectors.
-import { readFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -140,4 +141,22 @@ describe('what does not go together is named', () => {
     expect((await explicit('a', { pooling: 'mean' })).dims).toEqual([1, 8]);
     await explicit.dispose();
   });
+});
+
+test('Asym, an older Router, is refused by name, and no file is said to be missing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'peruse-asym-'));
+  try {
+    await cp(join(kFixtures, 'two-encoders'), folder, { recursive: true });
+    for (const path of ['', '0_Asym']) {
+      await writeFile(
+        join(folder, 'modules.json'),
+        JSON.stringify([{ idx: 0, name: '0', path, type: 'sentence_transformers.models.Asym' }]),
+      );
+      const refusal = { code: 'unsupported', message: 'modules.json: the module Asym is not supported.' };
+      await expect(pipeline('feature-extraction', folder, kSettings)).rejects.toMatchObject(refusal);
+      await expect(describeModel(folder)).rejects.toMatchObject(refusal);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

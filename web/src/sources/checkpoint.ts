@@ -69,6 +69,8 @@ async function readModuleList(reading: Reading): Promise<ReadFile[]> {
 async function listModules(reading: Reading): Promise<{ files: NamedFile[]; modules: ModelModule[] }> {
   const files = await readModuleList(reading);
   const modules = modulesOf(files);
+  // Without this check, config.json would be said to be missing.
+  if (modules.some(({ type }) => type === 'Asym')) throw new PeruseError('unsupported', `${kModules}: the module Asym is not supported.`);
   const at = modules.findIndex(({ type }) => type === 'Router');
   if (at < 0) return { files, modules };
   const { folder } = modules[at]!;
