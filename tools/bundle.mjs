@@ -11,15 +11,6 @@ import { glueOf, kVariants } from './variants.mjs';
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
-/** peruse/transformers uses the public names of the page's bundle and of the tokenizer's. */
-const kOthersOfTransformers = {
-  'face.ts': './peruse.js',
-  'index.ts': './peruse.js',
-  'tokenizer/face.ts': './peruse-tokenizer.js',
-  'index_tokenizer.ts': './peruse-tokenizer.js',
-  'tasks/vectors.ts': '\0internals',
-};
-
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/runtime_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(
   ['engine/engine.ts', 'engine/cpu_engine.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]),
@@ -49,6 +40,25 @@ const kOthersOfTeaching = Object.fromEntries(
     'worker/remote_host.ts',
   ].map((path) => [path, kInternals]),
 );
+
+/** peruse/transformers uses the page's bundle: its public names, its settings, errors and workers. */
+const kOthersOfTransformers = {
+  'face.ts': './peruse.js',
+  'index.ts': './peruse.js',
+  ...Object.fromEntries(
+    [
+      'env.ts',
+      'errors.ts',
+      'listener.ts',
+      'options.ts',
+      'platform/current.ts',
+      'resident_models.ts',
+      'sources/sendable.ts',
+      'sources/source.ts',
+      'tasks/vectors.ts',
+    ].map((path) => [path, kInternals]),
+  ),
+};
 
 function keptApart(others) {
   const files = new Map(Object.entries(others).map(([path, name]) => [source(path), name]));

@@ -7,10 +7,14 @@ import {
   capital,
   checkSignal,
   describeError,
+  fromSentError,
+  onAbort,
   PeruseError,
   show,
   throwIfAborted,
   toPeruseError,
+  toPlainError,
+  toSentError,
   unlessAborted,
 } from './errors.js';
 import { Listener } from './listener.js';
@@ -19,6 +23,7 @@ import { pipeline } from './pipeline.js';
 import { provideTraining } from './pipeline_members.js';
 import { platform, setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
+import { startHost } from './resident_models.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource } from './sources/source.js';
 import { definitionOf, engineTask, kClassification, kEmbedding, kTaskNames } from './tasks/tasks.js';
@@ -30,7 +35,7 @@ setPlatform(browserPlatform);
 
 export * from './face.js';
 
-/** What peruse-teach.js shares with this script (tools/bundle.mjs): one copy of settings, errors and classes. */
+/** What peruse-teach.js and peruse-transformers.js share with this script (tools/bundle.mjs): one copy of settings, errors and classes. */
 export const _internals = {
   asArgumentError,
   capital,
@@ -43,12 +48,14 @@ export const _internals = {
   env,
   envNotices,
   filesFolder,
+  fromSentError,
   kClassification,
   kEmbedding,
   kSourceOptions,
   kTaskNames,
   Listener,
   mostThreads,
+  onAbort,
   option,
   packBits,
   PeruseError,
@@ -60,8 +67,11 @@ export const _internals = {
   sendable,
   show,
   startBrowserWorker,
+  startHost,
   throwIfAborted,
   toPeruseError,
+  toPlainError,
+  toSentError,
   unlessAborted,
   workerScript,
 };

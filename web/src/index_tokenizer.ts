@@ -2,11 +2,12 @@ import { openOpfs } from './cache/cache_opfs.js';
 import { compileFetched } from './engine/files_browser.js';
 import { filesFolder } from './engine/files_folder.js';
 import { webPaths } from './platform/platform.js';
+import { readHere } from './tokenizer/read_here.js';
 import { setTokenizerRuntime } from './tokenizer/tokenizer.js';
 
 setTokenizerRuntime({
-  openOpfs,
   paths: webPaths,
+  withFolder: readHere({ openOpfs }),
   compile: async (_, folder) => {
     const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file
     return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await filesFolder(import.meta.url)));

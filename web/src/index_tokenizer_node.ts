@@ -1,6 +1,7 @@
 import type { InstalledFile } from './engine/installed_node.js';
 import { compileRead } from './engine/read_wasm_node.js';
 import { nodeFileAccess, nodePaths } from './sources/file_access_node.js';
+import { readHere } from './tokenizer/read_here.js';
 import { setTokenizerRuntime } from './tokenizer/tokenizer.js';
 
 const kTokenizerBuild: InstalledFile = {
@@ -12,7 +13,7 @@ const kTokenizerBuild: InstalledFile = {
 
 setTokenizerRuntime({
   paths: nodePaths,
-  ...nodeFileAccess,
+  withFolder: readHere(nodeFileAccess),
   compile: (_, folder) => compileRead(kTokenizerBuild, folder),
 });
 

@@ -18,8 +18,6 @@ import {
   locateModel,
   lookAtTokenizer,
   modulesIn,
-  openCheckpoint,
-  openWithStatic,
   readModules,
   readStanford,
   tokenizerForSize,
@@ -43,6 +41,7 @@ import {
 } from '../sources/model_files.js';
 import { refusedType } from '../sources/onnx_families.js';
 import { onnxName } from '../sources/onnx_files.js';
+import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
 import { readPairTemplate } from '../sources/pair_template.js';
 import { type NamedFile, type Reading, readNeeded, readThoseThere } from '../sources/read_files.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';

@@ -6,15 +6,7 @@
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { QuantizedForm } from '../precisions.js';
 import { neverBack, type ProgressCallback } from '../progress.js';
-import {
-  type Job,
-  locateForTask,
-  locateModel,
-  openCheckpoint,
-  openWithStatic,
-  readAdapterConfigs,
-  readTexts,
-} from '../sources/checkpoint.js';
+import { type Job, locateForTask, locateModel, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
 import { feedWeights, naming } from '../sources/feed_weights.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
@@ -22,6 +14,7 @@ import { parseObject, textOf } from '../sources/json.js';
 import { labelReadingOf } from '../sources/label_models.js';
 import { firstOf } from '../sources/look.js';
 import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
+import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
 import { readPairTemplate } from '../sources/pair_template.js';
 import { feedFile, type NamedFile } from '../sources/read_files.js';
 import type { MissingFile, SourceSpec } from '../sources/source.js';

@@ -2,12 +2,13 @@
 import { PeruseError, show } from '../errors.js';
 import { Tokenizer } from '../index_tokenizer_node.js';
 import { platform } from '../platform/current.js';
-import { locate, modulesIn, openCheckpoint, readForTokenizer, readStanford } from '../sources/checkpoint.js';
+import { locate, modulesIn, readForTokenizer, readStanford } from '../sources/checkpoint.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
 import { firstObject, isObject, parseObject, textOf } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/label_models.js';
 import { kPrompts, kSentenceConfigs } from '../sources/model_files.js';
+import { openCheckpoint } from '../sources/open_checkpoint.js';
 import { type NamedFile, type Reading, readFirstThere, readThoseThere, readWhole } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { openRouted, type RewriteOptions, type RowTrim, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';

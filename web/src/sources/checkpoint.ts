@@ -1,9 +1,6 @@
 // A model's files, as every part of the package reads them: its configuration, its tokenizer, sentence-transformers' modules, its weights.
 import { PeruseError } from '../errors.js';
-import { Totals } from '../progress.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
-import type { FileAccess } from './file_access.js';
-import { StaticFolder } from './folder_static.js';
 import { isObject, parseObject, textOf } from './json.js';
 import {
   calibrationOf,
@@ -37,25 +34,9 @@ import {
   pathWithin,
   routedModules,
 } from './model_files.js';
-import { loadOnnxPart } from './onnx_part.js';
-import { openFolder } from './open_folder.js';
 import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
 import { hasNoModules } from './repository_names.js';
-import type { FileFacts, MissingFile, ModelFolder, SourceSpec } from './source.js';
-
-/** Opens a source, without progress reports. */
-export async function openCheckpoint(source: SourceSpec, access: FileAccess, signal: AbortSignal): Promise<Reading> {
-  const folder = await openFolder(source, access);
-  return { name: source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
-}
-
-/** Like openCheckpoint(), but static embeddings are read as a sentence-transformers folder. `route` chooses modules of a Router. */
-export async function openWithStatic(source: SourceSpec, access: FileAccess, signal: AbortSignal, route?: string): Promise<Reading> {
-  const opened = await openCheckpoint(source, access, signal);
-  const part = () => loadOnnxPart(access.importOnnx, source.name);
-  const folder = route === undefined ? undefined : await (await part()).openRoute(opened.folder, route, signal);
-  return { ...opened, folder: new StaticFolder(folder ?? opened.folder, part) };
-}
+import type { FileFacts, MissingFile, ModelFolder } from './source.js';
 
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();

@@ -2,10 +2,11 @@
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { letEventsIn } from '../events.js';
-import { locate, openCheckpoint, openWithStatic, readForTraining } from '../sources/checkpoint.js';
+import { locate, readForTraining } from '../sources/checkpoint.js';
 import { floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { healing } from '../sources/healing.js';
 import { parseObject } from '../sources/json.js';
+import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';

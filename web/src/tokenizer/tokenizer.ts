@@ -8,11 +8,9 @@ import { Listener } from '../listener.js';
 import { checkOptions, type Given, kSourceOptions, option } from '../options.js';
 import { engineFiles } from '../platform/platform.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
-import { openCheckpoint, readForTokenizer } from '../sources/checkpoint.js';
-import type { FileAccess } from '../sources/file_access.js';
-import { healing } from '../sources/healing.js';
+import { readForTokenizer } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';
-import { type PathResolver, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { type ModelFolder, type PathResolver, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import {
   type CountOptions,
   type DecodeOptions,
@@ -26,8 +24,12 @@ import {
 } from '../tasks/tokenizer_calls.js';
 import type { WasmModule } from '../web_types.js';
 
-interface TokenizerRuntime extends FileAccess, BuildAccess<'tokenizer'> {
+/** Opens a folder for `use`, which is repeated if files of a cache were wrong (healing.ts). */
+export type WithFolder = <T>(spec: SourceSpec, signal: AbortSignal, use: (folder: ModelFolder) => Promise<T>) => Promise<T>;
+
+interface TokenizerRuntime extends BuildAccess<'tokenizer'> {
   paths: PathResolver;
+  withFolder: WithFolder;
 }
 
 let current: TokenizerRuntime | undefined;
@@ -145,31 +147,32 @@ async function load(source: Source, options: TokenizerOptions): Promise<Loaded> 
   const wasm = engineFiles({ ...options, filesFolder: env.filesPath }, paths.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, paths);
-  return healing((opened) => loadOnce(spec, options, wasm, { ...runtime, opened }));
+  const signal = options.signal ?? new AbortController().signal;
+  return runtime.withFolder(spec, signal, (folder) => loadFrom(folder, spec.name, signal, options, wasm));
 }
 
-async function loadOnce(
-  spec: SourceSpec,
+async function loadFrom(
+  folder: ModelFolder,
+  name: string,
+  signal: AbortSignal,
   options: TokenizerOptions,
   wasm: ReturnType<typeof engineFiles>,
-  runtime: TokenizerRuntime,
 ): Promise<Loaded> {
   const listener = new Listener(options.progress_callback);
-  const opened = await openCheckpoint(spec, runtime, options.signal ?? new AbortController().signal);
-  const reading = { ...opened, report: (progress: ProgressInfo) => listener.tell(progress), totals: new Totals() };
-  const starting = startModule(kModule, 'tokenizer', 1, wasm, runtime);
+  const reading = { name, folder, signal, report: (progress: ProgressInfo) => listener.tell(progress), totals: new Totals() };
+  const starting = startModule(kModule, 'tokenizer', 1, wasm, tokenizerRuntime());
   starting.catch(() => {}); // awaited later; errors in the files have priority
   const files = await listener.unlessFailed(readForTokenizer(reading));
   const { module, lastWords } = await starting;
-  throwIfAborted(options.signal);
+  throwIfAborted(signal);
   const engine = new EngineTokenizer(module, new module.Tokenizer(), lastWords);
   try {
     for (const { name, content } of files) engine.addFile(name, content);
     const report = engine.open();
-    listener.tell({ status: 'ready', task: 'tokenizer', model: spec.name });
+    listener.tell({ status: 'ready', task: 'tokenizer', model: name });
     listener.check();
     const contentOf = (wanted: string) => {
-      const file = files.find(({ name }) => name === wanted);
+      const file = files.find((one) => one.name === wanted);
       return file && parseObject(file.name, file.content);
     };
     return { engine, report, config: contentOf('config.json'), settings: contentOf('tokenizer_config.json') };

@@ -1,4 +1,6 @@
 import '../index.js';
-import '../index_tokenizer.js';
+import { readTokenizersInHosts } from './tokenizer_files.js';
+
+readTokenizersInHosts();
 
 export * from './face.js';

@@ -10,7 +10,7 @@ import {
   Tensor,
   type TokenIds,
 } from '../face.js';
-import { Tokenizer } from '../tokenizer/face.js';
+import { Tokenizer } from '../tokenizer/tokenizer.js';
 import { type PreTrainedTokenizerOptions, type TokenTensor, tokenizerOptions } from './tokenizers.js';
 
 /** What a tokenizer returns. */

@@ -1,6 +1,7 @@
 // AutoTokenizer: a callable tokenizer with the calls of transformers.js's.
 import { PeruseError, type PipelineOptions, Tensor } from '../face.js';
-import { type EncodeOptions, type Encoding, type Source, Tokenizer, type TokenizerOptions } from '../tokenizer/face.js';
+import type { EncodeOptions, Encoding, Source } from '../tokenizer/face.js';
+import { Tokenizer, type TokenizerOptions } from '../tokenizer/tokenizer.js';
 import { kTyped } from './known_names.js';
 
 /** Options of a call. */

@@ -4,10 +4,17 @@ import type { RunRequest } from '../engine/engine.js';
 import type { LoadReport } from '../engine/load.js';
 import type { LoadRequest, MemoryReport, UsageReport } from '../engine/load_request.js';
 import type { ProgressCallback } from '../progress.js';
+import type { SourceSpec } from '../sources/source.js';
 import type { Inspection, InspectRequest } from '../tasks/inspection.js';
 import type { TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { Port } from '../web_types.js';
 import type { Turn } from './turns.js';
+
+export interface FilesRequest {
+  source: SourceSpec;
+  port: Port;
+}
 
 /** The calls of a host by verb, as plain data. */
 export interface Verbs {
@@ -24,6 +31,8 @@ export interface Verbs {
   /** Frees what a pipeline has in the engine. */
   leave: { takes: null; gives: null };
   describe: { takes: DescribeRequest; gives: DescriptionReport };
+  /** Serves the source's files at the port, until the host is disposed of. */
+  serveFiles: { takes: FilesRequest; gives: null };
 }
 
 export type Verb = keyof Verbs;

@@ -5,12 +5,14 @@ import { EngineGroup } from '../engine/engine_group.js';
 import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
 import type { BuildAccess } from '../engine/start_module.js';
-import { describeError, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { startWithGpu } from '../gpu/choose_device.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FileAccess } from '../sources/file_access.js';
+import { serveFolder } from '../sources/folder_port.js';
+import { openFolder } from '../sources/open_folder.js';
 import { EngineCalls } from './engine_calls.js';
-import { type Host, Starting, type Verb, type Verbs } from './host.js';
+import { type FilesRequest, type Host, Starting, type Verb, type Verbs } from './host.js';
 import { type Turn, Turns } from './turns.js';
 
 export interface GpuPart {
@@ -64,6 +66,7 @@ export class LocalHost implements Host {
     setVectors: (request, _, turn) => this.#calls.setVectors(request, turn),
     nearest: (request, _, turn) => this.#calls.nearest(request, turn),
     describe: (request, signal) => this.#describe(request, signal),
+    serveFiles: (request) => this.#serveFiles(request),
     usage: async (_, __, turn) => this.#calls.usage(turn),
     leave: (_, __, turn) => this.#calls.leave(turn),
   };
@@ -167,6 +170,12 @@ export class LocalHost implements Host {
     const { choice, wasm } = request;
     const startCpu = () => startCpuEngine({ choice, builds: this.#runtime, ...(wasm === undefined ? {} : { wasm }) });
     return describeModel(request, { files: this.#runtime, startEngine: startCpu, signal });
+  }
+
+  async #serveFiles({ source, port }: FilesRequest): Promise<null> {
+    const { signal } = this.#stop;
+    serveFolder(await openFolder(source, this.#runtime), port as MessagePort, signal);
+    return new Promise((resolve) => onAbort(signal, () => resolve(null)));
   }
 }
 

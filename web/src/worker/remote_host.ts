@@ -154,12 +154,13 @@ export class RemoteHost extends Remote implements Host {
   }
 }
 
-type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder' | 'generator', SourceSpec>>;
+type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder' | 'generator', SourceSpec> & { port: MessagePort }>;
 
 function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
   if (typeof request !== 'object' || request === null || !('source' in request)) return [];
-  const { source, adapter, encoder, labelsEncoder, generator } = request as Sources;
-  return [source, adapter, encoder, labelsEncoder, generator].flatMap((spec) => (spec ? memoryOf(spec) : []));
+  const { source, adapter, encoder, labelsEncoder, generator, port } = request as Sources;
+  const memory = [source, adapter, encoder, labelsEncoder, generator].flatMap((spec) => (spec ? memoryOf(spec) : []));
+  return port ? [...memory, port] : memory;
 }
 
 function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {

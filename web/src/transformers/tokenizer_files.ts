@@ -1,0 +1,40 @@
+// Reads a tokenizer's files in a page by the code that reads models' files, which is in a worker, or in the script of a thread of its own. So
+// peruse/transformers does not load that code a second time.
+import { compileFetched } from '../engine/files_browser.js';
+import { unlessAborted } from '../errors.js';
+import { platform } from '../platform/current.js';
+import { startHost } from '../resident_models.js';
+import { PortFolder } from '../sources/folder_port.js';
+import { healing } from '../sources/healing.js';
+import { sendable } from '../sources/sendable.js';
+import { setTokenizerRuntime, type WithFolder } from '../tokenizer/tokenizer.js';
+
+const readInHost: WithFolder = async (spec, signal, use) => {
+  const { files, startsWorkers } = platform();
+  const { host, inWorker } = await unlessAborted(startHost(startsWorkers(), undefined, 1), signal, (late) => late.host.dispose());
+  const stop = new AbortController();
+  const { port1, port2 } = new MessageChannel();
+  try {
+    const source = inWorker ? await sendable(spec, stop.signal, files) : spec;
+    const failing = host.call('serveFiles', { source, port: port2 }) as Promise<never>; // resolves after dispose(), when nobody waits any more
+    const folder = new PortFolder(port1);
+    const reading = healing(async (opened) => use(opened.set(spec, folder) && folder));
+    return await unlessAborted(Promise.race([failing, reading]), signal);
+  } finally {
+    host.dispose();
+    stop.abort();
+    port1.close();
+  }
+};
+
+/** Sets the tokenizers' platform in pages. */
+export function readTokenizersInHosts(): void {
+  setTokenizerRuntime({
+    paths: platform().paths,
+    withFolder: readInHost,
+    compile: async (_, folder) => {
+      const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file
+      return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await platform().filesFolder?.()));
+    },
+  });
+}
