@@ -1,4 +1,4 @@
-// Messages for measuring redaction, in fifteen languages (models/everyday_multilingual.txt), in ten (forms.txt) and in English (english.txt), and
+// Messages for measuring redaction, in fifteen languages (models/everyday_multilingual.txt, fresh.txt), in ten (forms.txt) and in English (english.txt), and
 // what of their details redaction leaves.
 import { readFileSync } from 'node:fs';
 
@@ -7,6 +7,8 @@ export const kEveryday = new URL('../../../models/everyday_multilingual.txt', im
 export const kForms = new URL('forms.txt', import.meta.url);
 /** Clean texts in fifteen languages, by which weights were chosen. */
 export const kClean = new URL('clean.txt', import.meta.url);
+/** Messages and clean texts in fifteen languages that were written after the last training. */
+export const kFresh = new URL('fresh.txt', import.meta.url);
 /** 240 messages and 120 clean texts in English. */
 export const kEnglish = new URL('english.txt', import.meta.url);
 

@@ -1,10 +1,10 @@
 // Zero-leak rate and false alarms of redaction in fifteen languages, on models/everyday_multilingual.txt, with --forms on forms.txt,
-// with --clean on clean.txt:
-//   node tests/bench/redaction/multilingual.mjs --model folder [--recall 0.5] [--dtype q8] [--alone] [--wrong] [--forms|--clean]
+// with --clean on clean.txt, with --fresh on fresh.txt:
+//   node tests/bench/redaction/multilingual.mjs --model folder [--recall 0.5] [--dtype q8] [--alone] [--wrong] [--forms|--clean|--fresh]
 // A message leaks if a letter or digit of a detail is left. --alone measures without patterns, --wrong prints what leaks and what is touched.
 import { parseArgs } from 'node:util';
 import { pipeline } from '../../../web/dist/index_node.js';
-import { kClean, kEveryday, kForms, measured } from './everyday.mjs';
+import { kClean, kEveryday, kForms, kFresh, measured } from './everyday.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -14,12 +14,13 @@ const { values } = parseArgs({
     alone: { type: 'boolean', default: false },
     forms: { type: 'boolean', default: false },
     clean: { type: 'boolean', default: false },
+    fresh: { type: 'boolean', default: false },
     wrong: { type: 'boolean', default: false },
   },
 });
 
 const redact = await pipeline('redact', values.model, { patterns: !values.alone, worker: false, dtype: values.dtype });
 const options = { aggregation_strategy: 'average', recall: Number(values.recall) };
-const file = values.forms ? kForms : values.clean ? kClean : kEveryday;
+const file = values.forms ? kForms : values.clean ? kClean : values.fresh ? kFresh : kEveryday;
 console.table(await measured(redact, options, values.wrong ? console.log : undefined, file));
 await redact.dispose();
