@@ -78,7 +78,7 @@ test('a page that has classified loads one script and the build of tokenizers mo
     expect(await page.evaluate("count('/models/x/')")).toEqual(kGood);
     const more = server.requests.filter((path) => path.startsWith('web/') && !before.has(path));
     expect([...new Set(more)].sort()).toEqual(['web/bundle/peruse-tokenizer.wasm', 'web/bundle/peruse-transformers.js']);
-    await expect.poll(() => page.workers().length).toBe(0);
+    await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBe(0);
   });
 });
 
