@@ -7,7 +7,7 @@ import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { resolveSource } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/local_host.js';
-import { nodeRuntime } from '../../web/src/worker/runtime_node.js';
+import { nodeEngines } from '../../web/src/worker/runtime_node.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { startModelServer } from './support/model_server.js';
 import {
@@ -260,7 +260,7 @@ test('a local folder comes first, if it has the model', async () => {
     const paths = { baseUrl: () => local.url, findFolder: async () => undefined };
     const open = async (id: string) => {
       const { engine, record } = fakeEngine();
-      const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
+      const host = new LocalHost(() => {}, { ...nodeEngines, startEngine: async () => engine });
       const source = await resolveSource(id, {}, paths);
       await host.call('load', { task: { name: 't' }, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
       return record;

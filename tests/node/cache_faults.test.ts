@@ -12,8 +12,8 @@ import { lockFile } from '../../web/src/cache/lock_node.js';
 import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { patience } from '../../web/src/patience.js';
-import { setPlatform } from '../../web/src/platform/current.js';
-import { nodePlatform } from '../../web/src/platform/platform_node.js';
+import { setRuntime } from '../../web/src/platform/current.js';
+import { nodeRuntime } from '../../web/src/platform/platform_node.js';
 import { fetchInNode } from '../../web/src/sources/fetching_node.js';
 import { type FakeLoad, loadFake } from './support/fake_load.js';
 import { type Content, type ModelServer, startModelServer } from './support/model_server.js';
@@ -37,7 +37,7 @@ beforeEach(async () => {
     'last-modified': 'Sat, 01 Jan 2022 00:00:00 GMT',
   });
   folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-  setPlatform(nodePlatform);
+  setRuntime(nodeRuntime);
   Object.assign(env, kDefaults, { remoteHost: server.url, cacheFolder: folder });
   Object.assign(patience, { lock: 500, retries: [10, 20], retryAfter: 2000 });
 });

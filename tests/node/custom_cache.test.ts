@@ -4,7 +4,7 @@ import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { resolveSource } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/local_host.js';
-import { nodeRuntime } from '../../web/src/worker/runtime_node.js';
+import { nodeEngines } from '../../web/src/worker/runtime_node.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { MapCache } from './support/map_cache.js';
 import { asked, expectWhole, folder, gets, kAll, kDefaults, kWeights, load, serveAModel, server } from './support/served_model.js';
@@ -110,7 +110,7 @@ describe("a cache of the caller's own", () => {
       fed += chunk.length;
       return feed(chunk);
     };
-    const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine: async () => engine });
+    const host = new LocalHost(() => {}, { ...nodeEngines, startEngine: async () => engine });
     const source = await resolveSource('user/model', {}, { baseUrl: () => undefined, findFolder: async () => undefined });
     await host.call('load', { task: { name: 't' }, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
     expect(taken).toBeGreaterThanOrEqual(big.length);

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { patience } from '../../web/src/patience.js';
-import { setPlatform } from '../../web/src/platform/current.js';
-import { nodePlatform } from '../../web/src/platform/platform_node.js';
+import { setRuntime } from '../../web/src/platform/current.js';
+import { nodeRuntime } from '../../web/src/platform/platform_node.js';
 import { breaksAt as breaksIn, randomPositions } from './support/broken_downloads.js';
 import { loadFake } from './support/fake_load.js';
 import { folder, hub, useFreshHub } from './support/fresh_hub.js';
@@ -28,7 +28,7 @@ useFreshHub(
     ]),
 );
 beforeEach(() => {
-  setPlatform(nodePlatform);
+  setRuntime(nodeRuntime);
   Object.assign(patience, { retries: [5, 10, 20] });
 });
 afterEach(() => {

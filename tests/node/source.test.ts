@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { env } from '../../web/src/env.js';
-import { webPaths } from '../../web/src/platform/platform.js';
+import { webPaths } from '../../web/src/platform/paths.js';
 import { type PathResolver, resolveSource, type Source } from '../../web/src/sources/source.js';
 import { compact } from '../../web/src/sources/source_files.js';
 

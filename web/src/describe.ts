@@ -14,8 +14,8 @@ import {
   type PoolingOptions,
   type RouteOptions,
 } from './pipeline_options.js';
-import { platform } from './platform/current.js';
-import { engineFiles } from './platform/platform.js';
+import { runtime } from './platform/current.js';
+import { engineFiles } from './platform/paths.js';
 import { type StartedHost, startHost } from './resident_models.js';
 import { textOf } from './sources/json.js';
 import { weightsWish } from './sources/onnx_files.js';
@@ -80,11 +80,11 @@ async function describeNamed(source: Source, options: DescribeOptions): Promise<
   const { signal } = options;
   throwIfAborted(signal);
   const resolve = async (other: Source | undefined) =>
-    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
-  const spec = await resolveSource(source, options, platform().paths);
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, runtime().paths);
+  const spec = await resolveSource(source, options, runtime().paths);
   const sources = { source: spec, encoder: await resolve(options.encoder), labelsEncoder: await resolve(options.labels_encoder) };
   const isLocal = Object.values(sources).some((one) => one !== undefined && staysHere(one));
-  const started = await startHost(!isLocal && platform().startsWorkers(), isLocal ? false : undefined, 1);
+  const started = await startHost(!isLocal && runtime().startsWorkers(), isLocal ? false : undefined, 1);
   try {
     return await describeIn(started, sources, options, (request) => unlessAborted(started.host.call('describe', request, signal), signal));
   } finally {
@@ -100,11 +100,11 @@ export async function describeIn(
   ask: (request: DescribeRequest) => Promise<DescriptionReport>,
 ): Promise<ModelDescription> {
   const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
-  const wasm = engineFiles({ filesFolder: await platform().filesFolder?.() }, platform().paths.baseUrl());
+  const wasm = engineFiles({ filesFolder: await runtime().filesFolder?.() }, runtime().paths.baseUrl());
   const stop = new AbortController();
   try {
-    const choice = chooseVariant(platform().features(started.inWorker), { threads: 1 });
-    const send = async (one: SourceSpec | undefined) => one && (started.inWorker ? sendable(one, stop.signal, platform().files) : one);
+    const choice = chooseVariant(runtime().features(started.inWorker), { threads: 1 });
+    const send = async (one: SourceSpec | undefined) => one && (started.inWorker ? sendable(one, stop.signal, runtime()) : one);
     const { config, downloads, refused, vectors } = await ask({
       source: (await send(source))!,
       encoder: await send(encoder),
@@ -115,7 +115,7 @@ export async function describeIn(
       modelFileName,
       tasks: [...kEngineTasks],
       choice,
-      wasm: wasm ?? (await platform().build?.(choice.variant, 'cpu')),
+      wasm: wasm ?? (await runtime().build?.(choice.variant, 'cpu')),
     });
     const ofTask = (task: Task) => refused[engineTask(task).name];
     return {
@@ -133,6 +133,6 @@ export async function describeIn(
 
 /** Whether this browser or runtime runs Peruse: it needs WebAssembly with SIMD. */
 export function isSupported(): boolean {
-  const { wasm, simd } = platform().features(false);
+  const { wasm, simd } = runtime().features(false);
   return wasm && simd;
 }

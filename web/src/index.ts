@@ -1,6 +1,6 @@
-import { setPlatform } from './platform/current.js';
-import { browserPlatform } from './platform/platform_browser.js';
+import { setRuntime } from './platform/current.js';
+import { pageRuntime } from './platform/platform_browser.js';
 
-setPlatform(browserPlatform);
+setRuntime(pageRuntime);
 
 export * from './face.js';

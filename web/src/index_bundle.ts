@@ -1,4 +1,4 @@
-// Entry of web/bundle/peruse.js: the public API in browsers. Sets the platform itself, because bundlers drop side effects of intermediate modules.
+// Entry of web/bundle/peruse.js: the public API in browsers. Sets the runtime itself, because bundlers drop side effects of intermediate modules.
 import { filesFolder } from './engine/files_folder.js';
 import { chooseThreads } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
@@ -21,8 +21,8 @@ import { Listener } from './listener.js';
 import { checkOptions, kSourceOptions, option } from './options.js';
 import { pipeline } from './pipeline.js';
 import { provideTraining } from './pipeline_members.js';
-import { platform, setPlatform } from './platform/current.js';
-import { browserPlatform } from './platform/platform_browser.js';
+import { runtime, setRuntime } from './platform/current.js';
+import { pageRuntime } from './platform/platform_browser.js';
 import { startHost } from './resident_models.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource } from './sources/source.js';
@@ -31,7 +31,7 @@ import { packBits } from './tasks/vectors.js';
 import { Remote } from './worker/remote_host.js';
 import { startBrowserWorker, workerScript } from './worker/start_worker_browser.js';
 
-setPlatform(browserPlatform);
+setRuntime(pageRuntime);
 
 export * from './face.js';
 
@@ -60,10 +60,10 @@ export const _internals = {
   packBits,
   PeruseError,
   pipeline,
-  platform,
   provideTraining,
   Remote,
   resolveSource,
+  runtime,
   sendable,
   show,
   startBrowserWorker,

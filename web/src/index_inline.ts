@@ -2,7 +2,7 @@
 import { inlineInBrowser } from './inline/platform_browser.js';
 import { inlineInNode } from './inline/platform_node.js';
 import { embeddedBuild, workerCode } from './inline/unpack.js';
-import { setPlatform } from './platform/current.js';
+import { setRuntime } from './platform/current.js';
 
 /** Whether this is Node, Bun or Deno, also under jsdom. Pages of Electron do not count: they start workers as browsers do. */
 function isNode(): boolean {
@@ -10,7 +10,7 @@ function isNode(): boolean {
   return typeof process?.getBuiltinModule === 'function' && process.type !== 'renderer';
 }
 
-setPlatform(isNode() ? inlineInNode : inlineInBrowser);
+setRuntime(isNode() ? inlineInNode : inlineInBrowser);
 
 export * from './face.js';
 

@@ -1,6 +1,6 @@
-import { setPlatform } from './platform/current.js';
-import { nodePlatform } from './platform/platform_node.js';
+import { setRuntime } from './platform/current.js';
+import { nodeRuntime } from './platform/platform_node.js';
 
-setPlatform(nodePlatform);
+setRuntime(nodeRuntime);
 
 export * from './face.js';

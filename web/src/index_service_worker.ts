@@ -1,7 +1,7 @@
 // The public API in one file, for service workers and other hosts that can neither start workers nor import scripts later.
-import { alonePlatform } from './platform/alone.js';
-import { setPlatform } from './platform/current.js';
+import { aloneRuntime } from './platform/alone.js';
+import { setRuntime } from './platform/current.js';
 
-setPlatform(alonePlatform);
+setRuntime(aloneRuntime);
 
 export * from './face.js';

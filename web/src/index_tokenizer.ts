@@ -1,7 +1,7 @@
 import { openOpfs } from './cache/cache_opfs.js';
 import { compileFetched } from './engine/files_browser.js';
 import { filesFolder } from './engine/files_folder.js';
-import { webPaths } from './platform/platform.js';
+import { webPaths } from './platform/paths.js';
 import { readHere } from './tokenizer/read_here.js';
 import { setTokenizerRuntime } from './tokenizer/tokenizer.js';
 

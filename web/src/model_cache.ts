@@ -3,7 +3,7 @@ import { env } from './env.js';
 import { asArgumentError, PeruseError } from './errors.js';
 import { load, pipeline } from './pipeline.js';
 import type { AnyPipelineOptions, PipelineOptions } from './pipeline_options.js';
-import { platform } from './platform/current.js';
+import { runtime } from './platform/current.js';
 import { cacheSettings, hubFolder, resolveSource, type Source, type UrlSpec } from './sources/source.js';
 import type { CachedFile, CheckedModel, StoredModels, VerifiedCache } from './sources/stored_models.js';
 import type { TaskOrAlias } from './tasks/tasks.js';
@@ -85,7 +85,7 @@ export const modelCache = {
     const { update = false, signal = new AbortController().signal, ...where } = options;
     const remote = await remoteOf(source, where);
     if (remote === undefined) throw new PeruseError('invalid_argument', `${String(source)} is not a model on a server.`);
-    const { files } = platform();
+    const files = runtime();
     return (await files.kit!()).checkModel(remote, files, update, signal);
   },
 
@@ -101,13 +101,13 @@ export const modelCache = {
 };
 
 async function remoteOf(source: string | URL, options: { revision?: string; token?: string }): Promise<UrlSpec | undefined> {
-  const spec = await resolveSource(source, options, { ...platform().paths, findFolder: async () => undefined });
+  const spec = await resolveSource(source, options, { ...runtime().paths, findFolder: async () => undefined });
   const remote = spec.kind === 'either' ? spec.second : spec;
   return remote.kind === 'url' ? remote : undefined;
 }
 
 async function stored(): Promise<StoredModels | undefined> {
   if (env.cache === false) return undefined;
-  const { files } = platform();
+  const files = runtime();
   return (await files.kit!()).openStored(cacheSettings(), files);
 }

@@ -15,8 +15,8 @@ import {
   optionNotices,
   plainDtype,
 } from './pipeline_options.js';
-import { platform } from './platform/current.js';
-import { engineFiles } from './platform/platform.js';
+import { runtime } from './platform/current.js';
+import { engineFiles } from './platform/paths.js';
 import { withTotals } from './progress.js';
 import { keyOfSource, keyOfTask, type MakeRequest, ResidentModel, type StartedHost, startHost, type TaskUse } from './resident_models.js';
 import { namedBase } from './sources/named_base.js';
@@ -37,7 +37,7 @@ function checkOptions(options: AnyPipelineOptions) {
     weights: weightsWish({ ...options, dtype: plainDtype(options) }),
     device,
     build: device === 'webgpu' ? gpuVariant(options) : options,
-    wasm: engineFiles(options, platform().paths.baseUrl()),
+    wasm: engineFiles(options, runtime().paths.baseUrl()),
     worker: checkWorker(options),
     keepSource: options.cache === 'source',
   };
@@ -69,7 +69,7 @@ export async function openModel<T>(
   instance = 0,
 ): Promise<T> {
   throwIfAborted(given.signal);
-  const options = { ...given, filesFolder: await platform().filesFolder?.() };
+  const options = { ...given, filesFolder: await runtime().filesFolder?.() };
   const opening = async (spec: SourceSpec, leading?: SourceSpec) => {
     const model = await OpenedModel.open(await sourcesOf(spec, leading, options), options, instance);
     try {
@@ -79,7 +79,7 @@ export async function openModel<T>(
       throw error;
     }
   };
-  const resolve = () => resolveSource(source, options, platform().paths);
+  const resolve = () => resolveSource(source, options, runtime().paths);
   try {
     return await opening(await resolve());
   } catch (error) {
@@ -87,7 +87,7 @@ export async function openModel<T>(
     const adapter = await resolve().catch(() => undefined); // a dropped folder can only be read once, so its files are kept
     if (adapter === undefined) throw error;
     const signal = options.signal ?? new AbortController().signal;
-    const base = await namedBase(adapter, options, platform().paths, platform().files, signal);
+    const base = await namedBase(adapter, options, runtime().paths, runtime(), signal);
     if (base === undefined) throw error;
     return opening(base, adapter);
   }
@@ -95,7 +95,7 @@ export async function openModel<T>(
 
 async function sourcesOf(source: SourceSpec, leading: SourceSpec | undefined, options: AnyPipelineOptions): Promise<Sources> {
   const resolve = (other: Source | undefined) =>
-    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, runtime().paths);
   const sources = {
     source,
     adapterLeads: leading !== undefined,
@@ -138,8 +138,8 @@ export class OpenedModel {
   static async open(sources: Sources, options: AnyPipelineOptions, instance: number): Promise<OpenedModel> {
     const checked = checkOptions(options);
     const { worker, build } = checked;
-    const wantsWorker = worker ?? platform().startsWorkers();
-    const { variant, threads } = chooseVariant(platform().features(wantsWorker), build, mostThreads()); // rejects impossible requests before anything starts
+    const wantsWorker = worker ?? runtime().startsWorkers();
+    const { variant, threads } = chooseVariant(runtime().features(wantsWorker), build, mostThreads()); // rejects impossible requests before anything starts
     const key = keyOfModel(sources, checked, [wantsWorker, variant, threads, instance]);
     const start = () => startHost(wantsWorker, worker, threads);
     const request: MakeRequest = async (...given) => ({ ...(await loadRequest(sources, checked, ...given)), tasks: kEngineTasks });
@@ -213,7 +213,7 @@ function numberOf(module: object): number {
 }
 
 function choiceFor({ build }: CheckedOptions, { inWorker, trouble }: StartedHost): VariantChoice {
-  const choice = chooseVariant(platform().features(inWorker), build, mostThreads());
+  const choice = chooseVariant(runtime().features(inWorker), build, mostThreads());
   return trouble === undefined || choice.reason.includes(trouble.slice(0, -1))
     ? choice
     : { ...choice, reason: `${choice.reason} ${trouble} So the model runs in the page's own thread.` };
@@ -227,8 +227,8 @@ async function loadRequest(
   notice: (sentence: string) => void,
 ): Promise<LoadRequest> {
   const choice = choiceFor({ build } as CheckedOptions, started);
-  const send = async (one: SourceSpec) => (started.inWorker ? sendable(one, signal, { ...platform().files, notice }) : one);
-  const engine = wasm ?? (await platform().build?.(choice.variant, device));
+  const send = async (one: SourceSpec) => (started.inWorker ? sendable(one, signal, { ...runtime(), notice }) : one);
+  const engine = wasm ?? (await runtime().build?.(choice.variant, device));
   return {
     dtype,
     weights,

@@ -6,7 +6,7 @@ import { asArgumentError, checkSignal, onAbort, PeruseError, show, toPeruseError
 import type { OpenedModel, OpenedTask, Sources } from './opened_model.js';
 import type { PipelineInfo } from './pipeline_info.js';
 import type { AnyPipelineOptions } from './pipeline_options.js';
-import { platform } from './platform/current.js';
+import { runtime } from './platform/current.js';
 import type { SourceSpec } from './sources/source.js';
 import { type CallOptions, hasBlank, ignoredOptions, type Run } from './tasks/call.js';
 import type { CallContext } from './tasks/definition.js';
@@ -149,13 +149,13 @@ export function createPipeline(
   const createCall = kTasks[task].call as (run: Run, context: CallContext) => (...given: unknown[]) => Promise<unknown>;
   const run: Run = async (inputs, settings, given) => {
     for (const name of ignoredOptions(definitionOf(task).options, given)) notice(`Option ${name} is ignored: ${task} does not have it.`);
-    if (inputs.some(hasBlank)) notice((await platform().extras()).describeBlank(inputs));
+    if (inputs.some(hasBlank)) notice((await runtime().extras()).describeBlank(inputs));
     return ask('run', { inputs, options: settings }, given);
   };
   const call = createCall(run, {
     defaults: model.options,
-    describeCuts: async (inputs) => notice(await (await platform().extras()).describeCuts(inputs, members.tokenizer)),
-    loadRedactKit: platform().redaction,
+    describeCuts: async (inputs) => notice(await (await runtime().extras()).describeCuts(inputs, members.tokenizer)),
+    loadRedactKit: runtime().redaction,
     tokenizer: members.tokenizer,
   });
   const explained = explaining(model, call, members.tokenizer);
@@ -185,7 +185,7 @@ function explaining(model: LoadedFrom, call: Call, tokenizer: PipelineTokenizer)
     return gradients.explain(request, signal);
   };
   const explain: Call = async (...given) =>
-    (await platform().extras()).explain({ task: task as keyof Explains, call, tokenizer, gradient: provided && gradient }, given);
+    (await runtime().extras()).explain({ task: task as keyof Explains, call, tokenizer, gradient: provided && gradient }, given);
   return { members: { explain }, dispose };
 }
 
@@ -194,7 +194,7 @@ function streaming(task: Task, call: Call): { stream?: (...given: unknown[]) => 
   return {
     stream: (inputs, ...rest) =>
       untilReturned(async function* (returned) {
-        yield* (await platform().extras()).streamOf(task, call, returned)(inputs, ...rest);
+        yield* (await runtime().extras()).streamOf(task, call, returned)(inputs, ...rest);
       }),
   };
 }

@@ -1,4 +1,4 @@
-import { platform } from './platform/current.js';
+import { runtime } from './platform/current.js';
 import { type Redactor, redactorOf } from './redact/redactor.js';
 import type { RedactFinders } from './redact/types.js';
 
@@ -9,5 +9,5 @@ import type { RedactFinders } from './redact/types.js';
  * @throws PeruseError 'invalid_argument' if the options contain neither patterns nor finders, or an option of models.
  */
 export function createRedactor(options: RedactFinders): Redactor {
-  return redactorOf(options, () => platform().redaction());
+  return redactorOf(options, () => runtime().redaction());
 }

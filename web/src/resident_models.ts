@@ -2,7 +2,7 @@
 import type { LoadReport } from './engine/load.js';
 import type { LoadRequest } from './engine/load_request.js';
 import { describeError } from './errors.js';
-import { platform } from './platform/current.js';
+import { runtime } from './platform/current.js';
 import type { ProgressCallback } from './progress.js';
 import type { SourceSpec } from './sources/source.js';
 import type { Host } from './worker/host.js';
@@ -201,7 +201,7 @@ export function keyOfTask(task: string, options: object = {}): string {
 
 /** Starts a host in a worker, or in this thread if the caller chose that, or made no choice and no worker can be started. */
 export async function startHost(wanted: boolean, demanded: boolean | undefined, threads: number): Promise<StartedHost> {
-  const { startWorker, startHere } = platform();
+  const { startWorker, startHere } = runtime();
   const report = () => {}; // only the hosts of tasks report progress
   if (!wanted) return { host: await startHere(report), inWorker: false };
   try {

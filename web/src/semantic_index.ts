@@ -1,6 +1,6 @@
 // Semantic search: texts as vectors, and the nearest of them to a query. The work is done in search/, which loads on use.
 import { asArgumentError, PeruseError, show } from './errors.js';
-import { platform } from './platform/current.js';
+import { runtime } from './platform/current.js';
 import type { IndexCore } from './search/index_core.js';
 import type {
   DuplicateOptions,
@@ -50,7 +50,7 @@ export class SemanticIndex {
    */
   static async load(embed: Embedder, file: Blob | ArrayBuffer | Uint8Array): Promise<SemanticIndex> {
     const index = new SemanticIndex(embed);
-    index.#core = await (await platform().search()).loadIndex(embed, file);
+    index.#core = await (await runtime().search()).loadIndex(embed, file);
     return index;
   }
 
@@ -102,7 +102,7 @@ export class SemanticIndex {
 
   /** The whole index as one Blob: vectors, texts, ids, metadata, and what made the vectors. */
   async save(): Promise<Blob> {
-    return (await platform().search()).saveIndex(await this.#opened());
+    return (await runtime().search()).saveIndex(await this.#opened());
   }
 
   /** Frees the memory that the index uses in the engine. Later searches work: they send the vectors again. */
@@ -112,7 +112,7 @@ export class SemanticIndex {
 
   async #opened(): Promise<IndexCore> {
     if (this.#core !== undefined) return this.#core;
-    this.#opening ??= platform()
+    this.#opening ??= runtime()
       .search()
       .then(({ newIndex }) => newIndex(this.#embedder, this.#options));
     try {

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
-import { LocalHost, type Runtime } from '../../../web/dist/worker/local_host.js';
-import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
+import { LocalHost } from '../../../web/dist/worker/local_host.js';
+import type { EngineRuntime } from '../../../web/dist/worker/runtime.js';
+import { nodeEngines } from '../../../web/dist/worker/runtime_node.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 import { type WatchedGpu, watchGpu } from './watched_gpu.js';
@@ -16,11 +17,11 @@ afterEach(() => {
 
 async function load(
   wish: Partial<LoadRequest>,
-  runtime: Partial<Runtime>,
+  runtime: Partial<EngineRuntime>,
   name = 'convbert-sequence',
 ): Promise<{ host: LocalHost; report: LoadReport }> {
   const { files } = await readTiny(name);
-  const host = new LocalHost(() => {}, { ...nodeRuntime, ...runtime });
+  const host = new LocalHost(() => {}, { ...nodeEngines, ...runtime });
   kOpen.push(host);
   const report = await host.call('load', {
     task: { name: 'text-classification' },

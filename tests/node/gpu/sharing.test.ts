@@ -4,7 +4,7 @@ import { pipeline } from '../../../web/dist/index_node.js';
 import { pipelineOf } from '../../../web/dist/pipeline.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { LocalHost } from '../../../web/dist/worker/local_host.js';
-import { nodeRuntime } from '../../../web/dist/worker/runtime_node.js';
+import { nodeEngines } from '../../../web/dist/worker/runtime_node.js';
 import { watchGpu } from './watched_gpu.js';
 
 const kReader = fileURLToPath(new URL('../../../models/peruse-reader-deberta-tiny', import.meta.url));
@@ -90,7 +90,7 @@ test('a head that is not there, and other settings, share nothing', async () => 
 });
 
 test('a lost device: the first call brings the engine back, and both use it', async () => {
-  const parts = { ...nodeRuntime, findGpu: kGpu.findGpu };
+  const parts = { ...nodeEngines, findGpu: kGpu.findGpu };
   const load = async (host: LocalHost, task: string) =>
     host.call('load', {
       task: { name: task },

@@ -1,7 +1,8 @@
 import type { LoadReport } from '../../../web/src/engine/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
-import { LocalHost, type Runtime } from '../../../web/src/worker/local_host.js';
-import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
+import { LocalHost } from '../../../web/src/worker/local_host.js';
+import type { EngineRuntime } from '../../../web/src/worker/runtime.js';
+import { nodeEngines } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 
 export interface FakeLoad {
@@ -11,7 +12,7 @@ export interface FakeLoad {
 
 export async function loadFake(
   source: string,
-  { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: Partial<Runtime> } = {},
+  { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: Partial<EngineRuntime> } = {},
 ): Promise<FakeLoad> {
   let record: FakeRecord | undefined;
   const startEngine = async () => {
@@ -19,7 +20,7 @@ export async function loadFake(
     record = fake.record;
     return fake.engine;
   };
-  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine, ...parts });
+  const host = new LocalHost(() => {}, { ...nodeEngines, startEngine, ...parts });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { env } from '../../../web/src/env.js';
-import { setPlatform } from '../../../web/src/platform/current.js';
-import { nodePlatform } from '../../../web/src/platform/platform_node.js';
+import { setRuntime } from '../../../web/src/platform/current.js';
+import { nodeRuntime } from '../../../web/src/platform/platform_node.js';
 import { resolveSource } from '../../../web/src/sources/source.js';
 import { LocalHost } from '../../../web/src/worker/local_host.js';
-import { nodeRuntime } from '../../../web/src/worker/runtime_node.js';
+import { nodeEngines } from '../../../web/src/worker/runtime_node.js';
 import { type FakeRecord, fakeEngine } from './fake_engine.js';
 import { type Content, type ModelServer, startModelServer } from './model_server.js';
 
@@ -31,7 +31,7 @@ export function serveAModel(): void {
       { 'last-modified': 'Sat, 01 Jan 2022 00:00:00 GMT' },
     );
     folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-    setPlatform(nodePlatform);
+    setRuntime(nodeRuntime);
     Object.assign(env, kDefaults, { remoteHost: server.url, cacheFolder: folder });
   });
   afterEach(async () => {
@@ -52,7 +52,7 @@ export async function load(
     record = fake.record;
     return fake.engine;
   };
-  const host = new LocalHost(() => {}, { ...nodeRuntime, startEngine });
+  const host = new LocalHost(() => {}, { ...nodeEngines, startEngine });
   signal?.addEventListener('abort', () => host.dispose());
   const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
   try {

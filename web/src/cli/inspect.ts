@@ -1,7 +1,7 @@
 import { describe, type ModelDescription, type VectorDescription } from '../describe.js';
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError, show } from '../errors.js';
-import { nodePlatform } from '../platform/platform_node.js';
+import { nodeRuntime } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { withModel } from '../quantize/stand_in_engine.js';
 import { locateModel, lookAtTokenizer, weightFiles } from '../sources/checkpoint.js';
@@ -12,7 +12,6 @@ import type { Reading } from '../sources/read_files.js';
 import { tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type SourceOptions } from '../sources/source.js';
 import { engineTask, kTaskNames, type Task } from '../tasks/tasks.js';
-import { nodeRuntime } from '../worker/runtime_node.js';
 import { type Command, flag, needed, text } from './command.js';
 import { jsonLine, printable } from './io.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
@@ -226,7 +225,7 @@ async function readConfig(model: string, options: SourceOptions): Promise<Checkp
 }
 
 async function open(model: string, options: SourceOptions): Promise<Reading> {
-  return openCheckpoint(await resolveSource(model, options, nodePlatform.paths), nodeRuntime, new AbortController().signal);
+  return openCheckpoint(await resolveSource(model, options, nodeRuntime.paths), nodeRuntime, new AbortController().signal);
 }
 
 async function readHeader({ folder, signal }: Reading, name: string): Promise<readonly TensorInfo[]> {

@@ -1,10 +1,10 @@
-// The browser platform of peruse/inline: the worker starts from a blob, and the engine is embedded.
+// The runtime of peruse/inline in pages: the worker starts from a blob, and the engine is embedded.
 
 import { startHelpersBy } from '../engine/helper_browser.js';
 import type { Features } from '../engine/variant.js';
 import { detectFeatures } from '../engine/variant.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
-import { type Platform, webPaths } from '../platform/platform.js';
+import { webPaths } from '../platform/paths.js';
 import type { ProgressCallback } from '../progress.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -12,8 +12,9 @@ import * as folderKit from '../sources/folder_kit.js';
 import type { Host } from '../worker/host.js';
 import { LocalHost } from '../worker/local_host.js';
 import type { WorkerPort } from '../worker/messages.js';
+import type { CallerRuntime } from '../worker/runtime.js';
 import { startBrowserWorker } from '../worker/start_worker_browser.js';
-import { inlineRuntime } from './runtime_browser.js';
+import { inlineEngines } from './runtime_browser.js';
 import { embeddedBuild, workerCode } from './unpack.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
@@ -25,7 +26,7 @@ export function plainOnly(features: Features): Features {
   return { ...features, relaxedSimd: false, whyPlain: "'peruse/inline' holds no other build" };
 }
 
-export const inlineInBrowser: Platform = {
+export const inlineInBrowser: CallerRuntime = {
   startsWorkers: () => kHasWorkers && isPage(),
   features: (inWorker) =>
     plainOnly(
@@ -42,7 +43,8 @@ export const inlineInBrowser: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,
-  files: { kit: async () => folderKit, openOpfs: folderKit.openOpfs },
+  kit: async () => folderKit,
+  openOpfs: folderKit.openOpfs,
 };
 
 let address: Promise<string> | undefined;
@@ -59,7 +61,7 @@ async function startHere(report: ProgressCallback): Promise<Host> {
     const url = await address;
     startHelpersBy(() => new Worker(url, { name: 'peruse' }));
   }
-  return new LocalHost(report, inlineRuntime);
+  return new LocalHost(report, inlineEngines);
 }
 
 async function startWorker(threads: number): Promise<WorkerPort> {

@@ -1,12 +1,12 @@
-// Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
+// The runtime of engines in peruse/inline in browsers: the compiled engine arrives with the load request.
 import { openOpfs } from '../cache/cache_opfs.js';
 import { describeModel } from '../engine/describe_model.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
-import type { Runtime } from '../worker/local_host.js';
+import type { EngineRuntime } from '../worker/runtime.js';
 import { noGpu } from './no_gpu.js';
 
-export const inlineRuntime: Runtime = {
+export const inlineEngines: EngineRuntime = {
   importGpu: noGpu,
   importDescribe: async () => ({ describeModel }),
   compile: (build, folder) => {

@@ -4,8 +4,8 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
 import { hostsWith } from '../worker/serve.js';
-import { inlineRuntime } from './runtime_browser.js';
+import { inlineEngines } from './runtime_browser.js';
 
 declare const self: WorkerScope<WorkerRequest>;
 
-serveInBrowser(self, createThreaded as ModuleFactory<never>, hostsWith(inlineRuntime));
+serveInBrowser(self, createThreaded as ModuleFactory<never>, hostsWith(inlineEngines));

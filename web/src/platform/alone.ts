@@ -1,4 +1,4 @@
-// The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
+// The runtime of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
 import { openOpfs } from '../cache/cache_opfs.js';
 import { describeModel } from '../engine/describe_model.js';
 import { detectFeatures } from '../engine/variant.js';
@@ -13,23 +13,26 @@ import { openRoute } from '../sources/routes.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { LocalHost } from '../worker/local_host.js';
 import { kOwnFiles } from '../worker/own_files.js';
-import { browserRuntime } from '../worker/runtime_browser.js';
-import { type Platform, webPaths } from './platform.js';
+import type { CallerRuntime, EngineRuntime } from '../worker/runtime.js';
+import { browserEngines } from '../worker/runtime_browser.js';
+import { webPaths } from './paths.js';
 
-export const alonePlatform: Platform = {
+const kEngines: EngineRuntime = {
+  ...browserEngines(kOwnFiles),
+  kit: async () => folderKit,
+  importDescribe: async () => ({ describeModel }),
+  importOnnx: async () => ({ openOnnx, openRoute, openStatic, pairTemplate }),
+  openOpfs,
+};
+
+export const aloneRuntime: CallerRuntime = {
+  ...kEngines,
   startsWorkers: () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
-  startHere: async (report) =>
-    new LocalHost(report, {
-      ...browserRuntime(kOwnFiles),
-      importDescribe: async () => ({ describeModel }),
-      importOnnx: async () => ({ openOnnx, openRoute, openStatic, pairTemplate }),
-      openOpfs,
-    }),
+  startHere: async (report) => new LocalHost(report, kEngines),
   redaction: async () => kRedactKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,
-  files: { kit: async () => folderKit, openOpfs },
 };

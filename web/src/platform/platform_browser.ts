@@ -1,4 +1,4 @@
-// The browser platform: the engine runs in a module worker, or in this thread.
+// The runtime of pages and programs' own workers: the engine runs in a module worker, or in this thread.
 
 import { kFilesRemedy } from '../engine/files_browser.js';
 import { filesFolder } from '../engine/files_folder.js';
@@ -12,15 +12,16 @@ import type { hostHere } from '../worker/host_here.js';
 import { importPart } from '../worker/import_part.js';
 import type { WorkerPort } from '../worker/messages.js';
 import { kOwnFiles } from '../worker/own_files.js';
+import type { CallerRuntime, SearchKit } from '../worker/runtime.js';
 import { startBrowserWorker, startThread, workerScript } from '../worker/start_worker_browser.js';
-import { type Platform, type SearchKit, webPaths } from './platform.js';
+import { webPaths } from './paths.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
 /** In a program's own worker, models work in that worker. */
 const isPage = () => typeof document !== 'undefined';
 
-export const browserPlatform: Platform = {
+export const pageRuntime: CallerRuntime = {
   startsWorkers: () => kHasWorkers && isPage(),
   features: (inWorker) =>
     detectFeatures({
@@ -35,7 +36,8 @@ export const browserPlatform: Platform = {
   search,
   extras,
   paths: webPaths,
-  files: { kit, openOpfs: async (version) => (await kit()).openOpfs(version) },
+  kit,
+  openOpfs: async (version) => (await kit()).openOpfs(version),
 };
 
 async function startWorker(threads: number): Promise<WorkerPort> {
@@ -72,7 +74,7 @@ async function search(): Promise<SearchKit> {
   return load('search', 'The parts of SemanticIndex');
 }
 
-async function extras(): ReturnType<Platform['extras']> {
+async function extras(): ReturnType<CallerRuntime['extras']> {
   return load('extras', 'The parts of pipelines');
 }
 

@@ -9,11 +9,11 @@ import { PeruseError } from '../errors.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { kRedactKit } from '../redact/kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
-import { nodeFileAccess, nodePaths } from '../sources/file_access_node.js';
+import { nodePaths } from '../sources/file_access_node.js';
 import { LocalHost } from '../worker/local_host.js';
-import { nodeRuntime } from '../worker/runtime_node.js';
+import type { CallerRuntime } from '../worker/runtime.js';
+import { nodeEngines } from '../worker/runtime_node.js';
 import { takeNodeWorker } from '../worker/start_worker_node.js';
-import type { Platform } from './platform.js';
 
 /**
  * Whether this is Node itself, which sends compiled modules to workers: this thread compiles while the worker starts, and all workers share the
@@ -21,7 +21,8 @@ import type { Platform } from './platform.js';
  */
 const isNode = () => process.versions.bun === undefined && !('Deno' in globalThis);
 
-export const nodePlatform: Platform = {
+export const nodeRuntime: CallerRuntime = {
+  ...nodeEngines,
   startsWorkers: () => true,
   features,
   startWorker: async () => {
@@ -31,7 +32,7 @@ export const nodePlatform: Platform = {
   },
   startHere: async (report) => {
     await useEmbeddedWorker(); // enables threads, which run the same worker
-    return new LocalHost(report, nodeRuntime);
+    return new LocalHost(report, nodeEngines);
   },
   filesFolder: async () => env.filesPath?.toString(),
   build: async (variant, device) => {
@@ -42,7 +43,6 @@ export const nodePlatform: Platform = {
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: nodePaths,
-  files: nodeFileAccess,
 };
 
 const kForbidden = "Node's permission model forbids workers (run node with --allow-worker).";

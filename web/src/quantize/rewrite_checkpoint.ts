@@ -8,7 +8,7 @@ import { integerParameters, type TensorInfo, WeightsReader } from '../engine/wei
 import { PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import type { RouteOptions } from '../pipeline_options.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { hasIntegers, kSmallestForm, kUsualForm } from '../precisions.js';
 import { type ProgressCallback, Totals } from '../progress.js';
 import { pairTemplate } from '../sources/chat_template.js';
@@ -78,7 +78,7 @@ export async function writeModel<T>(
 ): Promise<T> {
   throwIfAborted(options.signal);
   checkFolderName(folder);
-  await refuseSource(await resolveSource(source, options, platform().paths), folder);
+  await refuseSource(await resolveSource(source, options, runtime().paths), folder);
   return writeStaged('The checkpoint', folder, { overwrite: options.overwrite === true }, write);
 }
 
@@ -92,7 +92,7 @@ export async function rewriteCheckpoint(
   trim?: RowTrim,
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
-  const spec = await resolveSource(source, options, platform().paths);
+  const spec = await resolveSource(source, options, runtime().paths);
   return healing(async (opened) => {
     const quiet = await openRouted(spec, opened, signal, options.route);
     const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
@@ -108,7 +108,7 @@ export async function openRouted(
   route: string | undefined,
 ): Promise<Reading> {
   const importOnnx = async () => ({ openOnnx, openRoute, openStatic, pairTemplate });
-  return openWithStatic(source, { ...platform().files, importOnnx, opened }, signal, route);
+  return openWithStatic(source, { ...runtime(), importOnnx, opened }, signal, route);
 }
 
 interface How {

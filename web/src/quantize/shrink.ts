@@ -6,7 +6,7 @@ import { writeWhole } from '../cache/write_file_node.js';
 import { describe } from '../describe.js';
 import { PeruseError, show } from '../errors.js';
 import { pipeline } from '../pipeline.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../precisions.js';
 import { type WeightsOptions, type WeightsWish, weightsWish } from '../sources/onnx_files.js';
 import { openCheckpoint } from '../sources/open_checkpoint.js';
@@ -93,7 +93,7 @@ async function shrinkTo(
   const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);
   const trimmed = await plan?.compare(staged);
   if (trimmed) refuseMisfit(trimmed, options);
-  const spec = await resolveSource(source, options, platform().paths);
+  const spec = await resolveSource(source, options, runtime().paths);
   if (spec.kind === 'folder') await copyOthers(spec.path, staged, trimmed?.dropped ?? []);
   const difference = compared.length > 0 ? await differenceOf(source, staged, compared, options) : undefined;
   const report: ShrinkReport = {
@@ -183,7 +183,7 @@ async function differenceOf(source: Source, folder: string, texts: readonly stri
 }
 
 async function writeCard(spec: SourceSpec, folder: string, report: ShrinkReport, options: ShrinkOptions): Promise<void> {
-  const source = await openCheckpoint(spec, platform().files, new AbortController().signal);
+  const source = await openCheckpoint(spec, runtime(), new AbortController().signal);
   const original = await read(source, kCard).catch(() => undefined);
   const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${publicName(spec)}`;
   await writeWhole(folder, kCard, `${card}\n\n${section(spec, report, options)}`);

@@ -4,7 +4,7 @@ import { kStandInTokenizer } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
-import { nodePlatform } from '../platform/platform_node.js';
+import { nodeRuntime } from '../platform/platform_node.js';
 import { kLabelsTokenizer } from '../sources/label_models.js';
 import type { EngineTask } from '../tasks/definition.js';
 
@@ -14,7 +14,7 @@ export async function withModel<T>(
   config: Uint8Array,
   use: (engine: Engine) => Promise<T>,
 ): Promise<T> {
-  const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), builds: nodeWasm });
+  const engine = await startCpuEngine({ choice: chooseVariant(nodeRuntime.features(false), { threads: 1 }), builds: nodeWasm });
   try {
     engine.addFile('config.json', config);
     for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, kStandInTokenizer);

@@ -1,7 +1,7 @@
 // trimCheckpoint(): writes a checkpoint with the part of its vocabulary that given texts or scripts need (Node).
 import { PeruseError, show } from '../errors.js';
 import { Tokenizer } from '../index_tokenizer_node.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { locate, modulesIn, readForTokenizer, readStanford } from '../sources/checkpoint.js';
 import type { FileAccess } from '../sources/file_access.js';
 import { healing } from '../sources/healing.js';
@@ -79,8 +79,8 @@ interface TrimPlan {
 }
 
 export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
-  const spec = await resolveSource(source, options, platform().paths);
-  return healing((opened) => planOnce(spec, options, { ...platform().files, opened }));
+  const spec = await resolveSource(source, options, runtime().paths);
+  return healing((opened) => planOnce(spec, options, { ...runtime(), opened }));
 }
 
 async function planOnce(spec: SourceSpec, options: TrimOptions, files: FileAccess): Promise<TrimPlan> {

@@ -3,8 +3,8 @@ import { chooseThreads } from '../engine/variant.js';
 import { env, mostThreads } from '../env.js';
 import { PeruseError, toPeruseError, unlessAborted } from '../errors.js';
 import type { Gradients, LoadedFrom, Training } from '../pipeline_members.js';
-import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/platform.js';
+import { runtime } from '../platform/current.js';
+import { engineFolder } from '../platform/paths.js';
 import { sendable } from '../sources/sendable.js';
 import { definitionOf, engineTask } from '../tasks/tasks.js';
 import type { TeachTask } from '../tasks/training.js';
@@ -69,8 +69,8 @@ async function openWorker({ startWorker }: TeachRuntime, { task, spec, options }
       throw new PeruseError('unsupported', `method 'gradient' can't explain a pipeline with the option ${name}.`);
     }
   }
-  const choice = chooseThreads(platform().features(/*inWorker=*/ true), options.threads, mostThreads());
-  const wasm = engineFolder(env.filesPath, platform().paths.baseUrl());
+  const choice = chooseThreads(runtime().features(/*inWorker=*/ true), options.threads, mostThreads());
+  const wasm = engineFolder(env.filesPath, runtime().paths.baseUrl());
   const port = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
   const worker = new TeachWorker(port);
   signal.addEventListener('abort', () => worker.dispose());
@@ -78,7 +78,7 @@ async function openWorker({ startWorker }: TeachRuntime, { task, spec, options }
     await worker.open({
       task: definitionOf(task).explains!,
       pipelineTask: engineTask(task),
-      source: await sendable(spec, signal, platform().files),
+      source: await sendable(spec, signal, runtime()),
       choice,
       wasm,
     });

@@ -2,22 +2,22 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-import { type BuildAccess, startModule } from '../engine/start_module.js';
+import { startModule } from '../engine/start_module.js';
 import { hasHeadFor, readForTraining } from '../sources/checkpoint.js';
 import { feedWeights, type WeightsReceiver } from '../sources/feed_weights.js';
-import type { FileAccess } from '../sources/file_access.js';
 import { FloatWeights, floatConfig, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
 import { neededWeights } from '../sources/model_files.js';
 import { openCheckpoint } from '../sources/open_checkpoint.js';
 import type { Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { EngineTask, TaskDefinition } from '../tasks/definition.js';
+import type { EngineRuntime } from '../worker/runtime.js';
 import { type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
 export type TeachBuild = 'teach' | 'teach-threads';
 
-export interface TrainerRuntime extends FileAccess, BuildAccess<TeachBuild> {}
+export type TrainerRuntime = EngineRuntime<TeachBuild>;
 
 export interface TrainerRequest {
   choice: { threads: number };

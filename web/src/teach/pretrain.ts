@@ -1,8 +1,8 @@
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
 import { checkOptions, type Given, option, type Schema } from '../options.js';
-import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/platform.js';
+import { runtime } from '../platform/current.js';
+import { engineFolder } from '../platform/paths.js';
 import type { Source } from '../sources/source.js';
 import { nameOf } from '../tasks/call.js';
 import type { TrainingTask } from '../tasks/definition.js';
@@ -73,7 +73,7 @@ function prepare(task: TrainingTask, lines: readonly string[], options: Pretrain
   }
   return {
     task,
-    wasm: engineFolder(env.filesPath, platform().paths.baseUrl()),
+    wasm: engineFolder(env.filesPath, runtime().paths.baseUrl()),
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },

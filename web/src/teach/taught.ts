@@ -1,7 +1,7 @@
 import { PeruseError, show, toPeruseError } from '../errors.js';
 import { type Pipeline, pipeline } from '../pipeline.js';
 import type { PipelineOptions, PipelineOptionsOf } from '../pipeline_options.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { checkSaveOptions, planSave, type SaveOptions } from '../sources/save_plan.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import type { FileContent } from '../sources/source_files.js';
@@ -56,7 +56,7 @@ export class LoadedSource {
 export type Origin = Source | LoadedSource;
 
 export async function specOf(origin: Origin, options: SourceOptions = {}): Promise<SourceSpec> {
-  return origin instanceof LoadedSource ? origin.spec : resolveSource(origin, options, platform().paths);
+  return origin instanceof LoadedSource ? origin.spec : resolveSource(origin, options, runtime().paths);
 }
 
 /** Writes files to a folder, unless it is that of a source in `madeFrom`. */

@@ -2,14 +2,14 @@ import { chooseThreads } from '../engine/variant.js';
 import { env, envNotices, mostThreads } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
 import { Listener } from '../listener.js';
-import { platform } from '../platform/current.js';
-import { engineFolder } from '../platform/platform.js';
+import { runtime } from '../platform/current.js';
+import { engineFolder } from '../platform/paths.js';
 import { sendable } from '../sources/sendable.js';
 import type { Source } from '../sources/source.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
 import { definitionOf } from '../tasks/tasks.js';
 import { kTeachTasks, type TeachTask } from '../tasks/training.js';
-import type { WorkerPort } from '../worker/messages.js';
+import type { CallerRuntime } from '../worker/runtime.js';
 import { checkKind, plainExamples, type TeachExample } from './examples.js';
 import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
 import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions } from './options.js';
@@ -18,8 +18,8 @@ import type { LessonResult } from './report.js';
 import { assembleTaught, type Origin, type SaveToDisk, specOf, type Taught, type TeachMore } from './taught.js';
 import { type LessonRequest, TeachWorker } from './teach_calls.js';
 
-export interface TeachRuntime {
-  startWorker: (threads: number) => Promise<WorkerPort>;
+/** What differs between platforms. The worker is one for training. */
+export interface TeachRuntime extends Pick<CallerRuntime, 'startWorker'> {
   saveToDisk?: SaveToDisk;
 }
 
@@ -71,7 +71,7 @@ function prepare<T extends TeachTask>(
   if (Array.isArray(validation) && validation.length === 0) notices.push('validation is an empty list: nothing is held out.');
   return {
     task,
-    wasm: engineFolder(env.filesPath, platform().paths.baseUrl()),
+    wasm: engineFolder(env.filesPath, runtime().paths.baseUrl()),
     examples: plain,
     validation: held,
     method: method === undefined ? undefined : engineMethod(method),
@@ -93,8 +93,8 @@ export async function runLesson(
   let worker: TeachWorker | undefined;
   try {
     throwIfAborted(signal);
-    const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
-    const wasm = lesson.wasm ?? (await platform().filesFolder?.());
+    const choice = chooseThreads(runtime().features(/*inWorker=*/ true), threads, mostThreads());
+    const wasm = lesson.wasm ?? (await runtime().filesFolder?.());
     const spec = await specOf(source, options);
     const generatorSpec = generator === undefined ? undefined : await specOf(generator, options);
     throwIfAborted(signal);
@@ -103,7 +103,7 @@ export async function runLesson(
     worker = new TeachWorker(port, (progress) => listener.tell(progress));
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
-    const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().files, notice });
+    const send = (one: typeof spec) => sendable(one, reading.signal, { ...runtime(), notice });
     const sent = { source: await send(spec), generator: generatorSpec && (await send(generatorSpec)) };
     const done = worker.teach({ ...lesson, wasm, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));

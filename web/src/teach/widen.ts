@@ -1,6 +1,6 @@
 import { asArgumentError } from '../errors.js';
 import { checkOptions } from '../options.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { type Dtype, kDtypes } from '../precisions.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { type TeachOptions, teachSchema } from './options.js';
@@ -22,9 +22,9 @@ export async function widen(source: Source, settings: WidenOptions = {}): Promis
     const { revision, token, offline, signal } = teachSchema();
     const schema = { revision, token, offline, signal, dtype: { kind: kDtypes } } as ReturnType<typeof teachSchema>;
     const { dtype, ...options } = checkOptions(settings, schema, 'widen()');
-    const spec = await resolveSource(source, options, platform().paths);
-    const kit = await platform().files.kit!();
-    return (await kit.readWidened(spec, dtype, platform().files, options.signal ?? new AbortController().signal)) ?? source;
+    const spec = await resolveSource(source, options, runtime().paths);
+    const kit = await runtime().kit!();
+    return (await kit.readWidened(spec, dtype, runtime(), options.signal ?? new AbortController().signal)) ?? source;
   } catch (error) {
     throw asArgumentError(error);
   }

@@ -6,7 +6,7 @@ import { env } from '../env.js';
 import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { checkOptions, type Given, kSourceOptions, option } from '../options.js';
-import { engineFiles } from '../platform/platform.js';
+import { engineFiles } from '../platform/paths.js';
 import { type ProgressCallback, type ProgressInfo, Totals } from '../progress.js';
 import { readForTokenizer } from '../sources/checkpoint.js';
 import { parseObject } from '../sources/json.js';

@@ -2,7 +2,7 @@
 // peruse/transformers does not load that code a second time.
 import { compileFetched } from '../engine/files_browser.js';
 import { unlessAborted } from '../errors.js';
-import { platform } from '../platform/current.js';
+import { runtime } from '../platform/current.js';
 import { startHost } from '../resident_models.js';
 import { PortFolder } from '../sources/folder_port.js';
 import { healing } from '../sources/healing.js';
@@ -10,12 +10,12 @@ import { sendable } from '../sources/sendable.js';
 import { setTokenizerRuntime, type WithFolder } from '../tokenizer/tokenizer.js';
 
 const readInHost: WithFolder = async (spec, signal, use) => {
-  const { files, startsWorkers } = platform();
-  const { host, inWorker } = await unlessAborted(startHost(startsWorkers(), undefined, 1), signal, (late) => late.host.dispose());
+  const access = runtime();
+  const { host, inWorker } = await unlessAborted(startHost(access.startsWorkers(), undefined, 1), signal, (late) => late.host.dispose());
   const stop = new AbortController();
   const { port1, port2 } = new MessageChannel();
   try {
-    const source = inWorker ? await sendable(spec, stop.signal, files) : spec;
+    const source = inWorker ? await sendable(spec, stop.signal, access) : spec;
     const failing = host.call('serveFiles', { source, port: port2 }) as Promise<never>; // resolves after dispose(), when nobody waits any more
     const folder = new PortFolder(port1);
     const reading = healing(async (opened) => use(opened.set(spec, folder) && folder));
@@ -30,11 +30,11 @@ const readInHost: WithFolder = async (spec, signal, use) => {
 /** Sets the tokenizers' platform in pages. */
 export function readTokenizersInHosts(): void {
   setTokenizerRuntime({
-    paths: platform().paths,
+    paths: runtime().paths,
     withFolder: readInHost,
     compile: async (_, folder) => {
       const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file
-      return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await platform().filesFolder?.()));
+      return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await runtime().filesFolder?.()));
     },
   });
 }

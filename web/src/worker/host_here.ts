@@ -4,7 +4,7 @@ import type { ProgressCallback } from '../progress.js';
 import type { Host } from './host.js';
 import { LocalHost } from './local_host.js';
 import type { PackageFiles } from './own_files.js';
-import { browserRuntime } from './runtime_browser.js';
+import { browserEngines } from './runtime_browser.js';
 
 /**
  * `files` are addresses, or the URL of the folder that has the files: this script is copied, so it does not know where its bundler puts them.
@@ -12,7 +12,7 @@ import { browserRuntime } from './runtime_browser.js';
  */
 export function hostHere(report: ProgressCallback, files: PackageFiles | string, startThread: () => Worker): Host {
   startHelpersBy(startThread);
-  return new LocalHost(report, browserRuntime(typeof files === 'string' ? filesIn(files) : files));
+  return new LocalHost(report, browserEngines(typeof files === 'string' ? filesIn(files) : files));
 }
 
 const kBuilds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'] as const;

@@ -1,39 +1,17 @@
-import { type Build, type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
-import type { DescribeRequest, DescriptionReport, describeModel } from '../engine/describe_model.js';
+import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
+import type { DescribeRequest, DescriptionReport } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import { EngineGroup } from '../engine/engine_group.js';
 import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import type { BuildAccess } from '../engine/start_module.js';
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import type { startWithGpu } from '../gpu/choose_device.js';
 import type { ProgressCallback } from '../progress.js';
-import type { FileAccess } from '../sources/file_access.js';
 import { serveFolder } from '../sources/folder_port.js';
 import { openFolder } from '../sources/open_folder.js';
 import { EngineCalls } from './engine_calls.js';
 import { type FilesRequest, type Host, Starting, type Verb, type Verbs } from './host.js';
+import type { DescribePart, EngineRuntime, GpuPart } from './runtime.js';
 import { type Turn, Turns } from './turns.js';
-
-export interface GpuPart {
-  startWithGpu: typeof startWithGpu;
-}
-
-export interface DescribePart {
-  describeModel: typeof describeModel;
-}
-
-/** The platform of a host: files, builds and threads, and the GPU. */
-export interface Runtime extends FileAccess, BuildAccess<Build> {
-  /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
-  findGpu?: () => Promise<GPU | undefined>;
-  /** Loads GPU support. Not called for device 'cpu'. */
-  importGpu?: () => Promise<GpuPart>;
-  /** Loads what describes models. */
-  importDescribe?: () => Promise<DescribePart>;
-  /** Replaces startOnDevice(). */
-  startEngine?: (request: EngineRequest) => Promise<Engine>;
-}
 
 /** What the hosts of one model in a thread share. */
 interface Shared {
@@ -46,7 +24,7 @@ const kNobody: Turn = { pipeline: -1 };
 /** Has the engine of a task in this thread, from its load to its end. A new engine replaces one whose GPU was lost. */
 export class LocalHost implements Host {
   readonly #report: ProgressCallback;
-  readonly #runtime: Runtime;
+  readonly #runtime: EngineRuntime;
   readonly #shared: Shared;
   readonly #starting = new Starting();
   readonly #stop = new AbortController();
@@ -71,7 +49,7 @@ export class LocalHost implements Host {
     leave: (_, __, turn) => this.#calls.leave(turn),
   };
 
-  constructor(report: ProgressCallback, runtime: Runtime, shared: Shared = { group: new EngineGroup(), turns: new Turns() }) {
+  constructor(report: ProgressCallback, runtime: EngineRuntime, shared: Shared = { group: new EngineGroup(), turns: new Turns() }) {
     this.#report = report;
     this.#runtime = runtime;
     this.#shared = shared;
@@ -179,13 +157,13 @@ export class LocalHost implements Host {
   }
 }
 
-async function startOnDevice(request: EngineRequest, runtime: Runtime): Promise<Engine> {
+async function startOnDevice(request: EngineRequest, runtime: EngineRuntime): Promise<Engine> {
   const engine = await start(request, runtime);
   void runtime.dropHelpers?.(); // ends helpers that were started in advance: a GPU does not need threads
   return engine;
 }
 
-async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: Runtime): Promise<Engine> {
+async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: EngineRuntime): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;
   try {
@@ -197,7 +175,7 @@ async function start(request: EngineRequest, { findGpu = navigatorGpu, importGpu
   return part.startWithGpu(request, findGpu);
 }
 
-async function loadDescribe({ importDescribe }: Runtime): Promise<DescribePart> {
+async function loadDescribe({ importDescribe }: EngineRuntime): Promise<DescribePart> {
   try {
     if (!importDescribe) throw new Error('there is none here.');
     return await importDescribe();
@@ -207,7 +185,7 @@ async function loadDescribe({ importDescribe }: Runtime): Promise<DescribePart> 
   }
 }
 
-async function load(importGpu: Runtime['importGpu']): Promise<GpuPart> {
+async function load(importGpu: EngineRuntime['importGpu']): Promise<GpuPart> {
   try {
     if (!importGpu) throw new Error('there is none here.');
     return await importGpu();

@@ -1,4 +1,4 @@
-// The platform of a host in browsers. The GPU's part and the ONNX reader are scripts that are loaded by their addresses (import_part.ts).
+// The runtime of engines in browsers. The GPU's part and the ONNX reader are scripts that are loaded by their addresses (import_part.ts).
 
 import { startBuild, startCpuBuild, startCpuEngine } from '../engine/cpu_engine.js';
 import { Engine } from '../engine/engine.js';
@@ -8,10 +8,10 @@ import { describeError, PeruseError } from '../errors.js';
 import { type GpuExchange, gpuScope, kGpuExchange } from '../gpu/exchange.js';
 import type { FolderKit } from '../sources/file_access.js';
 import { importPart } from './import_part.js';
-import type { DescribePart, GpuPart, Runtime } from './local_host.js';
 import type { PackageFiles } from './own_files.js';
+import type { DescribePart, EngineRuntime, GpuPart } from './runtime.js';
 
-export function browserRuntime({ builds, gpu, onnx, files }: PackageFiles): Runtime {
+export function browserEngines({ builds, gpu, onnx, files }: PackageFiles): EngineRuntime {
   return {
     compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, builds[build], folder),
     startHelper,

@@ -1,9 +1,9 @@
 import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
-import type { Runtime } from './local_host.js';
+import type { EngineRuntime } from './runtime.js';
 
-export const nodeRuntime: Runtime = {
+export const nodeEngines: EngineRuntime = {
   ...nodeFileAccess,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),

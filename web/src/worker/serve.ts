@@ -2,8 +2,9 @@
 import { toSentError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import { buffersOf } from '../tasks/results.js';
-import { LocalHost, type Runtime } from './local_host.js';
+import { LocalHost } from './local_host.js';
 import type { WorkerMessage, WorkerRequest } from './messages.js';
+import type { EngineRuntime } from './runtime.js';
 import type { Turn } from './turns.js';
 
 type WorkerCall = WorkerRequest & { kind: 'call' };
@@ -19,7 +20,7 @@ export interface Served {
 export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
-  runtime: Runtime,
+  runtime: EngineRuntime,
   close?: (isClean: boolean) => void | Promise<void>,
 ): void {
   serveMembers(post, onRequest, hostsWith(runtime), close);
@@ -28,7 +29,7 @@ export function serve(
 /** Makes the host of a member; `other` is that of another member, if there is one. */
 export type MakeHost<H> = (report: (progress: unknown) => void, other: H | undefined) => H;
 
-export function hostsWith(runtime: Runtime): MakeHost<LocalHost> {
+export function hostsWith(runtime: EngineRuntime): MakeHost<LocalHost> {
   return (report: ProgressCallback, other) => other?.another(report) ?? new LocalHost(report, runtime);
 }
 

@@ -4,9 +4,9 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { serveInBrowser, type WorkerScope } from './listen_browser.js';
 import type { WorkerRequest } from './messages.js';
 import { kOwnFiles } from './own_files.js';
-import { browserRuntime } from './runtime_browser.js';
+import { browserEngines } from './runtime_browser.js';
 import { hostsWith } from './serve.js';
 
 declare const self: WorkerScope<WorkerRequest>;
 
-serveInBrowser(self, createThreaded as ModuleFactory<never>, hostsWith(browserRuntime(kOwnFiles)));
+serveInBrowser(self, createThreaded as ModuleFactory<never>, hostsWith(browserEngines(kOwnFiles)));

@@ -7,7 +7,7 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { helpersHaveGone, listenOrHelp } from '../engine/helper_node.js';
 import { compiled, hasGpu, onCompiling } from '../gpu/gpu_node.js';
 import type { WorkerMessage, WorkerRequest } from './messages.js';
-import { nodeRuntime } from './runtime_node.js';
+import { nodeEngines } from './runtime_node.js';
 import { serve } from './serve.js';
 
 let hasLooked = false; // for the garbage collection
@@ -20,7 +20,7 @@ serve(
       findCollector();
       listener(message);
     }),
-  nodeRuntime,
+  nodeEngines,
   // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
     let isIdle = false;
