@@ -15,29 +15,47 @@ Status NotFinite(const std::string& tensor) {
   return MalformedFile("tensor \"" + tensor + "\" holds NaN or infinity: nothing can be computed with it");
 }
 
-// Writes the bytes of a tensor to each of its uses: as floats, or unchanged if a linear layer or table has the file's format.
+using Writer = std::unique_ptr<TensorWriter>;
+
+// Writes the bytes of a tensor to each of its uses.
 class UseWriter : public TensorWriter {
  public:
-  explicit UseWriter(const std::string& name) : name_(name) {}
-
-  void AddReader(std::unique_ptr<FloatReader> reader) { readers_.push_back(std::move(reader)); }
-  void AddRows(std::unique_ptr<RowReader> rows) { rows_.push_back(std::move(rows)); }
-  void AddTable(EmbeddingTable* table) { tables_.push_back(table); }
+  void Add(Writer use) { uses_.push_back(std::move(use)); }
 
   Status Feed(std::span<const uint8_t> bytes) override {
-    for (const auto& reader : readers_) PERUSE_RETURN_IF_ERROR(reader->Feed(bytes));
-    for (const auto& rows : rows_) PERUSE_RETURN_IF_ERROR(rows->Feed(bytes));
-    for (EmbeddingTable* table : tables_) {
-      if (!table->AppendBytes(bytes)) return NotFinite(name_);
-    }
+    for (const Writer& use : uses_) PERUSE_RETURN_IF_ERROR(use->Feed(bytes));
     return OkStatus();
   }
 
  private:
+  std::vector<Writer> uses_;
+};
+
+// Passes the bytes to a reader, which passes rows or numbers on.
+template <typename Reader>
+class ReadingWriter : public TensorWriter {
+ public:
+  template <typename... Arguments>
+  explicit ReadingWriter(Arguments&&... arguments) : reader_(std::forward<Arguments>(arguments)...) {}
+
+  Status Feed(std::span<const uint8_t> bytes) override { return reader_.Feed(bytes); }
+
+ private:
+  Reader reader_;
+};
+
+// Writes the bytes unchanged to a table that has the type of the file.
+class TableWriter : public TensorWriter {
+ public:
+  TableWriter(EmbeddingTable* table, const std::string& name) : table_(table), name_(name) {}
+
+  Status Feed(std::span<const uint8_t> bytes) override {
+    return table_->AppendBytes(bytes) ? OkStatus() : NotFinite(name_);
+  }
+
+ private:
+  EmbeddingTable* const table_;
   const std::string& name_;
-  std::vector<std::unique_ptr<FloatReader>> readers_;
-  std::vector<std::unique_ptr<RowReader>> rows_;
-  std::vector<EmbeddingTable*> tables_;
 };
 
 }  // namespace
@@ -132,8 +150,7 @@ Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> r
 
 Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& tensor, const TensorInfo& stored,
                                                             Content content) {
-  auto writer = std::make_unique<UseWriter>(stored.name);
-  const DType type = *stored.dtype;
+  auto uses = std::make_unique<UseWriter>();
   const bool packed = tensor.format != nullptr && &tensor.format->linear_format() != tensor.format;
   std::vector<const ParameterTensor*> packed_layers;
   for (const size_t number : tensor.uses) {
@@ -143,40 +160,48 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
       packed_layers.push_back(&use);
       continue;
     }
-    if (use.parameter.kind == ParameterId::Kind::kTable) {
-      const DType storage = type == DType::kF64 ? DType::kF32 : type;
-      PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, storage));
-      if (content != Content::kScales && table->storage() == type) {
-        writer->AddTable(table);
-        continue;
-      }
-    }
-    if (content == Content::kEncoded) {
-      const int64_t row_bytes =
-          FormatOf(parameters_.linear(use.parameter).precision).RowBytes(parameters_.cols(use.parameter));
-      writer->AddRows(std::make_unique<RowReader>(row_bytes, [this, &use, &stored](int64_t first, auto payload) {
-        return WriteEncoded(use, stored.name, first, payload);
-      }));
-      continue;
-    }
-    const int64_t elements = ElementCount(stored.shape);
-    const bool rounds = content == Content::kFloats && RoundsAsWords(tensor, use);
-    const int64_t width = parameters_.cols(use.parameter);
-    int64_t unit = content == Content::kScales ? 1 : UnitElements(parameters_.placement(use));
-    if (rounds) unit = width;
-    const auto write = [this, &use, &stored, content, rounds, width](int32_t first, std::span<const float> values) {
-      if (!AllFinite(values)) return NotFinite(stored.name);
-      if (content == Content::kScales) return WriteScales(use, first, values);
-      if (!rounds) return WriteElements(use, first, values);
-      PERUSE_ASSIGN_OR_RETURN(const std::span<const float> rounded, Rounded(values, width));
-      return WriteElements(use, first * width / UnitElements(parameters_.placement(use)), rounded);
-    };
-    writer->AddReader(std::make_unique<FloatReader>(type, elements / unit, unit, write));
+    PERUSE_ASSIGN_OR_RETURN(Writer writer, WriterOf(use, tensor, stored, content));
+    uses->Add(std::move(writer));
   }
-  if (packed_layers.empty()) return std::unique_ptr<TensorWriter>(std::move(writer));
-  auto both = std::make_unique<PackedWriter>(*this, stored, tensor.name);
+  if (packed_layers.empty()) return Writer(std::move(uses));
   packed_[tensor.name].format = tensor.format;
   packed_[tensor.name].layers = std::move(packed_layers);
+  return PackedWriterOf(tensor, stored, content, std::move(uses));
+}
+
+Result<std::unique_ptr<TensorWriter>> ParameterWriter::WriterOf(const ParameterTensor& use, const NeededTensor& tensor,
+                                                                const TensorInfo& stored, Content content) {
+  const DType type = *stored.dtype;
+  if (use.parameter.kind == ParameterId::Kind::kTable) {
+    PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, type == DType::kF64 ? DType::kF32 : type));
+    if (content != Content::kScales && table->storage() == type) {
+      return Writer(std::make_unique<TableWriter>(table, stored.name));
+    }
+  }
+  const int64_t width = parameters_.cols(use.parameter);
+  if (content == Content::kEncoded) {
+    const int64_t row_bytes = FormatOf(parameters_.linear(use.parameter).precision).RowBytes(width);
+    const auto write = [this, &use, &stored](int64_t first, auto payload) {
+      return WriteEncoded(use, stored.name, first, payload);
+    };
+    return Writer(std::make_unique<ReadingWriter<RowReader>>(row_bytes, write));
+  }
+  const bool rounds = content == Content::kFloats && RoundsAsWords(tensor, use);
+  const int64_t unit = content == Content::kScales ? 1 : rounds ? width : UnitElements(parameters_.placement(use));
+  const auto write = [this, &use, &stored, content, rounds, width](int32_t first, std::span<const float> values) {
+    if (!AllFinite(values)) return NotFinite(stored.name);
+    if (content == Content::kScales) return WriteScales(use, first, values);
+    if (!rounds) return WriteElements(use, first, values);
+    PERUSE_ASSIGN_OR_RETURN(const std::span<const float> rounded, Rounded(values, width));
+    return WriteElements(use, first * width / UnitElements(parameters_.placement(use)), rounded);
+  };
+  const int64_t units = ElementCount(stored.shape) / unit;
+  return Writer(std::make_unique<ReadingWriter<FloatReader>>(type, units, unit, write));
+}
+
+std::unique_ptr<TensorWriter> ParameterWriter::PackedWriterOf(const NeededTensor& tensor, const TensorInfo& stored,
+                                                              Content content, std::unique_ptr<TensorWriter> others) {
+  auto writer = std::make_unique<PackedWriter>(*this, stored, tensor.name);
   if (content == Content::kScales) {
     const auto keep = [this, &tensor, &stored](int32_t, std::span<const float> scales) {
       if (!AllFinite(scales)) return NotFinite(stored.name);
@@ -185,10 +210,10 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
       all.insert(all.end(), scales.begin(), scales.end());
       return OkStatus();
     };
-    both->SetScales(std::make_unique<FloatReader>(type, ElementCount(stored.shape), 1, keep));
+    writer->SetScales(std::make_unique<FloatReader>(*stored.dtype, ElementCount(stored.shape), 1, keep));
   }
-  both->SetNext(std::move(writer));
-  return std::unique_ptr<TensorWriter>(std::move(both));
+  writer->SetNext(std::move(others));
+  return writer;
 }
 
 // Writes runs of whole rows directly, and assembles other rows first.

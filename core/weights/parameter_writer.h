@@ -52,6 +52,12 @@ class ParameterWriter : public CheckpointSink {
     int32_t parts = 0;  // complete ones of the two
   };
   class PackedWriter;
+  // Returns the writer for one use of a tensor.
+  Result<std::unique_ptr<TensorWriter>> WriterOf(const ParameterTensor& use, const NeededTensor& tensor,
+                                                 const TensorInfo& stored, Content content);
+  // Returns the writer for a tensor that linear layers have in another format. `others` writes its other uses.
+  std::unique_ptr<TensorWriter> PackedWriterOf(const NeededTensor& tensor, const TensorInfo& stored, Content content,
+                                               std::unique_ptr<TensorWriter> others);
   Status Unpack(const Packed& packed);
 
   Status WriteRows(ParameterId id, int64_t first_row, std::span<const float> rows);

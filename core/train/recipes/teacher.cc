@@ -161,31 +161,23 @@ void Teacher::Shuffle() {
   RandomStream(options_.seed, Purpose::kOrder).Shuffle(std::span(order_), epoch);
 }
 
+// What a step does in each phase, and the phase's name for hosts, in the order of the enum.
+struct Teacher::Stage {
+  const char* name;
+  Status (Teacher::*run)();
+};
+constexpr Teacher::Stage Teacher::kStages[] = {
+    {"features", &Teacher::ComputeFeatures}, {"training", &Teacher::FitHead},    {"training", &Teacher::Contrast},
+    {"training", &Teacher::Update},          {"validation", &Teacher::Validate},
+};
+
 Result<Teacher::Progress> Teacher::Advance() {
+  static_assert(std::size(kStages) == static_cast<size_t>(Phase::kDone));
   progress_.validated = false;
-  switch (phase_) {
-    case Phase::kFeatures:
-      progress_.phase = "features";
-      PERUSE_RETURN_IF_ERROR(ComputeFeatures());
-      break;
-    case Phase::kFit:
-      progress_.phase = "training";
-      PERUSE_RETURN_IF_ERROR(FitHead());
-      break;
-    case Phase::kContrast:
-      progress_.phase = "training";
-      PERUSE_RETURN_IF_ERROR(Contrast());
-      break;
-    case Phase::kTraining:
-      progress_.phase = "training";
-      PERUSE_RETURN_IF_ERROR(Update());
-      break;
-    case Phase::kValidation:
-      progress_.phase = "validation";
-      PERUSE_RETURN_IF_ERROR(Validate());
-      break;
-    case Phase::kDone:
-      break;
+  if (phase_ != Phase::kDone) {
+    const Stage& stage = kStages[static_cast<size_t>(phase_)];
+    progress_.phase = stage.name;
+    PERUSE_RETURN_IF_ERROR((this->*stage.run)());
   }
   progress_.more = phase_ != Phase::kDone;
   return progress_;

@@ -71,6 +71,8 @@ class Teacher {
 
  private:
   enum class Phase : uint8_t { kFeatures, kFit, kContrast, kTraining, kValidation, kDone };
+  struct Stage;
+  static const Stage kStages[];
   struct Best {
     double loss = 0;             // loss of the best validation
     int32_t epochs_since = 0;    // validations since the best one
