@@ -1,5 +1,6 @@
 #include "core/cpu/activations.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/cpu/simd.h"
@@ -114,6 +115,25 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
       return Map(x, out, count, [](Floats v) { return hn::Add(AtMost(7.0f, AtLeast(-7.0f, v)), Set(1.0f)); });
     case Activation::kLog1pRelu:
       return Map(x, out, count, [](Floats v) { return hn::Log1p(kTag, AtLeast(0.0f, v)); });
+  }
+}
+
+void SoftmaxRow(float* row, int64_t count, float scale) {
+  const Floats inverse = Set(1.0f / ExpInPlace(row, count, scale));
+  Map(row, row, count, [&](Floats v) { return hn::Mul(v, inverse); });
+}
+
+// One loop computes all powers, because groups are short.
+void SoftmaxGroups(const float* x, int64_t groups, int64_t size, float* out) {
+  for (int64_t first = 0; first < groups * size; first += size) {
+    const float largest = *std::max_element(x + first, x + first + size);
+    for (int64_t i = first; i < first + size; ++i) out[i] = x[i] - largest;
+  }
+  Map(out, out, groups * size, [](Floats v) { return Exp(v); });
+  for (int64_t first = 0; first < groups * size; first += size) {
+    float sum = 0;
+    for (int64_t i = first; i < first + size; ++i) sum += out[i];
+    for (int64_t i = first; i < first + size; ++i) out[i] /= sum;
   }
 }
 

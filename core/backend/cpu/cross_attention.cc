@@ -2,18 +2,13 @@
 #include <algorithm>
 
 #include "core/backend/cpu/runner.h"
+#include "core/cpu/activations.h"
 #include "core/cpu/gemm.h"
-#include "core/cpu/simd.h"
 
 namespace peruse::cpu {
 namespace {
 
 constexpr int64_t kSlack = 16;  // floats after each row, for over-reads
-
-void SoftmaxRow(float* row, int64_t count, float scale) {
-  const float inverse = 1.0f / simd::ExpInPlace(row, count, scale);
-  simd::Map(row, row, count, [&](simd::Floats v) { return simd::hn::Mul(v, simd::Set(inverse)); });
-}
 
 }  // namespace
 

@@ -1,27 +1,11 @@
-#include <algorithm>
-
 #include "core/backend/cpu/linear.h"
 #include "core/backend/cpu/runner.h"
 #include "core/backend/cpu/taps.h"
+#include "core/cpu/activations.h"
 #include "core/cpu/simd.h"
 
 namespace peruse::cpu {
 namespace {
-
-using namespace simd;
-
-void SoftmaxTaps(const float* logits, int64_t heads, int64_t taps, float* out) {
-  for (int64_t h = 0; h < heads; ++h) {
-    const float largest = *std::max_element(logits + h * taps, logits + (h + 1) * taps);
-    for (int64_t j = h * taps; j < (h + 1) * taps; ++j) out[j] = logits[j] - largest;
-  }
-  Map(out, out, heads * taps, [](Floats v) { return Exp(v); });
-  for (int64_t h = 0; h < heads; ++h) {
-    float sum = 0;
-    for (int64_t j = h * taps; j < (h + 1) * taps; ++j) sum += out[j];
-    for (int64_t j = h * taps; j < (h + 1) * taps; ++j) out[j] /= sum;
-  }
-}
 
 // Stores the softmax of the logits in `kernels` [rows, logits.cols], which may be the memory of the logits.
 void RunSpanConv(const ThreadPool& pool, const Block& logits, const Block& values, int32_t heads,
@@ -30,12 +14,12 @@ void RunSpanConv(const ThreadPool& pool, const Block& logits, const Block& value
   const int64_t head_dim = values.cols / heads;
   pool.ForRows(values.rows, 8, [&](int64_t first, int64_t last) {
     ForEachRow(batch, first, last, [&](int64_t t, int64_t start, int64_t end) {
-      SoftmaxTaps(logits.row(t), heads, taps, kernels.row(t));
+      SoftmaxGroups(logits.row(t), heads, taps, kernels.row(t));
       const TapRange range(t, taps, start, end);
       for (int64_t h = 0; h < heads; ++h) {
         const float* kernel = kernels.row(t) + h * taps;
         SumTaps(values.row(range.first_row) + h * head_dim, values.stride, range.first, range.last, head_dim,
-                out.row(t) + h * head_dim, [&](int64_t j, int64_t) { return Set(kernel[j]); });
+                out.row(t) + h * head_dim, [&](int64_t j, int64_t) { return simd::Set(kernel[j]); });
       }
     });
   });

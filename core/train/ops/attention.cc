@@ -1,13 +1,11 @@
 // The backward pass recomputes the attention probabilities, which would otherwise take most of a step's memory.
 #include <algorithm>
 
-#include "core/cpu/simd.h"
+#include "core/cpu/activations.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {
 namespace {
-
-using simd::Floats;
 
 struct Reach {
   int64_t first = 0;
@@ -93,8 +91,7 @@ class Head {
       const int64_t first = op_.FirstKey(static_cast<int32_t>(i));
       const int64_t end = op_.EndKey(static_cast<int32_t>(i), keys_);
       float* const row = weights_.row(i);
-      const Floats inverse = simd::Set(1 / simd::ExpInPlace(row + first, end - first, op_.scale));
-      simd::Map(row + first, row + first, end - first, [&](Floats v) { return simd::hn::Mul(v, inverse); });
+      cpu::SoftmaxRow(row + first, end - first, op_.scale);
       std::fill_n(row, first, 0.0f);
       std::fill_n(row + end, length_ - end, 0.0f);
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/cpu/activations.h"
 #include "core/cpu/dot.h"
 #include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
@@ -64,12 +65,7 @@ Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};
   t.workers().ForPieces(logits.rows, 1, 16 * logits.cols, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
-      std::copy_n(logits.row(r), logits.cols, kernels.row(r));
-      for (int64_t h = 0; h < op.heads; ++h) {
-        float* kernel = kernels.row(r) + h * op.kernel_size;
-        const float sum = simd::ExpInPlace(kernel, op.kernel_size, 1);
-        for (int64_t j = 0; j < op.kernel_size; ++j) kernel[j] /= sum;
-      }
+      cpu::SoftmaxGroups(logits.row(r), op.heads, op.kernel_size, kernels.row(r));
     }
   });
   return kernels;

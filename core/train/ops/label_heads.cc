@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/cpu/activations.h"
 #include "core/cpu/dot.h"
+#include "core/cpu/norms.h"
+#include "core/cpu/pool_rows.h"
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {
@@ -49,27 +52,8 @@ float Slope(Kind kind, float value, float result, float count) {
 
 template <>
 void Forward(const ops::PoolRows& op, Tape& t) {
-  const Block x = t.value(op.x), out = t.value(op.out);
-  for (int64_t r = 0; r < out.rows; ++r) {
-    const auto count = static_cast<float>(t.at(op.counts)[static_cast<size_t>(r)]);
-    float* const to = out.row(r);
-    std::fill_n(to, out.cols, op.kind == Kind::kMax && count > 0 ? -HUGE_VALF : 0.0f);
-    ForEachSource(op, t, x, r, out.cols, [&](const float* from, int64_t) {
-      for (int64_t c = 0; c < out.cols; ++c) {
-        const float value = TakesSizes(op.kind) ? std::fabs(from[c]) : from[c];
-        if (TakesLargest(op.kind)) {
-          to[c] = std::max(to[c], value);
-        } else {
-          to[c] += op.kind == Kind::kRootMeanSquare ? value * value : value;
-        }
-      }
-    });
-    if (op.kind == Kind::kSum || TakesLargest(op.kind) || count == 0) continue;
-    for (int64_t c = 0; c < out.cols; ++c) {
-      to[c] /= count;
-      if (op.kind == Kind::kRootMeanSquare) to[c] = std::sqrt(to[c]);
-    }
-  }
+  const Block out = t.value(op.out);
+  cpu::PoolRows(op, t.at(op.begins), t.at(op.counts), t.value(op.x), 0, out.rows, out);
 }
 // Ties go to the first maximum.
 template <>
@@ -94,10 +78,7 @@ void Backward(const ops::PoolRows& op, Tape& t) {
 template <>
 void Forward(const ops::Normalize& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
-  for (int64_t r = 0; r < x.rows; ++r) {
-    const float divisor = std::max(std::sqrt(Dot(x.row(r), x.row(r), x.cols)), op.eps);
-    for (int64_t c = 0; c < x.cols; ++c) out.row(r)[c] = x.row(r)[c] / divisor;
-  }
+  for (int64_t r = 0; r < x.rows; ++r) cpu::NormalizeRow(x.row(r), x.cols, op.eps, out.row(r));
 }
 // The gradient of x / |x| is (dy - y (y . dy)) / |x|; where eps replaces |x|, it is dy / eps.
 template <>
@@ -117,47 +98,36 @@ void Backward(const ops::Normalize& op, Tape& t) {
 
 namespace {
 
-// A head's attention weights [queries, keys], and the rows or columns over which softmax runs.
+// A head's attention weights. Softmax runs over lines: the keys of a query, or the queries of a key.
 class CrossWeights {
  public:
   CrossWeights(const ops::CrossAttention& op, int64_t queries, int64_t keys, float* memory)
       : values(memory),
-        keys_(keys),
+        over_queries_(op.over_queries),
         lines_(op.over_queries ? keys : queries),
-        length_(op.over_queries ? queries : keys),
-        step_(op.over_queries ? keys : 1),
-        line_step_(op.over_queries ? 1 : keys) {}
+        length_(op.over_queries ? queries : keys) {}
+
+  // Returns the place of query i and key j in `values`.
+  int64_t at(int64_t i, int64_t j) const { return over_queries_ ? j * length_ + i : i * length_ + j; }
 
   void Fill(const ops::CrossAttention& op, const Block& query, const Block& key) const {
     for (int64_t i = 0; i < query.rows; ++i) {
-      for (int64_t j = 0; j < key.rows; ++j)
-        values[i * keys_ + j] = op.scale * Dot(query.row(i), key.row(j), query.cols);
+      for (int64_t j = 0; j < key.rows; ++j) values[at(i, j)] = Dot(query.row(i), key.row(j), query.cols);
     }
-    ForEachLine([&](int64_t first) {
-      float largest = -HUGE_VALF, sum = 0;
-      for (int64_t k = 0; k < length_; ++k) largest = std::max(largest, values[first + k * step_]);
-      for (int64_t k = 0; k < length_; ++k)
-        sum += values[first + k * step_] = std::exp(values[first + k * step_] - largest);
-      for (int64_t k = 0; k < length_; ++k) values[first + k * step_] /= sum;
-    });
+    for (int64_t line = 0; line < lines_; ++line) cpu::SoftmaxRow(values + line * length_, length_, op.scale);
   }
   void ToScores(float* gradients) const {
-    ForEachLine([&](int64_t first) {
-      float mean = 0;
-      for (int64_t k = first; k < first + length_ * step_; k += step_) mean += values[k] * gradients[k];
-      for (int64_t k = first; k < first + length_ * step_; k += step_) gradients[k] = values[k] * (gradients[k] - mean);
-    });
+    for (int64_t first = 0; first < lines_ * length_; first += length_) {
+      const float mean = Dot(values + first, gradients + first, length_);
+      for (int64_t k = first; k < first + length_; ++k) gradients[k] = values[k] * (gradients[k] - mean);
+    }
   }
 
   float* const values;
 
  private:
-  template <typename Visit>
-  void ForEachLine(Visit visit) const {
-    for (int64_t line = 0; line < lines_; ++line) visit(line * line_step_);
-  }
-
-  const int64_t keys_, lines_, length_, step_, line_step_;
+  const bool over_queries_;
+  const int64_t lines_, length_;
 };
 
 Block HeadOf(const Block& block, int64_t head, int64_t heads) {
@@ -176,7 +146,7 @@ void Forward(const ops::CrossAttention& op, Tape& t) {
     Fill(out, 0);
     for (int64_t i = 0; i < query.rows; ++i) {
       for (int64_t j = 0; j < key.rows; ++j)
-        AddScaled(value.row(j), weights.values[i * key.rows + j], out.cols, out.row(i));
+        AddScaled(value.row(j), weights.values[weights.at(i, j)], out.cols, out.row(i));
     }
   }
 }
@@ -193,14 +163,14 @@ void Backward(const ops::CrossAttention& op, Tape& t) {
     float* const gradients = t.scratch() + query.rows * key.rows;
     for (int64_t i = 0; i < query.rows; ++i) {
       for (int64_t j = 0; j < key.rows; ++j) {
-        gradients[i * key.rows + j] = Dot(out.row(i), value.row(j), value.cols);
-        if (dv) AddScaled(out.row(i), weights.values[i * key.rows + j], value.cols, dv.row(j));
+        gradients[weights.at(i, j)] = Dot(out.row(i), value.row(j), value.cols);
+        if (dv) AddScaled(out.row(i), weights.values[weights.at(i, j)], value.cols, dv.row(j));
       }
     }
     weights.ToScores(gradients);
     for (int64_t i = 0; i < query.rows; ++i) {
       for (int64_t j = 0; j < key.rows; ++j) {
-        const float score = op.scale * gradients[i * key.rows + j];
+        const float score = op.scale * gradients[weights.at(i, j)];
         if (dq) AddScaled(key.row(j), score, key.cols, dq.row(i));
         if (dk) AddScaled(query.row(i), score, key.cols, dk.row(j));
       }

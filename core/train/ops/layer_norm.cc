@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "core/cpu/norms.h"
 #include "core/cpu/simd.h"
 #include "core/train/memory/tape.h"
 
@@ -7,6 +6,9 @@ namespace peruse::train {
 namespace {
 
 using namespace simd;
+using cpu::InverseRms;
+using cpu::Moments;
+using cpu::MomentsOf;
 
 // Returns the sum of f(i) over the vectors that start at i, in an order that only depends on the width; the last vector may be partial.
 template <typename Function>
@@ -20,50 +22,16 @@ float Sum(int64_t width, Function f) {
 Floats LoadPart(const float* p, int64_t count) { return count == kLanes ? Load(p) : LoadFirst(p, count); }
 void StorePart(Floats v, float* p, int64_t count) { count == kLanes ? Store(v, p) : StoreFirst(v, p, count); }
 
-struct Moments {
-  float mean;
-  float inverse;  // 1 / deviation
-};
-Moments MomentsOf(const float* x, int64_t width, float eps) {
-  const float mean = Sum(width, [&](int64_t i, int64_t n) { return LoadPart(x + i, n); }) / static_cast<float>(width);
-  const Floats means = Set(mean);
-  const float squares = Sum(width, [&](int64_t i, int64_t n) {
-    const Floats all = hn::Sub(LoadPart(x + i, n), means);
-    const Floats centred = n == kLanes ? all : hn::IfThenElseZero(hn::FirstN(kTag, static_cast<size_t>(n)), all);
-    return hn::Mul(centred, centred);
-  });
-  return {mean, 1 / std::sqrt(squares / static_cast<float>(width) + eps)};
-}
-
-// Returns 1 / root mean square.
-float InverseOf(const float* x, int64_t width, float eps) {
-  const auto square = [&](int64_t i, int64_t n) {
-    const Floats value = LoadPart(x + i, n);
-    return hn::Mul(value, value);
-  };
-  return 1 / std::sqrt(Sum(width, square) / static_cast<float>(width) + eps);
-}
-
 }  // namespace
 
 template <>
 void Forward(const ops::LayerNorm& op, Tape& t) {
   PERUSE_CHECK(!op.residual.valid());
   const Block x = t.value(op.x), out = t.value(op.out);
-  const float* weight = t.value(op.norm.weight).data;
-  const float* bias = op.norm.bias.valid() ? t.value(op.norm.bias).data : nullptr;
+  const cpu::NormWeights norm = {t.value(op.norm.weight).data,
+                                 op.norm.bias.valid() ? t.value(op.norm.bias).data : nullptr, op.norm.eps};
   t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
-    for (int64_t r = first; r < end; ++r) {
-      const float* in = x.row(r);
-      const Moments m = MomentsOf(in, x.cols, op.norm.eps);
-      const Floats mean = Set(m.mean), inverse = Set(m.inverse);
-      for (int64_t i = 0; i < x.cols; i += kLanes) {
-        const int64_t n = std::min(kLanes, x.cols - i);
-        const Floats normed = hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse);
-        const Floats offset = bias != nullptr ? LoadPart(bias + i, n) : hn::Zero(kTag);
-        StorePart(Madd(normed, LoadPart(weight + i, n), offset), out.row(r) + i, n);
-      }
-    }
+    for (int64_t r = first; r < end; ++r) cpu::AddNormRow(x.row(r), nullptr, x.cols, norm, out.row(r));
   });
 }
 
@@ -120,17 +88,10 @@ void Backward(const ops::LayerNorm& op, Tape& t) {
 template <>
 void Forward(const ops::RmsNorm& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out), weight = t.value(op.weight);
-  const Floats offset = Set(op.offset);
   t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
       for (int64_t block = 0; block < x.cols; block += weight.cols) {
-        const float* in = x.row(r) + block;
-        const Floats inverse = Set(InverseOf(in, weight.cols, op.eps));
-        for (int64_t i = 0; i < weight.cols; i += kLanes) {
-          const int64_t n = std::min(kLanes, weight.cols - i);
-          const Floats normed = hn::Mul(LoadPart(in + i, n), inverse);
-          StorePart(hn::Mul(normed, hn::Add(LoadPart(weight.data + i, n), offset)), out.row(r) + block + i, n);
-        }
+        cpu::RmsNormRow(x.row(r) + block, weight.data, op.offset, op.eps, weight.cols, out.row(r) + block);
       }
     }
   });
@@ -148,7 +109,7 @@ void Backward(const ops::RmsNorm& op, Tape& t) {
     for (int64_t r = first; r < end; ++r) {
       for (int64_t b = 0; b < blocks; ++b) {
         const float *in = x.row(r) + b * width, *from = out.row(r) + b * width;
-        const Floats inverse = Set(inverses[r * blocks + b] = InverseOf(in, width, op.eps));
+        const Floats inverse = Set(inverses[r * blocks + b] = InverseRms(in, width, op.eps));
         if (!to) continue;
         const auto weighted = [&](int64_t i, int64_t n) {
           return hn::Mul(LoadPart(from + i, n), hn::Add(LoadPart(weight.data + i, n), offset));

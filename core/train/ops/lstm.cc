@@ -1,3 +1,5 @@
+#include "core/cpu/lstm.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -5,8 +7,6 @@
 
 namespace peruse::train {
 namespace {
-
-float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // States of all steps in scratch memory: i, f, g, o, then c and h, which start with the initial state.
 struct States {
@@ -23,15 +23,8 @@ struct States {
     std::fill_n(h.data, width, 0.0f);
     for (int64_t step = 0; step < steps; ++step) {
       const float* x = in.row(op.reverse ? steps - 1 - step : step);
-      float* own = gates.row(step);
-      for (int64_t j = 0; j < 4 * width; ++j) own[j] = x[j] + bias.data[j];
-      t.workers().Multiply(1, 4 * width, width, h.Rows(step, 1).operand(), recurrent.operand(), own, 4 * width,
-                           /*add=*/true);
-      for (int64_t j = 0; j < 4 * width; ++j) own[j] = j / width == 2 ? std::tanh(own[j]) : Sigmoid(own[j]);
-      for (int64_t k = 0; k < width; ++k) {
-        c.row(step + 1)[k] = own[width + k] * c.row(step)[k] + own[k] * own[2 * width + k];
-        h.row(step + 1)[k] = own[3 * width + k] * std::tanh(c.row(step + 1)[k]);
-      }
+      const float* const last = step > 0 ? h.row(step) : nullptr;
+      cpu::LstmStep(x, bias.data, recurrent, last, gates.row(step), c.row(step), c.row(step + 1), h.row(step + 1));
     }
   }
 };

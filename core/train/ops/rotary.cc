@@ -1,22 +1,9 @@
 // Rotary position embeddings. Positions are integers, so the angles do not have gradients.
+#include "core/cpu/rotary.h"
+
 #include "core/train/memory/tape.h"
 
 namespace peruse::train {
-namespace {
-
-template <typename Visit>
-void ForEachPair(Tape& t, const Block& x, int64_t head_dim, Visit visit) {
-  const int64_t half = head_dim / 2;
-  t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
-    for (int64_t r = first; r < end; ++r) {
-      for (int64_t head = 0; head < x.cols; head += head_dim) {
-        for (int64_t j = 0; j < half; ++j) visit(r, head + j, head + half + j, j);
-      }
-    }
-  });
-}
-
-}  // namespace
 
 template <>
 void Forward(const ops::RotaryAngles& op, Tape& t) {
@@ -29,10 +16,10 @@ void Backward(const ops::RotaryAngles&, Tape&) {}
 template <>
 void Forward(const ops::Rotate& op, Tape& t) {
   const Block x = t.value(op.x), angles = t.value(op.angles), out = t.value(op.out);
-  ForEachPair(t, out, angles.cols, [&](int64_t r, int64_t a, int64_t b, int64_t j) {
-    const float cosine = angles.row(r)[j], sine = angles.row(r)[angles.cols / 2 + j];
-    out.row(r)[a] = cosine * x.row(r)[a] - sine * x.row(r)[b];
-    out.row(r)[b] = cosine * x.row(r)[b] + sine * x.row(r)[a];
+  t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      cpu::RotateRow(x.row(r), x.cols, angles.row(r), angles.cols, out.row(r));
+    }
   });
 }
 
@@ -42,16 +29,20 @@ void Backward(const ops::Rotate& op, Tape& t) {
   const int64_t half = angles.cols / 2;
   const Block to = t.wants(op.x) ? t.Accumulator(op.x) : Block();
   const Block to_angles = t.wants(op.angles) ? t.Accumulator(op.angles) : Block();
-  ForEachPair(t, out, angles.cols, [&](int64_t r, int64_t a, int64_t b, int64_t j) {
-    const float first = out.row(r)[a], second = out.row(r)[b];
-    if (to) {
-      const float cosine = angles.row(r)[j], sine = angles.row(r)[half + j];
-      to.row(r)[a] += cosine * first + sine * second;
-      to.row(r)[b] += cosine * second - sine * first;
-    }
-    if (to_angles) {
-      to_angles.row(r)[j] += first * x.row(r)[a] + second * x.row(r)[b];
-      to_angles.row(r)[half + j] += second * x.row(r)[a] - first * x.row(r)[b];
+  t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const float *cosines = angles.row(r), *sines = cosines + half;
+      for (int64_t head = 0; head < x.cols; head += angles.cols) {
+        const float *first = out.row(r) + head, *second = first + half, *in = x.row(r) + head;
+        for (int64_t j = 0; to && j < half; ++j) {
+          to.row(r)[head + j] += cosines[j] * first[j] + sines[j] * second[j];
+          to.row(r)[head + half + j] += cosines[j] * second[j] - sines[j] * first[j];
+        }
+        for (int64_t j = 0; to_angles && j < half; ++j) {
+          to_angles.row(r)[j] += first[j] * in[j] + second[j] * in[half + j];
+          to_angles.row(r)[half + j] += second[j] * in[j] - first[j] * in[half + j];
+        }
+      }
     }
   });
 }
