@@ -1,4 +1,4 @@
-// Parses requests, {"inputs": [...], "options": {...}}. Options have the names and defaults of the request structs, which document them.
+// Parses requests, {"inputs": [...], "options": {...}}. The request structs list their options, with names and defaults.
 #pragma once
 
 #include "core/api/option_reader.h"
@@ -19,14 +19,6 @@
 #include "core/tasks/zero_shot_token_classification.h"
 
 namespace peruse {
-
-// Names in the order of the enumerations' values.
-inline constexpr std::string_view kPoolings[] = {"none",     "cls",        "mean",   "max",
-                                                 "sentence", "last_token", "splade", "multi_vector"};
-inline constexpr std::string_view kTextRoles[] = {"query", "document"};
-inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", "max", "average"};
-inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
-inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};
 
 // Reads an input: {"text"}; {"text", "words"?}, with the UTF-16 start and end of each word; {"text", "text_pair"?}; {"ids", "type_ids"?};
 // {"prompt", "choices": [...]}; {"question", "context"}; {"query", "documents": [...]}.
@@ -65,46 +57,11 @@ inline void ReadInput(OptionReader& reader, RankingInput* input) {
   reader.Read("documents", &input->documents);
 }
 
-inline void ReadOptions(OptionReader& reader, FeatureExtractionRequest* request) {
-  reader.ReadOptional("pooling", &request->pooling, std::span(kPoolings));
-  reader.ReadOptional("prompt", &request->prompt);
-  reader.ReadOptional("prompt_name", &request->prompt_name);
-  reader.ReadOptional("task", &request->role, std::span(kTextRoles));
-  reader.ReadOptional("dimensions", &request->dimensions, 1);
-  reader.ReadOptional("top_k", &request->top_k, 1);
-  reader.Read("layer", INT32_MIN, &request->layer);
-  reader.Read("normalize", &request->normalize);
-  reader.Read("truncation", &request->truncation);
+// Reads the options that a request lists.
+template <typename Request>
+void ReadOptions(OptionReader& reader, Request* request) {
+  if constexpr (requires { request->ReadOptions(reader); }) request->ReadOptions(reader);
 }
-
-inline void ReadOptions(OptionReader& reader, FillMaskRequest* request) {
-  reader.Read("top_k", 1, &request->top_k);
-  reader.ReadOptional("targets", &request->targets);
-}
-
-inline void ReadOptions(OptionReader& reader, InspectionRequest* request) {
-  reader.Read("output_attentions", &request->output_attentions);
-  reader.Read("output_span_kernels", &request->output_span_kernels);
-  reader.Read("output_hidden_states", &request->output_hidden_states);
-  reader.Read("output_attention_terms", &request->output_attention_terms);
-  reader.Read("output_logits", &request->output_logits);
-  reader.ReadOptional("layers", &request->layers);
-  reader.ReadOptional("labels", &request->labels);
-  reader.Read("truncation", &request->truncation);
-}
-
-inline void ReadOptions(OptionReader&, MultipleChoiceRequest*) {}
-
-inline void ReadOptions(OptionReader& reader, QuestionAnsweringRequest* request) {
-  reader.Read("top_k", 1, &request->top_k);
-  reader.Read("max_answer_len", 1, &request->max_answer_len);
-  reader.ReadOptional("max_length", &request->max_length, 1);
-  reader.ReadOptional("stride", &request->stride, 0);
-  reader.Read("handle_impossible_answer", &request->handle_impossible_answer);
-  reader.Read("align_to_words", &request->align_to_words);
-}
-
-inline void ReadOptions(OptionReader&, ReplacedTokenRequest*) {}
 
 inline void ReadOptions(OptionReader& reader, ExtractionRequest* request) {
   reader.Read("threshold", &request->threshold);
@@ -114,52 +71,6 @@ inline void ReadOptions(OptionReader& reader, ExtractionRequest* request) {
   } else {
     reader.Fail(schema.status());
   }
-}
-
-inline void ReadOptions(OptionReader& reader, TextClassificationRequest* request) {
-  if (reader.Member("top_k").IsNull()) {
-    request->top_k = 0;
-  } else {
-    reader.Read("top_k", 1, &request->top_k);
-  }
-  reader.ReadOptional("function_to_apply", &request->function, std::span(kScoreFunctions));
-  reader.Read("temperature", &request->temperature);
-  reader.Read("truncation", &request->truncation);
-  reader.ReadOptional("stride", &request->stride, 0);
-  reader.ReadOptional("max_length", &request->max_length, 1);
-  reader.Read("windows", kWindowChoices, &request->windows);
-  reader.Read("window_label", &request->window_label);
-}
-
-inline void ReadOptions(OptionReader& reader, TextRankingRequest* request) {
-  reader.Read("top_k", 1, &request->top_k);
-  reader.ReadOptional("function_to_apply", &request->function, std::span(kScoreFunctions));
-  reader.ReadOptional("max_length", &request->max_length, 1);
-  reader.Read("label", &request->label);
-  reader.ReadOptional("prompt", &request->prompt);
-  reader.ReadOptional("prompt_name", &request->prompt_name);
-}
-
-inline void ReadOptions(OptionReader& reader, TokenClassificationRequest* request) {
-  reader.Read("aggregation_strategy", kAggregations, &request->aggregation_strategy);
-  reader.Read("ignore_labels", &request->ignore_labels);
-  reader.Read("recall", &request->recall);
-  reader.ReadOptional("stride", &request->stride, 0);
-  reader.ReadOptional("max_length", &request->max_length, 1);
-  reader.Read("windows", &request->windows);
-}
-
-inline void ReadOptions(OptionReader& reader, ZeroShotEntityRequest* request) {
-  reader.Read("labels", &request->labels);
-  reader.Read("threshold", &request->threshold);
-  reader.Read("flat_ner", &request->flat_ner);
-  reader.Read("multi_label", &request->multi_label);
-}
-
-inline void ReadOptions(OptionReader& reader, ZeroShotRequest* request) {
-  reader.Read("candidate_labels", &request->candidate_labels);
-  reader.Read("hypothesis_template", &request->hypothesis_template);
-  reader.Read("multi_label", &request->multi_label);
 }
 
 // Calls each task's reader through a pointer instead of being a template, to keep the module small.

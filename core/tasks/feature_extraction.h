@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tasks/sentence_embedder.h"
@@ -15,6 +16,9 @@ namespace peruse {
 // truncates long texts. kLastToken may pick a special token. kSplade returns sparse vectors, with a weight for each token of the vocabulary.
 // kMultiVector returns a matrix for late interaction.
 enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken, kSplade, kMultiVector };
+// Names in the order of the values.
+inline constexpr std::string_view kPoolings[] = {"none",     "cls",        "mean",   "max",
+                                                 "sentence", "last_token", "splade", "multi_vector"};
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
@@ -29,6 +33,19 @@ struct FeatureExtractionRequest {
   std::optional<int32_t> top_k;  // number of largest weights to keep of a sparse vector; nullopt means all
   bool normalize = false;        // divide each vector by its length
   bool truncation = false;       // whether to truncate long texts instead of returning kTextTooLong
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.ReadOptional("pooling", &pooling, std::span(kPoolings));
+    reader.ReadOptional("prompt", &prompt);
+    reader.ReadOptional("prompt_name", &prompt_name);
+    reader.ReadOptional("task", &role, std::span(kTextRoles));
+    reader.ReadOptional("dimensions", &dimensions, 1);
+    reader.ReadOptional("top_k", &top_k, 1);
+    reader.Read("layer", INT32_MIN, &layer);
+    reader.Read("normalize", &normalize);
+    reader.Read("truncation", &truncation);
+  }
 };
 
 struct Features {

@@ -17,6 +17,12 @@ struct FillMaskRequest {
   // Restricts proposals to these tokens, without renormalising probabilities. For a target outside the vocabulary, uses the first of its
   // tokens.
   std::optional<std::vector<std::string>> targets;
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("top_k", 1, &top_k);
+    reader.ReadOptional("targets", &targets);
+  }
 };
 
 struct MaskProposal {

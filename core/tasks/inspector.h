@@ -28,6 +28,18 @@ struct InspectionRequest {
   std::optional<std::vector<int32_t>> layers;  // layers to return, -1 for the last; nullopt means all
   std::optional<std::vector<std::string>> labels;  // labels that a GLiNER or GLiClass model reads with the text
   bool truncation = false;                         // truncate a long text instead of returning kTextTooLong
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("output_attentions", &output_attentions);
+    reader.Read("output_span_kernels", &output_span_kernels);
+    reader.Read("output_hidden_states", &output_hidden_states);
+    reader.Read("output_attention_terms", &output_attention_terms);
+    reader.Read("output_logits", &output_logits);
+    reader.ReadOptional("layers", &layers);
+    reader.ReadOptional("labels", &labels);
+    reader.Read("truncation", &truncation);
+  }
 };
 
 struct InspectedToken {

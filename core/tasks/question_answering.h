@@ -29,6 +29,16 @@ struct QuestionAnsweringRequest {
   std::optional<int32_t> stride;
   bool handle_impossible_answer = false;  // whether "no answer" is a candidate, with an empty text
   bool align_to_words = true;             // extend answers to whole words
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("top_k", 1, &top_k);
+    reader.Read("max_answer_len", 1, &max_answer_len);
+    reader.ReadOptional("max_length", &max_length, 1);
+    reader.ReadOptional("stride", &stride, 0);
+    reader.Read("handle_impossible_answer", &handle_impossible_answer);
+    reader.Read("align_to_words", &align_to_words);
+  }
 };
 
 struct Answer {

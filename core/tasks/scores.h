@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/base/elementary.h"
@@ -26,6 +27,7 @@ inline void Sigmoid(std::span<float> values) {
 }
 
 enum class ScoreFunction { kSigmoid, kNone, kSoftmax };
+inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};  // in the order of the values
 
 inline void Apply(ScoreFunction function, std::span<float> values) {
   if (function == ScoreFunction::kSoftmax) Softmax(values);

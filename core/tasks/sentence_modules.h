@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ enum class PoolingMode : uint8_t { kCls, kMean, kMax, kMeanSqrtLength, kWeighted
 
 // The role of a text in retrieval. Its prompt, its limit and the modules that encode it may depend on the role.
 enum class TextRole : uint8_t { kQuery, kDocument };
+inline constexpr std::string_view kTextRoles[] = {"query", "document"};  // in the order of the values
 
 struct SentenceStep {
   enum class Kind : uint8_t { kDense, kNormalize };

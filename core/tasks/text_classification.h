@@ -14,6 +14,7 @@ namespace peruse {
 
 // How to combine the scores of a text's windows: each label's highest or mean score.
 enum class WindowChoice { kMax, kMean };
+inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};  // in the order of the values
 
 struct TextClassificationRequest {
   std::vector<TextInput> inputs;
@@ -29,6 +30,22 @@ struct TextClassificationRequest {
   WindowChoice windows = WindowChoice::kMax;
   // If set, returns the scores of the window in which this label scores highest, instead of combining windows.
   std::string window_label;
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    if (reader.Member("top_k").IsNull()) {
+      top_k = 0;
+    } else {
+      reader.Read("top_k", 1, &top_k);
+    }
+    reader.ReadOptional("function_to_apply", &function, std::span(kScoreFunctions));
+    reader.Read("temperature", &temperature);
+    reader.Read("truncation", &truncation);
+    reader.ReadOptional("stride", &stride, 0);
+    reader.ReadOptional("max_length", &max_length, 1);
+    reader.Read("windows", kWindowChoices, &windows);
+    reader.Read("window_label", &window_label);
+  }
 };
 
 struct LabelScore {

@@ -32,6 +32,16 @@ struct TextRankingRequest {
   // Text before the query; for a model with a chat template, its instruction. nullopt means the folder's default prompt.
   std::optional<std::string> prompt;
   std::optional<std::string> prompt_name;  // one of the folder's prompts
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("top_k", 1, &top_k);
+    reader.ReadOptional("function_to_apply", &function, std::span(kScoreFunctions));
+    reader.ReadOptional("max_length", &max_length, 1);
+    reader.Read("label", &label);
+    reader.ReadOptional("prompt", &prompt);
+    reader.ReadOptional("prompt_name", &prompt_name);
+  }
 };
 
 struct RankedDocument {

@@ -18,6 +18,8 @@ namespace peruse {
 // by its first token, its most probable token, or the mean of its tokens. If the model chooses paths of labels (ModelConfig::path_biases),
 // they all return the spans of the best path, without white space at their ends.
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
+// Names in the order of the values.
+inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", "max", "average"};
 
 struct TokenClassificationRequest {
   std::vector<WordText> inputs;
@@ -32,6 +34,16 @@ struct TokenClassificationRequest {
   // Splits long texts even if `stride` and `max_length` are not set: into windows of max_position_embeddings tokens that share a quarter,
   // but at most 64 tokens.
   bool windows = false;
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("aggregation_strategy", kAggregations, &aggregation_strategy);
+    reader.Read("ignore_labels", &ignore_labels);
+    reader.Read("recall", &recall);
+    reader.ReadOptional("stride", &stride, 0);
+    reader.ReadOptional("max_length", &max_length, 1);
+    reader.Read("windows", &windows);
+  }
 };
 
 struct Entity {

@@ -17,6 +17,13 @@ struct ZeroShotRequest {
   std::vector<std::string> candidate_labels;
   std::string hypothesis_template = "This example is {}.";  // {} is replaced by the label
   bool multi_label = false;                                 // score each label independently; otherwise scores sum to 1
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("candidate_labels", &candidate_labels);
+    reader.Read("hypothesis_template", &hypothesis_template);
+    reader.Read("multi_label", &multi_label);
+  }
 };
 
 struct ZeroShotScores {

@@ -19,6 +19,14 @@ struct ZeroShotEntityRequest {
   float threshold = 0.5f;    // minimum probability, exclusive
   bool flat_ner = true;      // whether entities must not overlap; otherwise one may contain another
   bool multi_label = false;  // the same words may have several labels
+
+  template <typename Reader>
+  void ReadOptions(Reader& reader) {
+    reader.Read("labels", &labels);
+    reader.Read("threshold", &threshold);
+    reader.Read("flat_ner", &flat_ner);
+    reader.Read("multi_label", &multi_label);
+  }
 };
 
 struct LabelledSpan {
