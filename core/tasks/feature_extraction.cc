@@ -9,22 +9,10 @@
 namespace peruse {
 namespace {
 
-std::vector<float> Pool(Pooling pooling, const Matrix& hidden) {
-  if (pooling == Pooling::kNone) return {hidden.values.begin(), hidden.values.end()};
-  const size_t tokens = hidden.values.size() / hidden.cols;
-  const std::span<const float> row = hidden.row(pooling == Pooling::kLastToken ? tokens - 1 : 0);
-  std::vector<float> pooled(row.begin(), row.end());
-  if (pooling == Pooling::kCls || pooling == Pooling::kLastToken) return pooled;
-  for (size_t c = 0; c < hidden.cols; ++c) {
-    double sum = 0;
-    for (size_t t = 0; t < tokens; ++t) {
-      const float value = hidden.row(t)[c];
-      sum += value;
-      if (pooling == Pooling::kMax) pooled[c] = std::max(pooled[c], value);
-    }
-    if (pooling == Pooling::kMean) pooled[c] = static_cast<float>(sum / static_cast<double>(tokens));
-  }
-  return pooled;
+PoolingMode ModeOf(Pooling pooling) {
+  if (pooling == Pooling::kCls) return PoolingMode::kCls;
+  if (pooling == Pooling::kLastToken) return PoolingMode::kLastToken;
+  return pooling == Pooling::kMax ? PoolingMode::kMax : PoolingMode::kMean;
 }
 
 }  // namespace
@@ -193,8 +181,11 @@ Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
     features.dims.push_back(static_cast<int64_t>(features.values.size() / width_));
   } else if (pooling_ == Pooling::kSentence) {
     features.values = sentence_->Embed(hidden.values, skips_[reading.input]);
+  } else if (pooling_ == Pooling::kNone) {
+    features.values.assign(hidden.values.begin(), hidden.values.end());
   } else {
-    features.values = Pool(pooling_, hidden);
+    const PoolingMode mode = ModeOf(pooling_);
+    features.values = PoolTokens({&mode, 1}, hidden.values, hidden.cols);
   }
   if (pooling_ == Pooling::kNone) {
     features.dims.push_back(static_cast<int64_t>(reading.tokens.size()));

@@ -5,6 +5,8 @@
 
 #include "core/base/status.h"
 #include "core/cpu/activations.h"
+#include "core/cpu/dot.h"
+#include "core/cpu/norms.h"
 
 namespace peruse {
 namespace {
@@ -66,25 +68,18 @@ std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<cons
 std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
                               Activation activation) {
   PERUSE_CHECK(!x.empty() && weight.size() % x.size() == 0);
-  const size_t out = weight.size() / x.size();
-  PERUSE_CHECK(bias.empty() || bias.size() == out);
-  std::vector<float> y(out);
-  for (size_t r = 0; r < out; ++r) {
-    double sum = bias.empty() ? 0 : static_cast<double>(bias[r]);
-    for (size_t c = 0; c < x.size(); ++c)
-      sum += static_cast<double>(weight[r * x.size() + c]) * static_cast<double>(x[c]);
-    y[r] = static_cast<float>(sum);
+  PERUSE_CHECK(bias.empty() || bias.size() == weight.size() / x.size());
+  std::vector<float> y(weight.size() / x.size());
+  for (size_t r = 0; r < y.size(); ++r) {
+    y[r] = cpu::Dot(&weight[r * x.size()], x.data(), std::ssize(x)) + (bias.empty() ? 0 : bias[r]);
   }
-  cpu::ActivateRow(y.data(), static_cast<int64_t>(out), activation, y.data());
+  cpu::ActivateRow(y.data(), std::ssize(y), activation, y.data());
   return y;
 }
 
 void NormalizeVector(std::span<float> x) {
-  constexpr double kSmallestLength = 1e-12;
-  double squares = 0;
-  for (const float value : x) squares += static_cast<double>(value) * static_cast<double>(value);
-  const double length = std::max(std::sqrt(squares), kSmallestLength);
-  for (float& value : x) value = static_cast<float>(static_cast<double>(value) / length);
+  constexpr float kSmallestLength = 1e-12f;
+  cpu::NormalizeRow(x.data(), std::ssize(x), kSmallestLength, x.data());
 }
 
 }  // namespace peruse
