@@ -6,7 +6,6 @@
 #include "core/base/status.h"
 #include "core/cpu/activations.h"
 #include "core/cpu/dot.h"
-#include "core/cpu/norms.h"
 
 namespace peruse {
 namespace {
@@ -77,9 +76,13 @@ std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> w
   return y;
 }
 
+// In doubles, so that lengths are 1 to the last bit of a float: equal texts must not have less similarity than different ones.
 void NormalizeVector(std::span<float> x) {
-  constexpr float kSmallestLength = 1e-12f;
-  cpu::NormalizeRow(x.data(), std::ssize(x), kSmallestLength, x.data());
+  constexpr double kSmallestLength = 1e-12;
+  double squares = 0;
+  for (const float value : x) squares += static_cast<double>(value) * static_cast<double>(value);
+  const double length = std::max(std::sqrt(squares), kSmallestLength);
+  for (float& value : x) value = static_cast<float>(static_cast<double>(value) / length);
 }
 
 }  // namespace peruse

@@ -1,4 +1,5 @@
 // What differs between a page, a worker and Node, and between the package's entries: one type. A thread has the members of its work.
+// Public declarations import this file, and TypeScript without the DOM library has to read them: a GPU and a compiled module are objects here.
 import type { Build, EngineRequest } from '../engine/cpu_engine.js';
 import type { describeModel } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
@@ -6,7 +7,6 @@ import type { DeviceWish } from '../engine/load_request.js';
 import type { BuildAccess } from '../engine/start_module.js';
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
-import type { startWithGpu } from '../gpu/choose_device.js';
 import type { ProgressCallback } from '../progress.js';
 import type { RedactKit } from '../redact/kit.js';
 import type * as SearchKitModule from '../search/kit.js';
@@ -18,7 +18,7 @@ import type { WorkerPort } from './messages.js';
 export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 
 export interface GpuPart {
-  startWithGpu: typeof startWithGpu;
+  startWithGpu(request: EngineRequest, findGpu: () => Promise<object | undefined>): Promise<Engine>;
 }
 
 export interface DescribePart {
@@ -37,13 +37,13 @@ export interface Runtime<B extends string = Build> extends FileAccess, BuildAcce
   /** The URL of the folder with workers and builds, if they are not next to the scripts. */
   filesFolder?(): Promise<string | undefined>;
   /** A compiled build for a load on this device, which is sent to the worker. Without it, the worker compiles. */
-  build?(variant: Variant, device: DeviceWish): Promise<WebAssembly.Module | undefined>;
+  build?(variant: Variant, device: DeviceWish): Promise<object | undefined>;
   redaction(): Promise<RedactKit>;
   search(): Promise<SearchKit>;
   extras(): Promise<Pick<typeof Extras, 'describeBlank' | 'describeCuts' | 'explain' | 'streamOf'>>;
 
   /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
-  findGpu?: () => Promise<GPU | undefined>;
+  findGpu?: () => Promise<object | undefined>;
   /** Loads GPU support. Not called for device 'cpu'. */
   importGpu?: () => Promise<GpuPart>;
   /** Loads what describes models. */
