@@ -256,6 +256,23 @@ const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void
   return scratch;
 }
 
+void SumInt8Columns(Int8Path path, const void* panel, int64_t k, int32_t* sums) {
+#if defined(__wasm_relaxed_simd__)
+  if (path == Int8Path::kI16) return;
+  const auto ones = hn::Set(kSixteenBytes, 1).raw;
+  auto left = VectorSums::Zero(), right = VectorSums::Zero();
+  const auto* step = static_cast<const std::byte*>(panel);
+  for (int64_t i = 0; i < k; i += 4, step += kTileCols * 4) {
+    left = DotRelaxed::Accumulate(left, DotRelaxed::LoadWeights(step), ones);
+    right = DotRelaxed::Accumulate(right, DotRelaxed::LoadWeights(step + DotRelaxed::kWeightBytes), ones);
+  }
+  hn::StoreU(left, VectorSums::kInts, sums);
+  hn::StoreU(right, VectorSums::kInts, sums + VectorSums::kVectorCols);
+#else
+  (void)path, (void)panel, (void)k, (void)sums;
+#endif
+}
+
 void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,
                       const int32_t* weight_sums, const Int8Output& output) {
   const auto* inputs = static_cast<const std::byte*>(tile);

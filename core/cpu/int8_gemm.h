@@ -50,6 +50,9 @@ int64_t Int8PanelScratch(Int8Path path, int64_t k);
 // Prepares a panel of weights for the kernel: kI16 widens it into `scratch`.
 const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
 
+// Writes the sum of each column of a prepared panel, if `path` needs them (kSdot, kUsdot).
+void SumInt8Columns(Int8Path path, const void* panel, int64_t k, int32_t* sums);
+
 // Multiplies a tile by a panel, and finishes with `output`. `offsets`: of the tile's rows, four must be readable. `weight_sums`: of the
 // panel's columns.
 void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,

@@ -15,6 +15,7 @@ constexpr Kernel kKernels[] = {
     {Precision::kF32, CreateF32Linear},
     {Precision::kF16, CreateF16Linear},
     {Precision::kQ8, CreateQ8Linear},
+    {Precision::kQ4, CreateQ4Linear},
 };
 
 }  // namespace

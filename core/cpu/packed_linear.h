@@ -67,5 +67,6 @@ class PackedLinear {
 std::unique_ptr<PackedLinear> CreateF32Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateF16Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec);
+std::unique_ptr<PackedLinear> CreateQ4Linear(const LinearSpec& spec);
 
 }  // namespace peruse::cpu

@@ -60,6 +60,19 @@ class Int4 final : public WeightFormat {
   }
 
   const WeightFormat& linear_format() const override { return Int8Format(); }
+  // As for int8, whose integers the products sum.
+  Status Check(const LinearSpec& spec) const override { return Int8Format().Check(spec); }
+  int32_t InputLevels(const LinearSpec& spec) const override { return Int8Format().InputLevels(spec); }
+  bool WidensInput(const LinearSpec& spec) const override { return Int8Format().WidensInput(spec); }
+  double Integers(std::span<const double> scales, std::span<double> row) const override {
+    std::vector<int16_t> multipliers(scales.size());
+    const auto scale = [scales](int64_t group) { return static_cast<float>(scales[static_cast<size_t>(group)]); };
+    const float of_row = Int4Multipliers(std::ssize(scales), scale, multipliers.data(), 1);
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = Int4Integer(static_cast<int32_t>(row[i]), multipliers[i / kInt4Group]);
+    }
+    return of_row;
+  }
   void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const override {
     const auto groups = static_cast<size_t>(Int4Groups(std::ssize(values)));
     const float* const scales = rows.scales.data() + row * groups;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,29 @@ inline constexpr int64_t kInt4Group = 32;
 inline constexpr int64_t kInt4GroupBytes = kInt4Group / 2;
 
 constexpr int64_t Int4Groups(int64_t width) { return (width + kInt4Group - 1) / kInt4Group; }
+
+// Linear layers: products sum int8 integers, as those of int8 weights do. The scales of a row's groups become one float32 scale of the row and
+// an integer multiplier for each group. With the multipliers of 16 bits, an integer is the weight over the row's scale within 0.502.
+
+// 8 * 16 * this is 127 * 2^15, so that no integer exceeds kWeightLevels.
+inline constexpr int32_t kInt4LargestMultiplier = 127 << 8;
+
+// Returns the integer of a weight, with `q` from -8 to 7: q * multiplier / 2^11, rounded.
+constexpr int32_t Int4Integer(int32_t q, int32_t multiplier) { return (q * 16 * multiplier + (1 << 14)) >> 15; }
+
+// Returns the scale of a row, and writes the multipliers of its groups. scale(g) returns the scale of group g. Each step is one float32
+// operation, so that every machine gets the same integers.
+template <typename Scale>
+float Int4Multipliers(int64_t groups, Scale scale, int16_t* multipliers, int64_t step) {
+  float largest = 0;
+  for (int64_t g = 0; g < groups; ++g) largest = std::max(largest, std::fabs(scale(g)));
+  const float inverse = static_cast<float>(kInt4LargestMultiplier) / largest;
+  const bool has_inverse = std::isfinite(inverse);
+  for (int64_t g = 0; g < groups; ++g) {
+    multipliers[g * step] = has_inverse ? static_cast<int16_t>(std::nearbyint(scale(g) * inverse)) : int16_t{0};
+  }
+  return has_inverse ? largest * 8 / 127 : 0;
+}
 
 // Adds a row of out.size() values. scale(g) returns the scale of group g.
 template <typename Scale>

@@ -64,6 +64,10 @@ class WeightFormat {
 
   // Errors: kUnsupported if the format cannot store such a layer.
   virtual Status Check(const LinearSpec& spec) const { return (void)spec, OkStatus(); }
+  // Turns a decoded row of a linear layer into the integers that products sum, and returns their scale.
+  virtual double Integers(std::span<const double> scales, std::span<double> row) const {
+    return (void)row, scales.front();
+  }
   // Returns the levels of the quantised activations, with one scale per row; 0 if activations stay floats.
   virtual int32_t InputLevels(const LinearSpec& spec) const { return (void)spec, 0; }
   virtual bool WidensInput(const LinearSpec& spec) const { return (void)spec, false; }

@@ -149,8 +149,9 @@ void Project(const double* x, const LinearValues& linear, bool sizes, double* ou
   const int32_t levels = FormatOf(spec.precision).InputLevels(spec);
   const int32_t in = spec.in / spec.groups;
   const int32_t outs = spec.out / spec.groups;
-  std::vector<double> integers(static_cast<size_t>(in));
-  double scale = 1;
+  std::vector<double> integers(static_cast<size_t>(in)), weights(static_cast<size_t>(in));
+  const auto row_scales = static_cast<size_t>(FormatOf(spec.precision).RowScales(in));
+  double scale = 1, weight_scale = 1;
   for (int32_t o = 0; o < spec.out; ++o) {
     const double* slice = x + (o / outs) * in;
     if (levels > 0) {
@@ -158,9 +159,15 @@ void Project(const double* x, const LinearValues& linear, bool sizes, double* ou
       slice = integers.data();
     }
     const double* row = linear.weight.get() + int64_t{o} * in;
+    if (levels > 0) {
+      std::copy_n(row, in, weights.begin());
+      const std::span<const double> scales(linear.scale.get() + static_cast<size_t>(o) * row_scales, row_scales);
+      weight_scale = FormatOf(spec.precision).Integers(scales, weights);
+      row = weights.data();
+    }
     const double sum = sizes ? SizeDot(slice, row, in) : Dot(slice, row, in);
     const double bias = sizes ? std::fabs(linear.bias[o]) : linear.bias[o];
-    out[o] = (levels > 0 ? sum * scale * linear.scale[o] : sum) + bias;
+    out[o] = (levels > 0 ? sum * scale * weight_scale : sum) + bias;
   }
 }
 

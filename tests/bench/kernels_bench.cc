@@ -37,12 +37,13 @@ class Bench {
   explicit Bench(Backend& backend) : backend_(backend) {}
 
   void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation, Precision precision = Precision::kF32) {
-    const bool int8 = precision == Precision::kQ8;
+    const bool integers = precision == Precision::kQ8 || precision == Precision::kQ4;
     FilledProgram& p = New(rows);
-    const LinearId weight = p.Linear({in, out, 1, precision, int8 && in > out});
+    const LinearId weight = p.Linear({in, out, 1, precision, integers && in > out});
     p.Add(ops::Linear{.x = p.Tokens(in), .weight = weight, .activation = activation, .out = p.New(out)});
     Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
-        (int8                           ? " int8"
+        (precision == Precision::kQ8    ? " int8"
+         : precision == Precision::kQ4  ? " int4"
          : precision == Precision::kF16 ? " half"
                                         : ""));
   }
@@ -171,9 +172,12 @@ int Main(int argc, char** argv) {
     bench.AddLinear(rows, 768, 3072, Activation::kGelu);
     bench.AddLinear(rows, 3072, 768, Activation::kNone);
     bench.AddLinear(rows, 768, 3072, Activation::kGelu, Precision::kF16);
-    bench.AddLinear(rows, 768, 768, Activation::kNone, Precision::kQ8);
-    bench.AddLinear(rows, 768, 3072, Activation::kGelu, Precision::kQ8);
-    bench.AddLinear(rows, 3072, 768, Activation::kNone, Precision::kQ8);
+    for (const Precision precision : {Precision::kQ8, Precision::kQ4}) {
+      bench.AddLinear(rows, 768, 768, Activation::kNone, precision);
+      bench.AddLinear(rows, 1024, 3072, Activation::kNone, precision);
+      bench.AddLinear(rows, 768, 3072, Activation::kGelu, precision);
+      bench.AddLinear(rows, 3072, 768, Activation::kNone, precision);
+    }
   }
   bench.AddLinear(1, 768, 768, Activation::kNone);
   for (int32_t hidden : {256, 384}) {  // the small shapes

@@ -7,8 +7,9 @@
 
 int main() {
   constexpr const char* kPaths[] = {"sdot", "usdot", "i16"};
-  std::printf("{\"path\": \"%s\", \"rows\": %u, \"linears\": %u}\n",
+  std::printf("{\"path\": \"%s\", \"rows\": %u, \"linears\": %u, \"four_bit_linears\": %u}\n",
               kPaths[static_cast<int>(peruse::cpu::ChosenInt8Path())], peruse::testing::HashRows(),
-              peruse::testing::HashLinears());
+              peruse::testing::HashLinears(peruse::Precision::kQ8),
+              peruse::testing::HashLinears(peruse::Precision::kQ4));
   return 0;
 }

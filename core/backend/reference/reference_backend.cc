@@ -88,8 +88,11 @@ Status NaiveBackend::WriteRows(Weight weight, int32_t first_row, const EncodedRo
   CheckRows(values.spec, first_row, rows);
   const WeightFormat& format = FormatOf(values.spec.precision);
   const int64_t width = values.spec.in / values.spec.groups;
-  const int64_t count = std::ssize(rows.payload) / format.RowBytes(width);
-  format.Decode(rows.payload, {values.weight.get() + first_row * width, static_cast<size_t>(count * width)});
+  const auto row_bytes = static_cast<size_t>(format.RowBytes(width));
+  for (size_t i = 0; i < rows.payload.size() / row_bytes; ++i) {
+    double* const row = values.weight.get() + (first_row + static_cast<int64_t>(i)) * width;
+    format.Decode(rows.payload.subspan(i * row_bytes, row_bytes), {row, static_cast<size_t>(width)});
+  }
   std::copy(rows.scales.begin(), rows.scales.end(), values.scale.get() + first_row * format.RowScales(width));
   return OkStatus();
 }

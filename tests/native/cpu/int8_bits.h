@@ -49,12 +49,13 @@ inline uint32_t HashRows() {
 }
 
 inline constexpr uint32_t kLinearsHash = 3439738957u;
-inline uint32_t HashLinears() {
+inline constexpr uint32_t kFourBitLinearsHash = 1035253316u;
+inline uint32_t HashLinears(Precision precision) {
   Hash hash;
   const auto backend = CreateCpuBackend(1).value();
   for (const bool wide : {false, true}) {
     for (const LinearSpec& shape : {LinearSpec{768, 100, 1}, LinearSpec{3072, 40, 1}, LinearSpec{62, 36, 2}}) {
-      const LinearSpec spec{shape.in, shape.out, shape.groups, Precision::kQ8, wide};
+      const LinearSpec spec{shape.in, shape.out, shape.groups, precision, wide};
       const int32_t rows = 7;
       const size_t depth = static_cast<size_t>(spec.in / spec.groups);
       SmallProgram program;
