@@ -66,6 +66,8 @@ class Backend {
 
   // The backend owns weights, until FreeLinear, and constants.
 
+  // Returns the precision of a model whose layers this backend can multiply, for a model of `precision`.
+  virtual Precision LinearPrecision(Precision precision) const { return precision; }
   virtual Result<Weight> CreateLinear(const LinearSpec& spec) = 0;
   // Writes rows of W from `first_row` on, each in / groups long, in the layer's format.
   virtual Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) = 0;

@@ -56,18 +56,36 @@ Quarters UnpackChunk(const uint8_t* chunk, const int16_t* multipliers) {
            scaled(hn::PromoteLowerTo(kShorts, high), 2), scaled(hn::PromoteUpperTo(kShorts, high), 3)}};
 }
 
+// Repeats each multiplier `step` times, 2 or 4, and the whole until a chunk is full.
+void SpreadMultipliers(const uint8_t* multipliers, int64_t cols, int64_t step, int16_t* of_bytes) {
+  for (int64_t first = 0; first < std::max(cols * step, kChunk); first += 8 * step) {
+    const auto from = hn::LoadU(kShorts, reinterpret_cast<const int16_t*>(multipliers) + first / step % cols);
+    const Shorts halves[] = {hn::InterleaveWholeLower(kShorts, from, from), hn::InterleaveWholeUpper(kShorts, from, from)};
+    for (int64_t i = 0; i < 2; ++i) {
+      int16_t* const out = of_bytes + first + i * 4 * step;
+      if (step == 2) {
+        hn::StoreU(halves[i], kShorts, out);
+        continue;
+      }
+      hn::StoreU(hn::InterleaveWholeLower(kShorts, halves[i], halves[i]), kShorts, out);
+      hn::StoreU(hn::InterleaveWholeUpper(kShorts, halves[i], halves[i]), kShorts, out + 8);
+    }
+  }
+}
+
 // Calls store(values, first): the integers from `first` on, for each chunk.
 template <typename Store>
 void UnpackChunks(Int8Path path, const uint8_t* panel, int64_t k, Store store) {
   const int64_t bytes = UnpackedBytes(path, k);
   const int64_t cols = Int8TileCols(), step = Step(path);
+  const int64_t period = std::max(cols * step, kChunk);
   const uint8_t* multipliers = panel + bytes / 2;
-  int16_t of_bytes[2 * kChunk];  // the multiplier of each byte; a step of all columns is at most two chunks
+  int16_t of_bytes[kMostLanes * 8];  // the multiplier of each byte of a step
   for (int64_t first = 0; first < bytes; multipliers += cols * 2) {
-    for (int64_t i = 0; i < 2 * kChunk; ++i) std::memcpy(of_bytes + i, multipliers + i / step % cols * 2, 2);
+    SpreadMultipliers(multipliers, cols, step, of_bytes);
     const int64_t end = std::min(bytes, first + kInt4Group * cols);
     for (; first < end; first += kChunk, panel += kChunk / 2) {
-      store(UnpackChunk(panel, of_bytes + first % (2 * kChunk)), first);
+      store(UnpackChunk(panel, of_bytes + first % period), first);
     }
   }
 }

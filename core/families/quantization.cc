@@ -17,7 +17,7 @@ constexpr Row kMethods[] = {
     {Precision::kQ8, "peruse-q8",
      R"({"quant_method":"peruse-q8","bits":8,"scheme":"symmetric int8, <name>_scale: one float32 for each row"})"},
     {Precision::kQ4, "peruse-q4",
-     R"({"quant_method":"peruse-q4","bits":4,"scheme":"4-bit token embeddings in groups of 32, <name>_scale: one float16 for each group; others as peruse-q8"})"},
+     R"({"quant_method":"peruse-q4","bits":4,"scheme":"4-bit token embeddings and wide linear layers in groups of 32, <name>_scale: one float16 for each group; others as peruse-q8"})"},
 };
 
 }  // namespace

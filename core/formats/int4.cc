@@ -60,6 +60,10 @@ class Int4 final : public WeightFormat {
   }
 
   const WeightFormat& linear_format() const override { return Int8Format(); }
+  bool KeepsLinear(const LinearSpec& spec) const override {
+    if (spec.experts) return true;
+    return spec.in / spec.groups >= kInt4LeastWidth && spec.out / spec.groups >= kInt4LeastWidth;
+  }
   // As for int8, whose integers the products sum.
   Status Check(const LinearSpec& spec) const override { return Int8Format().Check(spec); }
   int32_t InputLevels(const LinearSpec& spec) const override { return Int8Format().InputLevels(spec); }

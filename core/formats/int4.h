@@ -19,6 +19,9 @@ constexpr int64_t Int4Groups(int64_t width) { return (width + kInt4Group - 1) / 
 // Linear layers: products sum int8 integers, as those of int8 weights do. The scales of a row's groups become one float32 scale of the row and
 // an integer multiplier for each group. With the multipliers of 16 bits, an integer is the weight over the row's scale within 0.502.
 
+// Linear layers with fewer inputs or outputs are int8: in models that small, 4 bits cost too much accuracy (docs/internals/precision.md).
+inline constexpr int32_t kInt4LeastWidth = 1024;
+
 // 8 * 16 * this is 127 * 2^15, so that no integer exceeds kWeightLevels.
 inline constexpr int32_t kInt4LargestMultiplier = 127 << 8;
 

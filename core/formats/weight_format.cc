@@ -30,7 +30,11 @@ const Row& RowOf(Precision precision) {
 
 const WeightFormat& FormatOf(Precision precision) { return RowOf(precision).format(); }
 
-Precision LinearPrecision(Precision precision) { return RowOf(precision).linears; }
+Precision LinearPrecision(Precision precision, const LinearSpec& spec) {
+  return FormatOf(precision).KeepsLinear(spec) ? precision : LinearFallback(precision);
+}
+
+Precision LinearFallback(Precision precision) { return RowOf(precision).linears; }
 
 const WeightFormat* FormatOfFile(DType type) {
   for (const Row& row : kFormats) {

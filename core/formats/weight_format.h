@@ -43,8 +43,10 @@ class WeightFormat {
   // Decodes values.size() elements of `payload`, without applying scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
-  // The format of linear layers in a model of this format.
+  // The format of the linear layers that do not have this one, in a model of this format.
   virtual const WeightFormat& linear_format() const { return *this; }
+  // Whether a linear layer of this shape has this format, in a model of this format.
+  virtual bool KeepsLinear(const LinearSpec& spec) const { return (void)spec, true; }
   // Decodes row `row`, with its scales. Only formats that files store implement it.
   virtual void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const {
     (void)rows, (void)row, (void)values;
@@ -74,8 +76,10 @@ class WeightFormat {
 };
 
 const WeightFormat& FormatOf(Precision precision);
-// The precision of linear layers in a model of `precision`.
-Precision LinearPrecision(Precision precision);
+// The precision of a linear layer of this shape in a model of `precision`.
+Precision LinearPrecision(Precision precision, const LinearSpec& spec);
+// The precision of all linear layers in a model of `precision`, in a backend without a kernel for it.
+Precision LinearFallback(Precision precision);
 // The format that files store as `type`; nullptr for floats and types of no format.
 const WeightFormat* FormatOfFile(DType type);
 const Precision* FindPrecision(std::string_view dtype);

@@ -115,7 +115,7 @@ Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config
 Status ModelLoader::BuildProgram(const ModelOptions& options) {
   LoadedModel& model = *model_;
   Program program;
-  Build b(program, model.parameters, model.report.precision);
+  Build b(program, model.parameters, backend_.LinearPrecision(model.report.precision));
   Value hidden;
   if (options.enhanced_mask_decoder) {
     if (options.head != Head::kMaskedLm) {

@@ -93,7 +93,7 @@ Status SpeedProbe::Run(int32_t layers) {
   config.num_hidden_layers = layers;
   Program program;
   Parameters parameters;
-  Build b(program, parameters, precision_);
+  Build b(program, parameters, backend_.LinearPrecision(precision_));
   const Value hidden = family_.family->Encode(b, config);
   program.outputs = {{kLastHiddenState, hidden}};
   // Omits the constants that only depend on weights: their values do not affect the speed.

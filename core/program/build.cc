@@ -81,6 +81,7 @@ Stack& Stack::AddTransposedParts(const std::string& name, int32_t parts, int32_t
 }
 
 Stack& Stack::AddExperts(const std::string& name, int32_t experts, int32_t columns, int32_t first, int32_t out) {
+  spec_.experts = true;
   return AddLaidOut(name, name + "_bias", layouts::GroupsTransposed{.first = first, .count = out},
                     {experts, spec_.in, columns}, {experts, columns}, experts * out);
 }
@@ -121,6 +122,7 @@ void Build::DeclareTensor(ParameterTensor tensor) {
 }
 
 LinearId Build::Declare(LinearSpec spec, const std::vector<ParameterTensor>& tensors) {
+  spec.precision = LinearPrecision(spec.precision, spec);
   if (FormatOf(spec.precision).WidensInput(spec)) spec.wide_input = true;
   const LinearId id = {static_cast<int32_t>(parameters_.linears.size())};
   parameters_.linears.push_back(spec);

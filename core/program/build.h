@@ -65,8 +65,9 @@ inline constexpr int32_t kFirstMask = 1;
 
 class Build {
  public:
+  // `precision` is that of the model as the backend computes it (Backend::LinearPrecision).
   Build(Program& program, Parameters& parameters, Precision precision)
-      : program_(program), parameters_(parameters), precision_(LinearPrecision(precision)) {}
+      : program_(program), parameters_(parameters), precision_(precision) {}
 
   // Starts a second encoder. Until EndPart, parameter names get `prefix`, and outputs are not named.
   void BeginPart(std::string prefix) { part_ = std::move(prefix); }

@@ -130,11 +130,13 @@ Status ParameterWriter::Unpack(const Packed& packed) {
   return OkStatus();
 }
 
-bool ParameterWriter::RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const {
+bool ParameterWriter::RoundsFirst(const NeededTensor& tensor, const ParameterTensor& use) const {
   const WeightFormat& words = FormatOf(precision_);
   if (TakesPart(use.layout)) return tensor.words && words.RowScales(parameters_.cols(use.parameter)) > 0;
-  return &words.linear_format() != &words && tensor.words && use.parameter.kind == ParameterId::Kind::kWeight &&
-         RowFormat(parameters_, use, precision_) != nullptr;
+  if (use.parameter.kind != ParameterId::Kind::kWeight) return false;
+  const WeightFormat* const format = RowFormat(parameters_, use, precision_);
+  if (format == nullptr || format == &words || &words.linear_format() == &words) return false;
+  return tensor.words || (format == &words.linear_format() && words.KeepsLinear(parameters_.linear(use.parameter)));
 }
 
 Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> rows, int64_t width) {
@@ -151,12 +153,13 @@ Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> r
 Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& tensor, const TensorInfo& stored,
                                                             Content content) {
   auto uses = std::make_unique<UseWriter>();
-  const bool packed = tensor.format != nullptr && &tensor.format->linear_format() != tensor.format;
   std::vector<const ParameterTensor*> packed_layers;
   for (const size_t number : tensor.uses) {
     const ParameterTensor& use = parameters_.tensors[number];
-    const bool decodes = packed || (tensor.format != nullptr && TakesPart(use.layout));
-    if (decodes && use.parameter.kind == ParameterId::Kind::kWeight) {
+    const auto decodes = [&] {
+      return TakesPart(use.layout) || tensor.format != &FormatOf(parameters_.linear(use.parameter).precision);
+    };
+    if (tensor.format != nullptr && use.parameter.kind == ParameterId::Kind::kWeight && decodes()) {
       packed_layers.push_back(&use);
       continue;
     }
@@ -186,8 +189,11 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::WriterOf(const ParameterT
     };
     return Writer(std::make_unique<ReadingWriter<RowReader>>(row_bytes, write));
   }
-  const bool rounds = content == Content::kFloats && RoundsAsWords(tensor, use);
-  const int64_t unit = content == Content::kScales ? 1 : rounds ? width : UnitElements(parameters_.placement(use));
+  const bool rounds = content == Content::kFloats && RoundsFirst(tensor, use);
+  int64_t unit = rounds ? width : UnitElements(parameters_.placement(use));
+  if (content == Content::kScales) {
+    unit = use.parameter.kind == ParameterId::Kind::kWeight ? tensor.format->RowScales(width) : 1;
+  }
   const auto write = [this, &use, &stored, content, rounds, width](int32_t first, std::span<const float> values) {
     if (!AllFinite(values)) return NotFinite(stored.name);
     if (content == Content::kScales) return WriteScales(use, first, values);
@@ -295,9 +301,11 @@ Status ParameterWriter::WriteScales(const ParameterTensor& use, int64_t first, s
   }
   PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(use.parameter));
   Placement rows = parameters_.placement(use);
+  const int64_t of_row = FormatOf(parameters_.linear(use.parameter).precision).RowScales(rows.cols);
   rows.cols = 1;
-  for (const ElementRun& run : RunsOf(rows, first, std::ssize(scales))) {
-    const std::span<const float> part = scales.subspan(static_cast<size_t>(run.from), static_cast<size_t>(run.count));
+  for (const ElementRun& run : RunsOf(rows, first, std::ssize(scales) / of_row)) {
+    const std::span<const float> part =
+        scales.subspan(static_cast<size_t>(run.from * of_row), static_cast<size_t>(run.count * of_row));
     PERUSE_RETURN_IF_ERROR(backend_.WriteRows(weight, static_cast<int32_t>(run.to), {{}, part}));
   }
   return OkStatus();

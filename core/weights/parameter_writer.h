@@ -38,8 +38,9 @@ class ParameterWriter : public CheckpointSink {
   Status WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
                       std::span<const uint8_t> payload);
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
-  // Whether linear layers take a tensor's rows as its table of token embeddings rounds them.
-  bool RoundsAsWords(const NeededTensor& tensor, const ParameterTensor& use) const;
+  // Whether rows of a linear layer are rounded first as files of the model's precision store them: as the table of token embeddings with the
+  // same tensor, or because the backend has no kernel for that precision.
+  bool RoundsFirst(const NeededTensor& tensor, const ParameterTensor& use) const;
   // Returns rows of floats after rounding them as the table of token embeddings does.
   Result<std::span<const float>> Rounded(std::span<const float> rows, int64_t width);
 

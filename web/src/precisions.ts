@@ -33,7 +33,7 @@ export type Dtype = (typeof kDtypes)[number];
 export const kQuantizedForms = ['q8', 'q4'] as const;
 export type QuantizedForm = (typeof kQuantizedForms)[number];
 export const kUsualForm = 'q8' satisfies QuantizedForm;
-/** Token embeddings of 4 bits, all other integers as in the usual form. */
+/** 4 bits for token embeddings and linear layers with at least 1,024 inputs and outputs; all other integers as in the usual form. */
 export const kSmallestForm = 'q4' satisfies QuantizedForm;
 
 /** Weights as the checkpoint's floats, without loss. */

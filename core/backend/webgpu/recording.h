@@ -44,6 +44,8 @@ class Recording final : public WebGpuBackend, public PlanRun {
   Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) override {
     return memory_.WriteConstant(constant, first_row, rows);
   }
+  // No shader multiplies weights of 4 bits: they are int8 in the GPU's memory.
+  Precision LinearPrecision(Precision precision) const override { return LinearFallback(precision); }
   int64_t WeightBytes() const override { return memory_.weight_bytes(); }
 
   Status Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,

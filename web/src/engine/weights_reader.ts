@@ -52,12 +52,13 @@ export interface ReadReport {
 type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: string };
 
 /**
- * Asks the engine which tensors it stores as integers: linear layers ('rows') and token embeddings ('words'), which only precision q4 tells
- * apart. The reader is used up.
+ * Asks the engine which tensors it stores as integers: linear layers ('rows') and token embeddings ('words'), which have 4 bits in
+ * precision q4, and a row for each token. The reader is used up.
  */
 export function integerParameters(reader: WeightsReader, config: Uint8Array, tensors: readonly TensorInfo[]): IntegerParameters {
   try {
     reader.encode(config, kSmallestForm);
+    reader.markTokenRows(config);
     let end = 0;
     const entries = tensors.map((tensor) => {
       const begin = end;
@@ -65,8 +66,8 @@ export function integerParameters(reader: WeightsReader, config: Uint8Array, ten
       return { ...tensor, begin, end };
     });
     reader.feed(encodeHeader(entries, {}));
-    const kinds = { I8: 'rows', U8: 'words' } as const;
-    return new Map((reader.header ?? []).flatMap(({ name, dtype }) => (dtype === 'I8' || dtype === 'U8' ? [[name, kinds[dtype]]] : [])));
+    const integers = (reader.header ?? []).filter(({ dtype }) => dtype === 'I8' || dtype === 'U8');
+    return new Map(integers.map(({ name, dtype, token_rows }) => [name, dtype === 'U8' && token_rows ? 'words' : 'rows']));
   } catch (error) {
     if (error instanceof PeruseError && error.code === 'unsupported') return new Map(); // config.json says that the weights are quantised
     throw error;

@@ -7,7 +7,7 @@ import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 
 export interface QuantizeOptions extends RewriteOptions {
-  /** 'q8', the default, or 'q4': token embeddings of 4 bits. */
+  /** 'q8', the default, or 'q4': 4 bits for token embeddings and linear layers with at least 1,024 inputs and outputs. */
   dtype?: QuantizedForm;
 }
 
@@ -25,7 +25,7 @@ export interface QuantizeReport {
 
 /**
  * Writes the checkpoint of `source` to `folder` with linear layers and token embeddings as 8-bit integers (dtype 'q8'), or with token
- * embeddings of 4 bits (dtype 'q4'). A q8 or q4 checkpoint is widened to float32 first.
+ * embeddings and wide layers of 4 bits (dtype 'q4'). A q8 or q4 checkpoint is widened to float32 first.
  *
  * @throws PeruseError
  */

@@ -19,7 +19,7 @@ import { planTrim, refuseMisfit, type TrimOptions, type TrimReport } from './tri
 
 /** Without `texts` and `keep_scripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
-  /** Precision of the result. Default 'q8'; 'q4' has token embeddings of 4 bits; 'keep' does not change the numbers. */
+  /** Precision of the result. Default 'q8'; 'q4' has 4 bits for token embeddings and wide linear layers; 'keep' does not change the numbers. */
   dtype?: QuantizedForm | 'keep';
   /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
   compare?: Iterable<string>;
@@ -207,7 +207,7 @@ function section(
     ...(quantized > 0
       ? [
           options.dtype === kSmallestForm
-            ? `${quantized} tensors are integers: token embeddings of 4 bits, others of 8 bits (\`quantization_config\` in config.json).`
+            ? `${quantized} tensors are integers: token embeddings and linear layers with at least 1,024 inputs and outputs of 4 bits, others of 8 bits (\`quantization_config\` in config.json).`
             : `${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`,
         ]
       : []),

@@ -1,0 +1,160 @@
+// dtype q4 with layers wide enough for 4 bits: from floats and from files of 4 bits, on every backend.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/backend/reference/reference_backend.h"
+#include "core/families/add_head.h"
+#include "core/families/family.h"
+#include "core/model/stored_format.h"
+#include "core/weights/row_encoder.h"
+#include "core/weights/weights_parser.h"
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/random.h"
+#include "tests/native/weights/safetensors_writer.h"
+#include "tests/native/weights/tensor_recorder.h"
+
+namespace peruse::testing {
+namespace {
+
+// The feed-forward is wide, but no layer has both as many inputs and as many outputs as 4 bits need.
+constexpr const char* kNarrow =
+    R"({"model_type":"bert","vocab_size":40,"max_position_embeddings":20,"hidden_size":48,"num_hidden_layers":2,)"
+    R"("num_attention_heads":2,"intermediate_size":1040,"hidden_act":"gelu","type_vocab_size":2,"layer_norm_eps":1e-12})";
+// A width that is no multiple of a group. The feed-forward is narrow.
+constexpr const char* kWide =
+    R"({"model_type":"bert","vocab_size":40,"max_position_embeddings":20,"hidden_size":1040,"num_hidden_layers":1,)"
+    R"("num_attention_heads":4,"intermediate_size":64,"hidden_act":"gelu","type_vocab_size":2,"layer_norm_eps":1e-12})";
+
+std::string DrawWeights(const std::string& config_json) {
+  Random random(5);
+  const ConfiguredFamily configured = ReadFamily(config_json).value();
+  SafetensorsWriter writer;
+  std::set<std::string> written;
+  for (const Parameters& parameters : ParametersOfHeads(*configured.family, configured.config, Precision::kF32)) {
+    for (const ParameterTensor& tensor : parameters.tensors) {
+      if (!written.insert(tensor.names[0]).second) continue;
+      const int64_t count = ElementCount(tensor.shape);
+      const bool is_norm = tensor.names[0].ends_with("Norm.weight");
+      const float scale = 1.7f / std::sqrt(static_cast<float>(count / tensor.shape[0]));
+      std::vector<float> values(static_cast<size_t>(count));
+      for (float& value : values) value = is_norm ? 1 + 0.2f * random.Float() : std::min(scale, 1.0f) * random.Float();
+      writer.Add(tensor.names[0], tensor.shape, values);
+    }
+  }
+  return writer.File();
+}
+
+void EncodeAs(const std::string& config, const std::string& weights, Precision precision, TensorRecorder& recorder) {
+  const auto stored = StoredFormat::Create(config, precision);
+  ASSERT_TRUE(stored.ok()) << stored.status().message();
+  RowEncoder encoder([&](std::span<const TensorInfo> tensors) { return stored->Choose(tensors); }, recorder);
+  WeightsParser parser(encoder);
+  ASSERT_TRUE(parser.Feed({reinterpret_cast<const uint8_t*>(weights.data()), weights.size()}).ok());
+  ASSERT_TRUE(parser.Finish().ok());
+}
+
+std::string FileOf(const TensorRecorder& recorder, bool reversed) {
+  SafetensorsWriter writer;
+  for (size_t n = 0; n < recorder.tensors.size(); ++n) {
+    const size_t i = reversed ? recorder.tensors.size() - 1 - n : n;
+    writer.AddBytes(recorder.tensors[i].name, recorder.tensors[i].shape, recorder.bytes[i],
+                    recorder.tensors[i].dtype_name);
+  }
+  return writer.File();
+}
+
+struct Computed {
+  int64_t bytes = 0;
+  std::vector<float> values;
+};
+
+Computed RunModel(const std::string& config, const std::string& weights, Head head, Backend& backend,
+                  Precision precision) {
+  ModelOptions options;
+  options.head = head;
+  options.precision = precision;
+  const auto model = LoadWeights(config, weights, options, backend, 997);
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  if (!model.ok()) return {};
+  const std::unique_ptr<Runner> runner = CreateRunner(*model);
+  const std::vector<int32_t> ids = {3, 9, 14, 27, 39, 1, 1}, types(7, 0);
+  const std::vector<ModelInput> inputs = {{ids, types}};
+  const OutputId output = head == Head::kNone ? kLastHiddenState : kLogits;
+  EXPECT_TRUE(runner->Begin(inputs, {.outputs = std::vector{output}}).ok());
+  EXPECT_TRUE(runner->Finish().ok());
+  return {(*model)->report.weight_bytes, ValuesOf(*runner, output)};
+}
+
+std::vector<std::string> NamesOf(const TensorRecorder& recorder, DType type) {
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : recorder.tensors) {
+    if (tensor.dtype == type) names.push_back(tensor.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+double MeanSquare(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * double{a[i] - b[i]} / static_cast<double>(a.size());
+  return sum;
+}
+
+TEST(FourBitsTest, OnlyWideLayersAndTokenEmbeddingsAreStoredIn4Bits) {
+  const std::string words = "embeddings.word_embeddings.weight", layer = "encoder.layer.0.";
+  TensorRecorder narrow, wide;
+  EncodeAs(kNarrow, DrawWeights(kNarrow), Precision::kQ4, narrow);
+  EXPECT_EQ(NamesOf(narrow, DType::kU8), std::vector<std::string>{words});
+  EXPECT_EQ(NamesOf(narrow, DType::kI8).size(), 2u * 6u);
+  EncodeAs(kWide, DrawWeights(kWide), Precision::kQ4, wide);
+  const std::vector<std::string> eight = {layer + "intermediate.dense.weight", layer + "output.dense.weight"};
+  EXPECT_EQ(NamesOf(wide, DType::kI8), eight);
+  const std::vector<std::string> four = {words, layer + "attention.output.dense.weight",
+                                         layer + "attention.self.key.weight", layer + "attention.self.query.weight",
+                                         layer + "attention.self.value.weight"};
+  EXPECT_EQ(NamesOf(wide, DType::kU8), four);
+}
+
+TEST(FourBitsTest, FilesGiveTheBitsOfFloats) {
+  for (const char* config : {kNarrow, kWide}) {
+    const std::string weights = DrawWeights(config);
+    TensorRecorder recorder;
+    EncodeAs(config, weights, Precision::kQ4, recorder);
+    for (const Head head : {Head::kNone, Head::kMaskedLm}) {
+      for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+        const auto backend = under_test.create();
+        const Computed floats = RunModel(config, weights, head, *backend, Precision::kQ4);
+        for (const bool reversed : {false, true}) {
+          const Computed four = RunModel(config, FileOf(recorder, reversed), head, *backend, Precision::kQ4);
+          EXPECT_EQ(four.values, floats.values) << under_test.name << " " << config << " " << reversed;
+          EXPECT_EQ(four.bytes, floats.bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST(FourBitsTest, BackendsAgreeWithTheReference) {
+  for (const char* config : {kNarrow, kWide}) {
+    const std::string weights = DrawWeights(config);
+    const auto reference = CreateReferenceBackend();
+    const std::vector<float> exact = RunModel(config, weights, Head::kNone, *reference, Precision::kF32).values;
+    const std::vector<float> expected = RunModel(config, weights, Head::kNone, *reference, Precision::kQ4).values;
+    const double rounding = MeanSquare(expected, exact);
+    EXPECT_GT(rounding, 0);
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      const auto backend = under_test.create();
+      const Computed run = RunModel(config, weights, Head::kNone, *backend, Precision::kQ4);
+      EXPECT_LE(MeanSquare(run.values, expected), 0.005 * rounding) << under_test.name << " " << config;
+      if (backend->LinearPrecision(Precision::kQ4) != Precision::kQ4 || under_test.name == "reference") continue;
+      EXPECT_LT(run.bytes, RunModel(config, weights, Head::kNone, *backend, Precision::kQ8).bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace peruse::testing
