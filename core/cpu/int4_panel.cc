@@ -60,15 +60,15 @@ Quarters UnpackChunk(const uint8_t* chunk, const int16_t* multipliers) {
 void SpreadMultipliers(const uint8_t* multipliers, int64_t cols, int64_t step, int16_t* of_bytes) {
   for (int64_t first = 0; first < std::max(cols * step, kChunk); first += 8 * step) {
     const auto from = hn::LoadU(kShorts, reinterpret_cast<const int16_t*>(multipliers) + first / step % cols);
-    const Shorts halves[] = {hn::InterleaveWholeLower(kShorts, from, from), hn::InterleaveWholeUpper(kShorts, from, from)};
+    const Shorts halves[] = {hn::InterleaveLower(kShorts, from, from), hn::InterleaveUpper(kShorts, from, from)};
     for (int64_t i = 0; i < 2; ++i) {
       int16_t* const out = of_bytes + first + i * 4 * step;
       if (step == 2) {
         hn::StoreU(halves[i], kShorts, out);
         continue;
       }
-      hn::StoreU(hn::InterleaveWholeLower(kShorts, halves[i], halves[i]), kShorts, out);
-      hn::StoreU(hn::InterleaveWholeUpper(kShorts, halves[i], halves[i]), kShorts, out + 8);
+      hn::StoreU(hn::InterleaveLower(kShorts, halves[i], halves[i]), kShorts, out);
+      hn::StoreU(hn::InterleaveUpper(kShorts, halves[i], halves[i]), kShorts, out + 8);
     }
   }
 }
@@ -80,7 +80,7 @@ void UnpackChunks(Int8Path path, const uint8_t* panel, int64_t k, Store store) {
   const int64_t cols = Int8TileCols(), step = Step(path);
   const int64_t period = std::max(cols * step, kChunk);
   const uint8_t* multipliers = panel + bytes / 2;
-  int16_t of_bytes[kMostLanes * 8];  // the multiplier of each byte of a step
+  int16_t of_bytes[std::max(8 * kLanes, kChunk)];  // the multiplier of each byte of a step
   for (int64_t first = 0; first < bytes; multipliers += cols * 2) {
     SpreadMultipliers(multipliers, cols, step, of_bytes);
     const int64_t end = std::min(bytes, first + kInt4Group * cols);

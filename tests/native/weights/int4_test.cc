@@ -75,6 +75,49 @@ TEST(Int4Test, AgreesWithANaiveDoubleReference) {
   }
 }
 
+// The rule of docs/precision.md, one value at a time. Byte k / 2 has value k.
+void EncodeNaively(std::span<const float> group, std::vector<uint8_t>* payload, std::vector<float>* scales) {
+  float extreme = 0;
+  for (const float value : group) {
+    if (std::fabs(value) > std::fabs(extreme)) extreme = value;
+  }
+  const float scale = HalfToFloat(FloatToHalf(extreme * -0.125f)), inverse = scale == 0 ? 0 : 1 / scale;
+  scales->push_back(scale);
+  for (size_t k = 0; k < 32; ++k) {
+    const float q = std::clamp(std::nearbyint((k < group.size() ? group[k] : 0) * inverse) + 8, 0.0f, 15.0f);
+    if (k % 2 == 0) payload->push_back(0);
+    payload->back() = static_cast<uint8_t>(payload->back() | static_cast<int>(q) << (k % 2 * 4));
+  }
+}
+
+TEST(Int4Test, EncodesTheBytesOfTheNaiveRule) {
+  Random random(11);
+  for (const size_t width : {1, 2, 31, 32, 33, 100, 1024}) {
+    for (const float size : {1.0f, 1e-7f, 1e4f, 0.0f}) {
+      std::vector<float> rows(3 * width);
+      for (float& value : rows) value = size * (random.Chance(3) ? std::round(4 * random.Float()) : random.Float());
+      rows[width - 1] = -rows[0];  // two of the same magnitude
+      std::vector<uint8_t> payload;
+      std::vector<float> scales;
+      for (size_t i = 0; i < rows.size(); i += width) {
+        for (size_t k = 0; k < width; k += 32) {
+          EncodeNaively(std::span(rows).subspan(i + k, std::min<size_t>(32, width - k)), &payload, &scales);
+        }
+      }
+      EncodedBuffer buffer;
+      const auto encoded = Int4Format().Encode(rows, static_cast<int64_t>(width), &buffer);
+      ASSERT_TRUE(encoded.ok());
+      EXPECT_EQ(std::vector<uint8_t>(encoded->payload.begin(), encoded->payload.end()), payload)
+          << width << " " << size;
+      ASSERT_EQ(encoded->scales.size(), scales.size());
+      for (size_t i = 0; i < scales.size(); ++i) {
+        EXPECT_EQ(std::signbit(encoded->scales[i]), std::signbit(scales[i]));
+        EXPECT_EQ(encoded->scales[i], scales[i]);
+      }
+    }
+  }
+}
+
 TEST(Int4Test, DecodesAsOnnxDoes) {
   // Written by onnxruntime.quantization: w[k] = (k - 16) / 4, block_size 32, no zero point.
   const std::vector<uint8_t> payload = {0x10, 0x21, 0x32, 0x43, 0x54, 0x65, 0x76, 0x87,

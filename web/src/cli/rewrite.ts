@@ -90,7 +90,8 @@ export async function textsOf(path: string | undefined): Promise<string[] | unde
 export const quantize: Command = {
   summary: 'Write a checkpoint with weights of 8 bits (dtype q8) or 4 (q4) to a folder',
   usage: '<model> <folder>',
-  details: 'The result loads like any checkpoint, with the results of the original with that dtype. q4: token embeddings and linear layers with at least 1,024 inputs and outputs have 4 bits.',
+  details:
+    'The result loads like any checkpoint, with the results of the original with that dtype. q4: token embeddings and linear layers with at least 1,024 inputs and outputs have 4 bits.',
   options: { ...kRewriteOptions, dtype: { type: 'string', value: 'name', help: 'q8 or q4 (q8)' } },
   run: (positionals, values, io) => {
     const dtype = text(values, 'dtype') ?? kUsualForm;
