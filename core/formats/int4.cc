@@ -45,6 +45,9 @@ class Int4 final : public WeightFormat {
 
   int64_t RowBytes(int64_t width) const override { return Int4Groups(width) * kInt4GroupBytes; }
   int64_t RowScales(int64_t width) const override { return Int4Groups(width); }
+  int64_t RowMemory(int64_t width) const override {  // the groups' multipliers, and the scale of the row
+    return RowBytes(width) + RowScales(width) * int64_t{sizeof(int16_t)} + int64_t{sizeof(float)};
+  }
   Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const override {
     const auto size = static_cast<size_t>(width), groups = static_cast<size_t>(Int4Groups(width));
     const size_t count = rows.size() / size * groups;

@@ -38,6 +38,8 @@ class WeightFormat {
 
   virtual int64_t RowBytes(int64_t width) const = 0;
   virtual int64_t RowScales(int64_t width) const { return (void)width, 0; }
+  // Bytes of a linear layer's row in memory, with its scales.
+  virtual int64_t RowMemory(int64_t width) const { return RowBytes(width) + RowScales(width) * int64_t{sizeof(float)}; }
   // The result is valid until `rows` or `buffer` change. Errors: kUnsupported if the format cannot represent a weight.
   virtual Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const = 0;
   // Decodes values.size() elements of `payload`, without applying scales.

@@ -157,7 +157,7 @@ int64_t ModelLoader::WeightBytes() const {
     const LinearSpec& spec = parameters.linears[i];
     const WeightFormat& format = FormatOf(spec.precision);
     const int64_t width = spec.in / spec.groups;
-    if (used[i]) bytes += spec.out * (format.RowBytes(width) + kFloat * (format.RowScales(width) + 1));
+    if (used[i]) bytes += spec.out * (format.RowMemory(width) + kFloat);
   }
   for (const ConstantSpec& spec : parameters.constants) bytes += kFloat * spec.rows * spec.cols;
   for (const ProgramOutput& folded : model.programs.load.outputs) {

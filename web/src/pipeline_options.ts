@@ -130,9 +130,9 @@ export const kLoadOptions = {
   }),
   /**
    * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
-   * on the CPU. 'q4' is the same with 4 bits for token embeddings and linear layers of at least 1,024 inputs and outputs (docs/precision.md has the
-   * accuracy of both). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps about three digits of others. Arithmetic is float32. Default 'auto': the
-   * precision of a q8 or q4 checkpoint; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
+   * on the CPU. 'q4' is the same with 4 bits for token embeddings and linear layers of at least 1,024 inputs and outputs (docs/precision.md has
+   * the accuracy of both). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps about three digits of others.
+   * Arithmetic is float32. Default 'auto': the precision of a q8 or q4 checkpoint; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
    *
    * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Layers of 4 bits are stored as 8 bits, so
    * `info.dtype` is then 'q8'. An object has one of them for each name of a file, without its suffix.

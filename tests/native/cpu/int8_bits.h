@@ -49,7 +49,7 @@ inline uint32_t HashRows() {
 }
 
 inline constexpr uint32_t kLinearsHash = 3439738957u;
-inline constexpr uint32_t kFourBitLinearsHash = 1035253316u;
+inline constexpr uint32_t kFourBitLinearsHash = 2304325328u;
 inline uint32_t HashLinears(Precision precision) {
   Hash hash;
   const auto backend = CreateCpuBackend(1).value();

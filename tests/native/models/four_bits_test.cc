@@ -29,6 +29,12 @@ constexpr const char* kWide =
     R"({"model_type":"bert","vocab_size":40,"max_position_embeddings":20,"hidden_size":1040,"num_hidden_layers":1,)"
     R"("num_attention_heads":4,"intermediate_size":64,"hidden_act":"gelu","type_vocab_size":2,"layer_norm_eps":1e-12})";
 
+constexpr const char* kExperts =
+    R"({"model_type":"openai_privacy_filter","vocab_size":40,"hidden_size":64,"intermediate_size":128,"num_hidden_layers":1,)"
+    R"("num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"num_local_experts":6,"num_experts_per_tok":2,)"
+    R"("sliding_window":4,"max_position_embeddings":64,"rms_norm_eps":1e-5,"pad_token_id":1,"id2label":{"0":"O","1":"B-x"},)"
+    R"("rope_parameters":{"rope_type":"default","rope_theta":10000}})";
+
 std::string DrawWeights(const std::string& config_json) {
   Random random(5);
   const ConfiguredFamily configured = ReadFamily(config_json).value();
@@ -138,8 +144,9 @@ TEST(FourBitsTest, FilesGiveTheBitsOfFloats) {
   }
 }
 
+// quantized_test.cc has models without layers of 4 bits.
 TEST(FourBitsTest, BackendsAgreeWithTheReference) {
-  for (const char* config : {kNarrow, kWide}) {
+  for (const char* config : {kWide, kExperts}) {
     const std::string weights = DrawWeights(config);
     const auto reference = CreateReferenceBackend();
     const std::vector<float> exact = RunModel(config, weights, Head::kNone, *reference, Precision::kF32).values;
@@ -148,12 +155,23 @@ TEST(FourBitsTest, BackendsAgreeWithTheReference) {
     EXPECT_GT(rounding, 0);
     for (const BackendUnderTest& under_test : BackendsUnderTest()) {
       const auto backend = under_test.create();
+      if (config == kExperts && !under_test.mixes_experts) continue;
       const Computed run = RunModel(config, weights, Head::kNone, *backend, Precision::kQ4);
       EXPECT_LE(MeanSquare(run.values, expected), 0.005 * rounding) << under_test.name << " " << config;
       if (backend->LinearPrecision(Precision::kQ4) != Precision::kQ4 || under_test.name == "reference") continue;
       EXPECT_LT(run.bytes, RunModel(config, weights, Head::kNone, *backend, Precision::kQ8).bytes);
     }
   }
+}
+
+TEST(FourBitsTest, ExpertsHave4BitsAtAnyWidth) {
+  const ConfiguredFamily configured = ReadFamily(kExperts).value();
+  size_t experts = 0;
+  for (const LinearSpec& spec : ParametersOfHeads(*configured.family, configured.config, Precision::kQ4)[0].linears) {
+    experts += spec.experts ? 1 : 0;
+    if (spec.precision != Precision::kF32) EXPECT_EQ(spec.precision, spec.experts ? Precision::kQ4 : Precision::kQ8);
+  }
+  EXPECT_EQ(experts, 3u);  // gate, up and down of one layer
 }
 
 }  // namespace
