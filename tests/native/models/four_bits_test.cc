@@ -167,7 +167,8 @@ TEST(FourBitsTest, BackendsAgreeWithTheReference) {
 TEST(FourBitsTest, ExpertsHave4BitsAtAnyWidth) {
   const ConfiguredFamily configured = ReadFamily(kExperts).value();
   size_t experts = 0;
-  for (const LinearSpec& spec : ParametersOfHeads(*configured.family, configured.config, Precision::kQ4)[0].linears) {
+  const auto heads = ParametersOfHeads(*configured.family, configured.config, Precision::kQ4);
+  for (const LinearSpec& spec : heads[0].linears) {
     experts += spec.experts ? 1 : 0;
     if (spec.precision != Precision::kF32) EXPECT_EQ(spec.precision, spec.experts ? Precision::kQ4 : Precision::kQ8);
   }
