@@ -207,7 +207,7 @@ function section(
     ...(quantized > 0
       ? [
           options.dtype === kSmallestForm
-            ? `${quantized} tensors are integers: token embeddings and linear layers with at least 1,024 inputs and outputs of 4 bits, others of 8 bits (\`quantization_config\` in config.json).`
+            ? `${quantized} tensors are integers: token embeddings of 4 bits, as linear layers with at least 1,024 inputs and outputs, others of 8 bits (\`quantization_config\` in config.json).`
             : `${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`,
         ]
       : []),
