@@ -37,14 +37,16 @@ function iban(written: string): Verdict {
 
 interface Rule {
   check: (code: string) => Verdict;
-  /** Whether a number may begin with these characters. */
-  begins: (code: string) => boolean;
+  /** Whether a number may begin with these characters, the last of which are `part`. */
+  begins: (code: string, part: string) => boolean;
   shortest: number;
   longest: number;
 }
 
+const kCardPart = /^[\dOIL]*$/i;
+
 const kRules = {
-  luhn: { check: luhn, begins: (code) => /^[\dOIL]*$/i.test(code), shortest: kFewestCardDigits, longest: kMostCardDigits },
+  luhn: { check: luhn, begins: (_, part) => kCardPart.test(part), shortest: kFewestCardDigits, longest: kMostCardDigits },
   iban: {
     check: iban,
     begins: (code) => /^[a-z]{0,2}$|^[a-z]{2}[\dOIL]{1,2}/i.test(code) && (code.length < 2 || code.length <= (ibanLength(code) ?? 0)),
@@ -60,6 +62,7 @@ export function checksum(rule: ChecksumName, text: string): Verdict {
 /** Letters of other scripts are borders of a number, as spaces are: '番号は4111 1111 1111 1111です'. */
 const kGroup = /[\p{Script=Latin}\d]+/gu;
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
+const kOneSeparator = /[ \n.-]/;
 
 /** A number in groups of characters. */
 export interface GroupedNumber extends TextRange {
@@ -84,16 +87,18 @@ function numbersFrom(rule: ChecksumName, text: string, parts: readonly TextRange
     const part = parts[last]!;
     if (last > first && !isSeparator(text, parts[last - 1]!.end, part.start)) break;
     if (part.end - part.start > longest - code.length) break;
-    code += text.slice(part.start, part.end);
-    if (!begins(code)) break;
+    const characters = text.slice(part.start, part.end);
+    code += characters;
+    if (!begins(code, characters)) break;
     if (code.length < shortest || check(code) !== 'right') continue;
-    found.push({ start, end: part.end, groups: parts.slice(first, last + 1).map((group) => text.slice(group.start, group.end)) });
+    const groups = parts.slice(first, last + 1).map((group) => text.slice(group.start, group.end));
+    found.push({ start, end: part.end, groups });
   }
   return found;
 }
 
 function isSeparator(text: string, start: number, end: number): boolean {
-  if (end - start === 1 && /[ \n.-]/.test(text[start]!)) return true;
+  if (end - start === 1 && kOneSeparator.test(text[start]!)) return true;
   return end - start <= 6 && kSeparators.test(text.slice(start, end));
 }
 
@@ -104,11 +109,12 @@ export function numbersIn(
   isAcceptable: (found: GroupedNumber) => boolean = () => true,
   firstCharacter = /./,
 ): TextRange[] {
+  if (!firstCharacter.test(text)) return [];
   const parts = groupsOf(text);
   const found: TextRange[] = [];
   for (const [first, { start }] of parts.entries()) {
     if (start < (found.at(-1)?.end ?? 0) || !firstCharacter.test(text[start]!)) continue;
-    const longest = numbersFrom(rule, text, parts, first).filter(isAcceptable).at(-1);
+    const longest = numbersFrom(rule, text, parts, first).reverse().find(isAcceptable);
     if (longest !== undefined) found.push({ start: longest.start, end: longest.end });
   }
   return found;

@@ -36,25 +36,33 @@ const kLongDash = /(?<=\d ?)[\u2014\u2015\u2e3a\u2e3b\u301c\u3030](?= ?\d)/g;
 class Folding implements FoldedText {
   readonly text: string;
   /** For each UTF-16 unit of `text`: start and end of its character in the original. */
-  private readonly starts_: number[] = [];
-  private readonly ends_: number[] = [];
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
 
   constructor(original: string) {
-    let folded = '';
-    for (const { 0: character, index } of original.matchAll(kCharacter)) {
-      const plain = foldCharacter(character);
-      for (let i = 0; i < plain.length; ++i) {
-        this.starts_.push(index);
-        this.ends_.push(index + character.length);
-      }
-      folded += plain;
+    const characters = original.match(kCharacter)!;
+    const known = new Map<string, string>(); // a text has few different characters
+    for (const character of characters) {
+      if (!known.has(character)) known.set(character, foldCharacter(character));
+    }
+    const folded = characters.map((character) => known.get(character)!).join('');
+    this.#starts = new Uint32Array(folded.length);
+    this.#ends = new Uint32Array(folded.length);
+    let start = 0;
+    let at = 0;
+    for (const character of characters) {
+      const to = at + known.get(character)!.length;
+      this.#starts.fill(start, at, to);
+      start += character.length;
+      this.#ends.fill(start, at, to);
+      at = to;
     }
     this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // these two steps do not change the length
   }
 
   original({ start, end }: TextRange): TextRange {
-    const from = this.starts_[start] ?? this.ends_.at(-1) ?? 0;
-    return { start: from, end: end > start ? this.ends_[end - 1]! : from };
+    const from = this.#starts[start] ?? this.#ends.at(-1) ?? 0;
+    return { start: from, end: end > start ? this.#ends[end - 1]! : from };
   }
 }
 
