@@ -175,8 +175,8 @@ function resolveTask(task: string): Task {
 function checkNamed(task: Task | 'load', source: unknown): void {
   if (source !== undefined && source !== null) return;
   if (task === 'load') throw new PeruseError('invalid_argument', "load() needs a model, for example 'user/model'.");
-  const { example } = definitionOf(task);
-  const without = task === 'redact' ? ' createRedactor(options) redacts without a model.' : '';
+  const { example, withoutModel } = definitionOf(task);
+  const without = withoutModel === undefined ? '' : ` ${withoutModel}`;
   const words = example === undefined ? '.' : `, for example '${example}'.`;
   throw new PeruseError(
     'invalid_argument',

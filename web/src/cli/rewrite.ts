@@ -91,7 +91,8 @@ export const quantize: Command = {
   summary: 'Write a checkpoint with weights of 8 bits (dtype q8) or 4 (q4) to a folder',
   usage: '<model> <folder>',
   details:
-    'The result loads like any checkpoint, with the results of the original with that dtype. q4: token embeddings and linear layers with at least 1,024 inputs and outputs have 4 bits.',
+    'The result loads like any checkpoint, with the results of the original with that dtype. With q4, token embeddings\n' +
+    'have 4 bits, and so have linear layers with at least 1,024 inputs and outputs.',
   options: { ...kRewriteOptions, dtype: { type: 'string', value: 'name', help: 'q8 or q4 (q8)' } },
   run: (positionals, values, io) => {
     const dtype = text(values, 'dtype') ?? kUsualForm;

@@ -69,6 +69,8 @@ export interface TaskDefinition {
   readonly options?: Schema;
   /** An example model, for the error message if the caller named no model. It is never loaded. */
   readonly example?: string;
+  /** What does the task without a model, for the same message. */
+  readonly withoutModel?: string;
   readonly loadOptions?: readonly OwnLoadOption[];
   /** teach() trains models for the task. */
   readonly teach?: TrainingTask;

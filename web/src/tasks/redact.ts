@@ -68,5 +68,6 @@ export const redaction = {
   call: redact,
   options: kRedactOptions,
   example: 'iiiorg/piiranha-v1-detect-personal-information',
+  withoutModel: 'createRedactor(options) redacts without a model.',
   loadOptions: ['encoder', 'fail_closed', 'finders', 'id2label', 'labels', 'labels_encoder', 'patterns'],
 } as const satisfies TaskDefinition;
