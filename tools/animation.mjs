@@ -60,8 +60,8 @@ function encode(indices, { left, top, width, height }, stride) {
   return deflateSync(Buffer.concat(rows), { level: 9 });
 }
 
-/** `milliseconds`: the time of all pictures, or a list with the time of each. */
-export function animation(files, milliseconds) {
+/** `milliseconds`: the time of all pictures, or a list with the time of each. `still`: the number of the picture for viewers that show only one. */
+export function animation(files, milliseconds, still = 0) {
   const timeOf = (index) => (Array.isArray(milliseconds) ? milliseconds[index] : milliseconds);
   const pictures = files.map(decode);
   const [{ width, height }] = pictures;
@@ -69,15 +69,17 @@ export function animation(files, milliseconds) {
   const frames = pictures.map(({ pixels }) => Uint8Array.from(pixels, (colour) => indices.get(colour)));
   const header = Buffer.concat([numbers(width, height), Buffer.from([8, 3, 0, 0, 0])]); // 8 bits, with a palette
   const parts = [kSignature, chunk('IHDR', header), chunk('acTL', numbers(frames.length, 0)), chunk('PLTE', bytes)];
+  const whole = { left: 0, top: 0, width, height };
+  if (still > 0) parts.push(chunk('IDAT', encode(frames[still], whole, width))); // without fcTL, it is no part of the animation
   let sequence = 0;
   for (const [index, frame] of frames.entries()) {
-    const part = index === 0 ? { left: 0, top: 0, width, height } : difference(frames[index - 1], frame, width);
+    const part = index === 0 ? whole : difference(frames[index - 1], frame, width);
     const time = Buffer.alloc(6); // the delay as a fraction, then: leave the picture, and overwrite it
     time.writeUInt16BE(timeOf(index));
     time.writeUInt16BE(1000, 2);
     parts.push(chunk('fcTL', Buffer.concat([numbers(sequence++, part.width, part.height, part.left, part.top), time])));
     const data = encode(frame, part, width);
-    parts.push(index === 0 ? chunk('IDAT', data) : chunk('fdAT', Buffer.concat([numbers(sequence++), data])));
+    parts.push(index === 0 && still === 0 ? chunk('IDAT', data) : chunk('fdAT', Buffer.concat([numbers(sequence++), data])));
   }
   return Buffer.concat([...parts, chunk('IEND', Buffer.alloc(0))]);
 }

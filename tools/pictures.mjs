@@ -51,6 +51,7 @@ async function film(page) {
   }
   await page.locator('#redact [type=submit]').click();
   await answered(page, 'redact');
+  const redacted = shots.length;
   await shoot(1300);
   await page.context().setOffline(true);
   await page.locator('.connection').filter({ hasText: 'offline' }).waitFor();
@@ -61,7 +62,7 @@ async function film(page) {
   await page.locator('#teach .learnt').waitFor({ timeout: 300_000 });
   await shoot(6000 - times.reduce((sum, time) => sum + time, 0));
   await page.context().setOffline(false);
-  return animation(shots, times);
+  return animation(shots, times, redacted);
 }
 
 /** Writes a picture of each whole tab. */
