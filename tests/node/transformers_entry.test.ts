@@ -1,11 +1,12 @@
 // peruse/transformers: models that read token ids give what the text gives; names and functions of transformers.js.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { load, SemanticIndex } from '../../web/dist/index_node.js';
+import { env, load, SemanticIndex } from '../../web/dist/index_node.js';
 import * as peruse from '../../web/dist/transformers/index_node.js';
+import { startModelServer } from './support/model_server.js';
 import { pipelineModel } from './support/pipeline_models.js';
 
 const { AutoModel, AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer } =
@@ -151,6 +152,32 @@ test('functions and names', async () => {
   await expect(peruse.AutoModelForCausalLM.from_pretrained('user/model')).rejects.toMatchObject({ code: 'unsupported' });
   expect(() => new peruse.TextStreamer()).toThrow(expect.objectContaining({ code: 'unsupported' }));
   expect(await peruse.ModelRegistry.is_cached('user/never-loaded')).toBe(false);
+});
+
+test("ModelRegistry lists and removes a model's stored files", async () => {
+  const files = readdirSync(kSentiment).filter((name) => /^(config|tokenizer.*)\.json$|\.safetensors$/.test(name));
+  const server = await startModelServer(
+    Object.fromEntries(files.map((name) => [`user/small/resolve/main/${name}`, readFileSync(join(kSentiment, name))])),
+  );
+  const before = { ...env };
+  const folder = mkdtempSync(join(root, 'build/registry-'));
+  Object.assign(env, { remoteHost: server.url, cacheFolder: folder });
+  try {
+    const { ModelRegistry } = peruse;
+    expect(await ModelRegistry.is_cached_files('user/small')).toEqual({ allCached: false, files: [] });
+    await (await load('user/small', kHere)).dispose();
+    const { allCached, files: stored } = await ModelRegistry.is_pipeline_cached_files('text-classification', 'user/small');
+    expect(allCached).toBe(true);
+    expect(stored.map(({ file }) => file)).toEqual(expect.arrayContaining(files));
+    expect(stored.every(({ cached }) => cached)).toBe(true);
+    const { filesDeleted, filesCached } = await ModelRegistry.clear_pipeline_cache('text-classification', 'user/small');
+    expect([filesDeleted, filesCached]).toEqual([stored.length, stored.length]);
+    expect(await ModelRegistry.is_cached('user/small')).toBe(false);
+  } finally {
+    Object.assign(env, before);
+    await server.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.each(['@huggingface/transformers', '@xenova/transformers'])('a program that imports %s runs on the alias package', (name) => {
