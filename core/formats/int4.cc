@@ -93,12 +93,20 @@ class Int4 final : public WeightFormat {
     }
     return of_row;
   }
-  void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const override {
+  void DecodeRow(const EncodedRows& rows, size_t row, bool multiplied, std::span<float> values) const override {
     const auto groups = static_cast<size_t>(Int4Groups(std::ssize(values)));
     const float* const scales = rows.scales.data() + row * groups;
+    const uint8_t* const payload = rows.payload.data() + row * groups * kInt4GroupBytes;
+    const auto scale = [scales](int64_t group) { return scales[group]; };
     std::fill(values.begin(), values.end(), 0.0f);
-    AddInt4Row(
-        rows.payload.data() + row * groups * kInt4GroupBytes, [scales](size_t group) { return scales[group]; }, values);
+    if (!multiplied) return AddInt4Row(payload, scale, values);
+    AddInt4Row(payload, [](int64_t) { return 1.0f; }, values);
+    std::vector<int16_t> multipliers(groups);
+    const float of_row = Int4Multipliers(std::ssize(multipliers), scale, multipliers.data(), 1);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int32_t integer = Int4Integer(static_cast<int32_t>(values[i]), multipliers[i / kInt4Group]);
+      values[i] = static_cast<float>(integer) * of_row;
+    }
   }
 
   std::optional<DType> file_type() const override { return DType::kU8; }

@@ -31,7 +31,7 @@ class Int8 final : public WeightFormat {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(payload[i]);
   }
 
-  void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const override {
+  void DecodeRow(const EncodedRows& rows, size_t row, bool, std::span<float> values) const override {
     const uint8_t* const payload = rows.payload.data() + row * values.size();
     for (size_t i = 0; i < values.size(); ++i) {
       values[i] = static_cast<float>(static_cast<int8_t>(payload[i])) * rows.scales[row];

@@ -49,9 +49,10 @@ class WeightFormat {
   virtual const WeightFormat& linear_format() const { return *this; }
   // Whether a linear layer of this shape has this format, in a model of this format.
   virtual bool KeepsLinear(const LinearSpec& spec) const { return (void)spec, true; }
-  // Decodes row `row`, with its scales. Only formats that files store implement it.
-  virtual void DecodeRow(const EncodedRows& rows, size_t row, std::span<float> values) const {
-    (void)rows, (void)row, (void)values;
+  // Decodes row `row`, with its scales. With `multiplied`, the values are those that a linear layer of this format multiplies. Only formats
+  // that files store implement it.
+  virtual void DecodeRow(const EncodedRows& rows, size_t row, bool multiplied, std::span<float> values) const {
+    (void)rows, (void)row, (void)multiplied, (void)values;
     PERUSE_CHECK(false);
   }
 

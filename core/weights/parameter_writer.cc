@@ -121,8 +121,8 @@ Status ParameterWriter::Unpack(const Packed& packed) {
   std::vector<float> row;
   if (!TryResize(&row, static_cast<size_t>(width))) return OutOfMemory("no memory for a row of weights");
   for (size_t r = 0; r < packed.scales.size() / scales; ++r) {
-    packed.format->DecodeRow({packed.payload, packed.scales}, r, row);
     for (const ParameterTensor* use : packed.layers) {
+      packed.format->DecodeRow({packed.payload, packed.scales}, r, Multiplies(*packed.format, *use), row);
       const int64_t unit = UnitElements(parameters_.placement(*use));
       PERUSE_RETURN_IF_ERROR(WriteElements(*use, static_cast<int64_t>(r) * width / unit, row));
     }
@@ -139,13 +139,21 @@ bool ParameterWriter::RoundsFirst(const NeededTensor& tensor, const ParameterTen
   return tensor.words || (format == &words.linear_format() && words.KeepsLinear(parameters_.linear(use.parameter)));
 }
 
-Result<std::span<const float>> ParameterWriter::Rounded(std::span<const float> rows, int64_t width) {
+// Whether a backend with kernels of `format` would multiply this weight in that format. Other backends get the same values, so that all
+// backends compute the same.
+bool ParameterWriter::Multiplies(const WeightFormat& format, const ParameterTensor& use) const {
+  return use.parameter.kind == ParameterId::Kind::kWeight && !TakesPart(use.layout) &&
+         format.KeepsLinear(parameters_.linear(use.parameter));
+}
+
+Result<std::span<const float>> ParameterWriter::Rounded(const ParameterTensor& use, std::span<const float> rows) {
   const WeightFormat& words = FormatOf(precision_);
+  const int64_t width = parameters_.cols(use.parameter);
   PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, words.Encode(rows, width, &encoded_));
   if (!TryResize(&rounded_, rows.size())) return OutOfMemory("no memory for rows of weights");
   const auto cols = static_cast<size_t>(width);
   for (size_t r = 0; r * cols < rows.size(); ++r) {
-    words.DecodeRow(encoded, r, std::span<float>(rounded_).subspan(r * cols, cols));
+    words.DecodeRow(encoded, r, Multiplies(words, use), std::span<float>(rounded_).subspan(r * cols, cols));
   }
   return std::span<const float>(rounded_);
 }
@@ -198,7 +206,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::WriterOf(const ParameterT
     if (!AllFinite(values)) return NotFinite(stored.name);
     if (content == Content::kScales) return WriteScales(use, first, values);
     if (!rounds) return WriteElements(use, first, values);
-    PERUSE_ASSIGN_OR_RETURN(const std::span<const float> rounded, Rounded(values, width));
+    PERUSE_ASSIGN_OR_RETURN(const std::span<const float> rounded, Rounded(use, values));
     return WriteElements(use, first * width / UnitElements(parameters_.placement(use)), rounded);
   };
   const int64_t units = ElementCount(stored.shape) / unit;

@@ -42,7 +42,8 @@ class ParameterWriter : public CheckpointSink {
   // same tensor, or because the backend has no kernel for that precision.
   bool RoundsFirst(const NeededTensor& tensor, const ParameterTensor& use) const;
   // Returns rows of floats after rounding them as the table of token embeddings does.
-  Result<std::span<const float>> Rounded(std::span<const float> rows, int64_t width);
+  Result<std::span<const float>> Rounded(const ParameterTensor& use, std::span<const float> rows);
+  bool Multiplies(const WeightFormat& format, const ParameterTensor& use) const;
 
   // A tensor on its way to linear layers of another format. Payload and scales arrive in any order.
   struct Packed {
