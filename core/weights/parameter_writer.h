@@ -39,7 +39,7 @@ class ParameterWriter : public CheckpointSink {
                       std::span<const uint8_t> payload);
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
   // Whether rows of a linear layer are rounded first as files of the model's precision store them: as the table of token embeddings with the
-  // same tensor, or because the backend has no kernel for that precision.
+  // same tensor, or because the backend multiplies another precision.
   bool RoundsFirst(const NeededTensor& tensor, const ParameterTensor& use) const;
   // Returns rows of floats after rounding them as the table of token embeddings does.
   Result<std::span<const float>> Rounded(const ParameterTensor& use, std::span<const float> rows);

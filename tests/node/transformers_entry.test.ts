@@ -166,6 +166,7 @@ test("ModelRegistry lists and removes a model's stored files", async () => {
     const { ModelRegistry } = peruse;
     expect(await ModelRegistry.is_cached_files('user/small')).toEqual({ allCached: false, files: [] });
     await (await load('user/small', kHere)).dispose();
+    expect(await ModelRegistry.is_cached_files('small')).toEqual({ allCached: false, files: [] }); // another model, whose id ends like this one's
     const { allCached, files: stored } = await ModelRegistry.is_pipeline_cached_files('text-classification', 'user/small');
     expect(allCached).toBe(true);
     expect(stored.map(({ file }) => file)).toEqual(expect.arrayContaining(files));

@@ -124,7 +124,7 @@ class EitherFolder implements ModelFolder {
     private readonly second_: RecoverableFolder,
   ) {}
 
-  /** That of the chosen folder. A served folder (folder_port.ts) has no other way to its recovery. */
+  /** The recovery of the chosen folder. serveFolder() (folder_port.ts) asks for it. */
   get recovery(): Recovery {
     const chosen = async () => (await this.chosen_)?.recovery;
     return {

@@ -1,5 +1,5 @@
 // transformers.js's questions about stored models.
-import { type HasOptions, modelCache } from '../face.js';
+import { env, type HasOptions, modelCache } from '../face.js';
 
 /** A stored file of a model. */
 export interface CachedFileStatus {
@@ -54,9 +54,10 @@ export const ModelRegistry = {
 };
 
 async function storedNames(model: string): Promise<string[]> {
-  const place = `/${model}/resolve/`;
+  const place = new URL(`${model}/resolve/`, env.remoteHost).href;
   return (await modelCache.list()).flatMap(({ url }) => {
-    const [, path] = url.split(place);
-    return path === undefined ? [] : [path.slice(path.indexOf('/') + 1)];
+    if (!url.startsWith(place)) return [];
+    const path = url.slice(place.length); // 'main/config.json'
+    return [path.slice(path.indexOf('/') + 1)];
   });
 }

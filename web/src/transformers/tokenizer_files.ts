@@ -1,5 +1,5 @@
-// Reads a tokenizer's files in a page by the code that reads models' files, which is in a worker, or in the script of a thread of its own. So
-// peruse/transformers does not load that code a second time.
+// A page's tokenizers get their files through the worker that reads models' files, or without workers through peruse-host.js. So
+// peruse/transformers does not load the code that reads files a second time.
 import { compileFetched } from '../engine/files_browser.js';
 import { unlessAborted } from '../errors.js';
 import { runtime } from '../platform/current.js';
@@ -27,7 +27,7 @@ const readInHost: WithFolder = async (spec, signal, use) => {
   }
 };
 
-/** Sets the tokenizers' platform in pages. */
+/** Sets the tokenizers' runtime in pages. */
 export function readTokenizersInHosts(): void {
   setTokenizerRuntime({
     paths: runtime().paths,

@@ -28,7 +28,7 @@ export interface DescribePart {
 export interface Runtime<B extends string = Build> extends FileAccess, BuildAccess<B> {
   paths: PathResolver;
 
-  /** Whether models work in workers if the caller makes no choice. */
+  /** Whether models work in workers by default. */
   startsWorkers(): boolean;
   features(inWorker: boolean): Features;
   /** Starts a worker, for work with this number of threads, including itself. Throws 'worker_died'. */
