@@ -119,12 +119,13 @@ test('an archive as AWS Lambda runs it: read-only, without a home', async () => 
   await runProgram(place, 'chmod', ['-R', 'a-w', task]);
   const call = `const { handler } = require('./index.js');
     handler({ text: 't1' }).then(() => handler({ text: 't1 t2' })).then(({ statusCode, body }) => console.log(statusCode, body));`;
-  const output = await runProgram(task, process.execPath, ['-e', call], { HOME: '/nonexistent', LAMBDA_TASK_ROOT: task });
+  const home = join(place, 'no-home');
+  const output = await runProgram(task, process.execPath, ['-e', call], { HOME: home, LAMBDA_TASK_ROOT: task });
   await runProgram(place, 'chmod', ['-R', 'u+w', task]);
   expect(output).toMatch(/^200 \[\{"label":"LABEL_\d","score":[\d.]+\}\]\n$/);
   // For root, nothing is read-only.
   expect((await readdir(task)).sort()).toEqual(['index.js', 'model']);
-  expect(existsSync('/nonexistent')).toBe(false);
+  expect(existsSync(home)).toBe(false);
 });
 
 /** Runs pkg with the Node of npm in place of the one that pkg would download. */
