@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -334,6 +335,27 @@ test('an engine that can not start is the error, even while files are still on t
     },
   });
   await expect(load()).rejects.toMatchObject({ code: 'no_wasm' });
+});
+
+test('a load that failed ends the requests that are still under way', async () => {
+  const ended = new Promise((resolve) => {
+    server.files.set('m/tokenizer.json', (_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{');
+      resolve(once(response, 'close'));
+      begun();
+    });
+  });
+  let begun = () => {};
+  const asked = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const startEngine = async () => {
+    await asked;
+    throw new PeruseError('no_wasm', 'no wasm here');
+  };
+  host = new LocalHost(() => {}, { ...nodeWasm, startEngine });
+  await expect(load()).rejects.toMatchObject({ code: 'no_wasm' });
+  await ended;
 });
 
 describe('running', () => {
