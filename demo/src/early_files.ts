@@ -1,7 +1,5 @@
 // The files of a model next to the page, requested together. The library asks for the weights only after it has read the configuration,
 // which costs a round trip.
-import type { CustomCache } from '../peruse/peruse.js';
-
 /** The files that Peruse reads of a bundled model. */
 const kFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
 
@@ -41,9 +39,9 @@ export function request(folder: string): ModelRequest {
 }
 
 export interface EarlyFiles {
-  /** For `env.cache`. The library may read a file twice. */
-  readonly cache: CustomCache;
-  /** Ends the downloads and frees the files. The cache then requests a file again, as the library does after the loss of a GPU. */
+  /** For `env.fetch`. Returns the response to each early request once; other requests are sent. */
+  readonly fetch: typeof fetch;
+  /** Ends the downloads. */
   close(): void;
 }
 
@@ -74,14 +72,12 @@ export async function earlyFiles(folder: string, signal: AbortSignal): Promise<E
     close();
     return undefined;
   }
-  const cache: CustomCache = {
-    async match(address) {
-      if (!responses.has(address)) return undefined;
-      return withoutWrongLength(files.get(address)?.clone() ?? (await fetch(address)));
-    },
-    async put() {},
+  const take: typeof fetch = async (address, init) => {
+    const early = files.get(`${address}`);
+    files.delete(`${address}`);
+    return early ?? fetch(address, init);
   };
-  return { cache, close };
+  return { fetch: take, close };
 }
 
 function takeFirst(folder: string): ModelRequest | undefined {
@@ -96,10 +92,4 @@ function takeFirst(folder: string): ModelRequest | undefined {
 function unpacked(response: Response, bytes: number): Response {
   if (!response.ok || !response.body) return response;
   return new Response(response.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'content-length': String(bytes) } });
-}
-
-/** A copy of the response without content-length if the body was compressed: the header has the compressed length. */
-function withoutWrongLength({ body, headers }: Response): Response {
-  const length = headers.has('content-encoding') ? null : headers.get('content-length');
-  return new Response(body, { headers: length === null ? {} : { 'content-length': length } });
 }

@@ -2,7 +2,7 @@
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
 import { liesBesidePage, sourceFor } from './beside_page.js';
 import { isBundled } from './bundled.js';
-import { type EarlyFiles, earlyFiles } from './early_files.js';
+import { earlyFiles } from './early_files.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 
@@ -70,29 +70,25 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   ): Promise<Model> {
     const readable = await sourceFor({ source, dtype }, signal);
     this.isArriving_ = isBundled(readable);
-    const load = (early: EarlyFiles | undefined) => {
-      env.cache = early?.cache ?? !liesBesidePage(source); // The page's service worker stores the models next to the page.
-      return this.load_(readable, {
-        device,
-        dtype,
-        ...(weights === undefined ? {} : { weights }),
-        ...(early === undefined ? {} : { local_files_only: true }),
-        signal,
-        progress_callback: (progress) => {
-          if (progress.status !== 'progress') return;
-          this.isArriving_ &&= progress.overall.loaded !== progress.overall.total;
-          onBytes(progress.overall);
-          if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
-        },
-      });
-    };
     const early = weights === undefined && isBundled(readable) ? await earlyFiles(readable, signal) : undefined;
-    const loading = load(early).catch((error: unknown) => {
-      // The library may not request files that arrived early and damaged. Let it request them now.
-      if (early && error instanceof PeruseError && error.code === 'offline') return load(undefined);
-      throw error;
+    env.cache = !liesBesidePage(source); // The page's service worker stores the models next to the page.
+    env.fetch = early?.fetch;
+    const loading = this.load_(readable, {
+      device,
+      dtype,
+      ...(weights === undefined ? {} : { weights }),
+      signal,
+      progress_callback: (progress) => {
+        if (progress.status !== 'progress') return;
+        this.isArriving_ &&= progress.overall.loaded !== progress.overall.total;
+        onBytes(progress.overall);
+        if (typeof source === 'string' && !early) this.proof_.loading(`${source}${progress.file}`, progress.loaded);
+      },
     });
-    const model = await loading.finally(() => early?.close());
+    const model = await loading.finally(() => {
+      if (env.fetch === early?.fetch) env.fetch = undefined;
+      early?.close();
+    });
     if (signal.aborted) {
       await model.dispose();
       throw new PeruseError('aborted', 'Loading was cancelled.');

@@ -75,12 +75,19 @@ it.each(Object.entries(kMostBytes))('the first answer of %s needs at most %i byt
     weights = context.waitForEvent('requestfinished', (request) => request.url().endsWith('.safetensors.gzip'));
     context.on('requestfinished', (request) => sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize)));
   };
-  const { page, close } = await demo.visit({ at: tab, before });
+  const { page, requests, close } = await demo.visit({ at: tab, before });
   await answered(page.locator(`#${tab}`));
   await weights;
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   expect(bytes, 'the tab\u2019s model is among them').toBeGreaterThan(1_600_000);
   expect(bytes).toBeLessThan(most);
+  expect(
+    requests.filter((address) => /peruse-files\.js$/.test(address)),
+    'a first visit does not need the readers of stored files',
+  ).toEqual([]);
+  const files = requests.filter((address) => address.includes('/models/'));
+  expect(files.length).toBeGreaterThan(3);
+  expect(files, 'each file is requested once').toEqual([...new Set(files)]);
   await close();
 });
 

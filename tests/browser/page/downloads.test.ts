@@ -186,6 +186,7 @@ test.each([true, false])("env.fetch sends every request of a page, in the page's
     expect(calls.length).toBeGreaterThan(2);
     expect(calls.map(({ headers }) => headers['x-own'])).toEqual(calls.map(() => 'yes'));
     expect(await page.evaluate('asked.length')).toBeGreaterThanOrEqual(calls.length);
+    expect(server.requests.filter((path) => path.endsWith('peruse-files.js'))).toEqual([]);
     await page.evaluate(`(() => {
       peruse.env.fetch = async (url, init) => {
         if (String(url).includes('/hub/')) throw new Error('the proxy is closed');

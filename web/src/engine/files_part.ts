@@ -2,13 +2,11 @@
 // system, and descriptions of models, which read the same files.
 export {
   checkModel,
-  fetchInBrowser,
   healing,
   openFolder,
   openOpfs,
   openStored,
   readWidened,
-  serveFetch,
   serveFolder,
 } from '../sources/folder_kit.js';
 export { describeModel } from './describe_model.js';

@@ -14,7 +14,6 @@ export interface FolderKit {
   openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder>;
   openOpfs(version: number): Promise<CustomCache>;
   openStored(keep: StoreChoice, access: FileAccess): Promise<StoredModels | undefined>;
-  fetchInBrowser: FetchFile;
   healing: typeof healing;
   /** The files of a q8 or q4 checkpoint with float weights; undefined if they are floats, or of precision `unless`, already. */
   readWidened(
@@ -23,7 +22,6 @@ export interface FolderKit {
     access: FileAccess,
     signal: AbortSignal,
   ): Promise<Map<string, FileContent> | undefined>;
-  serveFetch(port: Port, fetchFile: FetchFile, signal: AbortSignal): void;
   serveFolder(folder: ModelFolder, port: Port, signal: AbortSignal): void;
 }
 

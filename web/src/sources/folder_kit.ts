@@ -10,8 +10,6 @@ import type { UrlSpec } from './source.js';
 import type { CheckedModel } from './stored_models.js';
 
 export { openOpfs } from '../cache/cache_opfs.js';
-export { serveFetch } from './fetch_port.js';
-export { fetchInBrowser } from './fetching.js';
 export { serveFolder } from './folder_port.js';
 export { healing } from './healing.js';
 export { openFolder } from './open_folder.js';

@@ -1,4 +1,6 @@
 import { env } from '../env.js';
+import { serveFetch } from './fetch_port.js';
+import { fetchInBrowser } from './fetching.js';
 import type { FileAccess } from './file_access.js';
 import { type SourceSpec, staysHere } from './source.js';
 import { compact } from './source_files.js';
@@ -19,12 +21,11 @@ function isReplaced(given: typeof fetch): boolean {
 }
 
 /** Lets this thread send the requests of a worker. */
-async function withFetch(spec: SourceSpec, signal: AbortSignal, access: FileAccess): Promise<SourceSpec> {
+function withFetch(spec: SourceSpec, signal: AbortSignal, access: FileAccess): SourceSpec {
   if (spec.kind === 'either') {
-    return { ...spec, first: await withFetch(spec.first, signal, access), second: await withFetch(spec.second, signal, access) };
+    return { ...spec, first: withFetch(spec.first, signal, access), second: withFetch(spec.second, signal, access) };
   }
   if (spec.kind !== 'url') return spec;
-  const { serveFetch, fetchInBrowser } = await access.kit!();
   const { port1, port2 } = new MessageChannel();
   serveFetch(port1, access.fetchFile ?? fetchInBrowser, signal);
   return { ...spec, fetch: port2 };
