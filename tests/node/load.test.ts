@@ -358,6 +358,21 @@ test('a load that failed ends the requests that are still under way', async () =
   await ended;
 });
 
+test('a model on a GPU is loaded again after its engine has failed, and only then', async () => {
+  let starts = 0;
+  const startEngine = async () => {
+    const { engine } = fakeEngine(starts++ === 0 ? { traps: 'start' } : {});
+    return Object.assign(engine, { deviceChoice: { device: 'webgpu' } });
+  };
+  host = new LocalHost(() => {}, { ...nodeWasm, startEngine });
+  await load();
+  const run = () => host.call('run', { inputs: [{ text: 'x' }], options: {} });
+  await expect(run()).rejects.toMatchObject({ code: 'worker_died' });
+  expect(starts).toBe(1);
+  for (let time = 0; time < 2; time++) expect(await run()).toHaveLength(1);
+  expect(starts).toBe(2);
+});
+
 describe('running', () => {
   test('text reaches the engine as the caller wrote it, lone surrogates replaced', async () => {
     await load();
