@@ -133,10 +133,11 @@ it works on one thread.`,
     if (positionals.length > 0) throw new UsageError(`'${positionals[0]}' is too much`);
     const port = number(values, 'port') ?? 8000;
     if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError(`--port takes a number from 0 to 65535, not '${port}'`);
+    const named = namedModels(text(values, 'models'));
     const page = inPackage('web/demo');
     if (!existsSync(`${page}/index.html`))
       throw new PeruseError('not_found', 'This build of the package contains no demo page. Run `npm run build` to make it.');
-    const models = namedModels(text(values, 'models')) ?? (await findDemoModels(io));
+    const models = named ?? (await findDemoModels(io));
 
     const folders = {
       '/': page,
