@@ -8,10 +8,10 @@ import type { Pipeline } from '../../web/dist/index_node.js';
 
 const kSentiment = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
 
-/** Modules in place of the libraries. */
+/** Modules in place of the libraries; tools/dev/vitest.config.ts has them, too. */
 const kStandIns: Record<string, string> = {
   react: new URL('support/react_stand_in.mjs', import.meta.url).href,
-  '@langchain/core/embeddings': 'data:text/javascript,export class Embeddings {}',
+  '@langchain/core/embeddings': new URL('support/langchain_stand_in.mjs', import.meta.url).href,
 };
 const kHooks = `const standIns = ${JSON.stringify(kStandIns)};
   export const resolve = (name, context, next) => (standIns[name] ? { url: standIns[name], shortCircuit: true } : next(name, context));`;

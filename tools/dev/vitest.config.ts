@@ -27,9 +27,16 @@ function treeFollowsSources(): Plugin {
   };
 }
 
+/** What tests/node/adapters.test.ts replaces by a hook of Node, which modules that Vite runs do not ask. */
+const kStandIns = {
+  react: `${kRoot}tests/node/support/react_stand_in.mjs`,
+  '@langchain/core/embeddings': `${kRoot}tests/node/support/langchain_stand_in.mjs`,
+};
+
 export default defineConfig({
   root: kRoot,
   plugins: [treeFollowsSources()],
+  resolve: { alias: kStandIns },
   server: {
     watch: { ignored: ['build/!(dev)', 'models', 'web/dist', 'web/bundle', 'tests/fixtures'].map((path) => `${kRoot}${path}/**`) }, // not build/dev/web/dist
   },

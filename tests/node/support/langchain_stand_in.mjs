@@ -1,0 +1,2 @@
+// In place of @langchain/core/embeddings.
+export class Embeddings {}
