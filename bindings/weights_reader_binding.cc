@@ -120,7 +120,7 @@ class PieceCollector : public TensorVisitor {
 class WeightsReaderBinding {
  public:
   WeightsReaderBinding() {
-    Choose([](std::span<const TensorInfo> tensors) { return std::vector<const WeightFormat*>(tensors.size()); });
+    Choose([](std::span<const TensorInfo> tensors) { return std::vector<StoredRows>(tensors.size()); });
   }
 
   uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }

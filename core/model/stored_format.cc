@@ -42,27 +42,28 @@ void StoredFormat::AddUses(const Parameters& parameters, Precision precision) {
     const WeightFormat* const format = RowFormat(parameters, tensor, precision);
     const bool encoded = format != nullptr && format->file_type().has_value();
     for (const std::string& name : tensor.names) {
-      Use& use = uses_.try_emplace(name, Use{encoded ? format : nullptr, tensor.shape}).first->second;
-      if (!encoded) use.format = nullptr;
+      const StoredRows rows = {encoded ? format : nullptr, StoresTransposed(parameters, tensor)};
+      Use& use = uses_.try_emplace(name, Use{rows, tensor.shape}).first->second;
+      if (!encoded || use.rows.transposed != rows.transposed) use.rows.format = nullptr;
       // Linear layers that share a table's rows read them in its format.
-      if (use.format != nullptr && tensor.parameter.kind == ParameterId::Kind::kTable) use.format = format;
+      if (use.rows.format != nullptr && tensor.parameter.kind == ParameterId::Kind::kTable) use.rows.format = format;
     }
   }
 }
 
-Result<std::vector<const WeightFormat*>> StoredFormat::Choose(std::span<const TensorInfo> tensors) const {
+Result<std::vector<StoredRows>> StoredFormat::Choose(std::span<const TensorInfo> tensors) const {
   TensorNames names(prefixes_);
   std::vector<std::string_view> written;
   for (const TensorInfo& tensor : tensors) written.push_back(tensor.name);
   PERUSE_RETURN_IF_ERROR(names.Resolve(written));
-  std::vector<const WeightFormat*> formats;
+  std::vector<StoredRows> stored;
   for (const TensorInfo& tensor : tensors) {
     const auto use = uses_.find(names.Normalise(tensor.name));
     const bool fits = use != uses_.end() && tensor.same_as.empty() && tensor.dtype && IsFloatDType(*tensor.dtype) &&
                       IsOfShape(tensor, use->second.shape);
-    formats.push_back(fits ? use->second.format : nullptr);
+    stored.push_back(fits ? use->second.rows : StoredRows());
   }
-  return formats;
+  return stored;
 }
 
 }  // namespace peruse

@@ -13,6 +13,7 @@
 #include "core/base/status.h"
 #include "core/formats/weight_format.h"
 #include "core/program/parameters.h"
+#include "core/weights/stored_rows.h"
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
@@ -24,11 +25,11 @@ class StoredFormat {
 
   const std::string& config_json() const { return config_json_; }
   // Returns the format of each tensor, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
-  Result<std::vector<const WeightFormat*>> Choose(std::span<const TensorInfo> tensors) const;
+  Result<std::vector<StoredRows>> Choose(std::span<const TensorInfo> tensors) const;
 
  private:
   struct Use {
-    const WeightFormat* format = nullptr;  // nullptr if a program reads the tensor as floats
+    StoredRows rows;  // without a format if a program reads the tensor as floats
     std::vector<int64_t> shape;
   };
 

@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 #include "core/formats/weight_format.h"
 #include "core/weights/float_reader.h"
+#include "core/weights/stored_rows.h"
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
@@ -133,16 +134,20 @@ void Checkpoint::CheckTensor(const NeededTensor& needed, const TensorInfo& tenso
   const WeightFormat* const format = TakesEncoded(needed, tensor) ? FormatOfFile(*tensor.dtype) : nullptr;
   if (format == nullptr && tensor.dtype == DType::kI8) return misfits.int8.Add(tensor.name);
   if (format == nullptr && tensor.dtype == DType::kU8) return misfits.int4.Add(tensor.name);
+  const auto rows_of = [&](size_t use) {
+    return StoredRows{format, StoresTransposed(parameters_, parameters_.tensors[use])};
+  };
   const auto misfit = std::find_if(needed.uses.begin(), needed.uses.end(), [&](size_t use) {
     const std::vector<int64_t>& shape = parameters_.tensors[use].shape;
-    return (format != nullptr ? format->FileShape(shape) : shape) != tensor.shape;
+    return (format != nullptr ? rows_of(use).FileShape(shape) : shape) != tensor.shape;
   });
-  const std::vector<int64_t>& shape = parameters_.tensors[misfit == needed.uses.end() ? needed.uses[0] : *misfit].shape;
+  const size_t shown = misfit == needed.uses.end() ? needed.uses[0] : *misfit;
+  const std::vector<int64_t>& shape = parameters_.tensors[shown].shape;
   if (misfit != needed.uses.end()) {
-    const std::vector<int64_t> needs = format != nullptr ? format->FileShape(shape) : shape;
+    const std::vector<int64_t> needs = format != nullptr ? rows_of(shown).FileShape(shape) : shape;
     misfits.misshapen.Add(Described(tensor.name, tensor.shape) + " instead of " + ShapeString(needs));
   } else if (format != nullptr) {
-    const std::vector<int64_t> scale_shape = format->ScaleShape(shape);
+    const std::vector<int64_t> scale_shape = rows_of(shown).ScaleShape(shape);
     if (scales == nullptr) {
       misfits.missing.Add(Described(tensor.name + std::string(kScaleSuffix), scale_shape));
     } else if (scales->shape != scale_shape) {

@@ -7,6 +7,7 @@
 #include "core/formats/quantize.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/row_reader.h"
+#include "core/weights/stored_rows.h"
 
 namespace peruse {
 namespace {
@@ -65,7 +66,8 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
     case ParameterId::Kind::kTable:
       return parameters.table(tensor.parameter).words ? &FormatOf(precision) : nullptr;
     case ParameterId::Kind::kWeight:
-      return KeepsRows(tensor.layout) ? &FormatOf(parameters.linear(tensor.parameter).precision) : nullptr;
+      if (!KeepsRows(tensor.layout) && !StoresTransposed(parameters, tensor)) return nullptr;
+      return &FormatOf(parameters.linear(tensor.parameter).precision);
     case ParameterId::Kind::kBias:
     case ParameterId::Kind::kConstant:
       return nullptr;
@@ -123,6 +125,12 @@ Status ParameterWriter::Unpack(const Packed& packed) {
   for (size_t r = 0; r < packed.scales.size() / scales; ++r) {
     for (const ParameterTensor* use : packed.layers) {
       packed.format->DecodeRow({packed.payload, packed.scales}, r, Multiplies(*packed.format, *use), row);
+      if (StoresTransposed(parameters_, *use)) {
+        for (const ElementRun& run : RunsOfRows(parameters_, *use, static_cast<int64_t>(r), 1)) {
+          PERUSE_RETURN_IF_ERROR(WriteRows(use->parameter, run.to, row));
+        }
+        continue;
+      }
       const int64_t unit = UnitElements(parameters_.placement(*use));
       PERUSE_RETURN_IF_ERROR(WriteElements(*use, static_cast<int64_t>(r) * width / unit, row));
     }
@@ -133,7 +141,7 @@ Status ParameterWriter::Unpack(const Packed& packed) {
 bool ParameterWriter::RoundsFirst(const NeededTensor& tensor, const ParameterTensor& use) const {
   const WeightFormat& words = FormatOf(precision_);
   if (TakesPart(use.layout)) return tensor.words && words.RowScales(parameters_.cols(use.parameter)) > 0;
-  if (use.parameter.kind != ParameterId::Kind::kWeight) return false;
+  if (use.parameter.kind != ParameterId::Kind::kWeight || !KeepsRows(use.layout)) return false;
   const WeightFormat* const format = RowFormat(parameters_, use, precision_);
   if (format == nullptr || format == &words || &words.linear_format() == &words) return false;
   return tensor.words || (format == &words.linear_format() && words.KeepsLinear(parameters_.linear(use.parameter)));
@@ -291,10 +299,8 @@ Status ParameterWriter::WriteEncoded(const ParameterTensor& use, const std::stri
   if (const Status status = format.CheckPayload(payload); !status.ok()) {
     return Status(status.code(), "tensor \"" + name + "\" " + std::string(status.message()));
   }
-  Placement rows = parameters_.placement(use);
-  const int64_t row_bytes = format.RowBytes(rows.cols);
-  rows.cols = 1;
-  for (const ElementRun& run : RunsOf(rows, first, std::ssize(payload) / row_bytes)) {
+  const int64_t row_bytes = format.RowBytes(parameters_.cols(use.parameter));
+  for (const ElementRun& run : RunsOfRows(parameters_, use, first, std::ssize(payload) / row_bytes)) {
     const std::span<const uint8_t> part =
         payload.subspan(static_cast<size_t>(run.from * row_bytes), static_cast<size_t>(run.count * row_bytes));
     PERUSE_RETURN_IF_ERROR(backend_.WriteRows(weight, static_cast<int32_t>(run.to), {part, {}}));
@@ -308,10 +314,9 @@ Status ParameterWriter::WriteScales(const ParameterTensor& use, int64_t first, s
     return OkStatus();
   }
   PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(use.parameter));
-  Placement rows = parameters_.placement(use);
-  const int64_t of_row = FormatOf(parameters_.linear(use.parameter).precision).RowScales(rows.cols);
-  rows.cols = 1;
-  for (const ElementRun& run : RunsOf(rows, first, std::ssize(scales) / of_row)) {
+  const WeightFormat& format = FormatOf(parameters_.linear(use.parameter).precision);
+  const int64_t of_row = format.RowScales(parameters_.cols(use.parameter));
+  for (const ElementRun& run : RunsOfRows(parameters_, use, first, std::ssize(scales) / of_row)) {
     const std::span<const float> part =
         scales.subspan(static_cast<size_t>(run.from * of_row), static_cast<size_t>(run.count * of_row));
     PERUSE_RETURN_IF_ERROR(backend_.WriteRows(weight, static_cast<int32_t>(run.to), {{}, part}));

@@ -12,12 +12,12 @@
 namespace peruse {
 
 Status RowEncoder::OnHeader(std::span<const TensorInfo> tensors) {
-  PERUSE_ASSIGN_OR_RETURN(const std::vector<const WeightFormat*> formats, choose_(tensors));
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<StoredRows> stored, choose_(tensors));
   tensors_.assign(tensors.begin(), tensors.end());
   std::vector<TensorInfo> result;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const WeightFormat* const format = formats[i];
-    parts_.push_back({.target = result.size(), .format = format});
+    const WeightFormat* const format = stored[i].format;
+    parts_.push_back({.target = result.size(), .rows = stored[i]});
     result.push_back(tensors[i]);
     if (tensors[i].same_as.empty()) source_bytes_ += tensors[i].bytes();
     if (format == nullptr) continue;
@@ -26,11 +26,11 @@ Status RowEncoder::OnHeader(std::span<const TensorInfo> tensors) {
     TensorInfo& payload = result.back();
     payload.dtype = format->file_type();
     payload.dtype_name = DTypeName(*payload.dtype);
-    payload.shape = format->FileShape(shape);
+    payload.shape = stored[i].FileShape(shape);
     payload.begin = 0;
     payload.end = static_cast<uint64_t>(ElementCount(payload.shape));
     const DType scale_type = format->scale_type();
-    const std::vector<int64_t> scale_shape = format->ScaleShape(shape);
+    const std::vector<int64_t> scale_shape = stored[i].ScaleShape(shape);
     result.push_back({.name = tensors[i].name + std::string(kScaleSuffix),
                       .dtype_name = DTypeName(scale_type),
                       .dtype = scale_type,
@@ -52,27 +52,43 @@ void RowEncoder::Open(size_t index) {
 }
 
 Status RowEncoder::OnData(size_t index, std::span<const uint8_t> bytes) {
-  if (parts_[index].format == nullptr) return next_.OnData(parts_[index].target, bytes);
+  if (parts_[index].rows.format == nullptr) return next_.OnData(parts_[index].target, bytes);
   if (index != open_) Open(index);
   return reader_->Feed(bytes);
 }
 
-Status RowEncoder::Encode(size_t index, int32_t first_row, std::span<const float> rows) {
+Status RowEncoder::Encode(size_t index, int32_t first, std::span<const float> values) {
+  const TensorInfo& tensor = tensors_[index];
+  const auto size = static_cast<size_t>(ElementCount(tensor.shape) / tensor.shape[0]);
+  if (!AllFinite(values)) {
+    size_t bad = 0;
+    while (AllFinite(values.subspan(bad * size, size))) ++bad;
+    return MalformedFile("tensor \"" + tensor.name + "\" holds NaN or infinity in row " +
+                         std::to_string(static_cast<size_t>(first) + bad) + ": nothing can be computed with it");
+  }
+  if (!parts_[index].rows.transposed) return EncodeRows(index, values);
+  const auto in = static_cast<size_t>(tensor.shape[1]), columns = static_cast<size_t>(tensor.shape[2]);
+  if (!TryResize(&transposed_, size)) return OutOfMemory("no memory to transpose a weight");
+  for (; !values.empty(); values = values.subspan(size)) {
+    for (size_t i = 0; i < in; ++i) {
+      for (size_t c = 0; c < columns; ++c) transposed_[c * in + i] = values[i * columns + c];
+    }
+    PERUSE_RETURN_IF_ERROR(EncodeRows(index, transposed_));
+  }
+  return OkStatus();
+}
+
+Status RowEncoder::EncodeRows(size_t index, std::span<const float> rows) {
   const TensorInfo& tensor = tensors_[index];
   const Part& part = parts_[index];
-  const auto width = static_cast<size_t>(ElementCount(tensor.shape) / tensor.shape[0]);
-  if (!AllFinite(rows)) {
-    size_t bad = 0;
-    while (AllFinite(rows.subspan(bad * width, width))) ++bad;
-    return MalformedFile("tensor \"" + tensor.name + "\" holds NaN or infinity in row " +
-                         std::to_string(static_cast<size_t>(first_row) + bad) + ": nothing can be computed with it");
-  }
-  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, part.format->Encode(rows, static_cast<int64_t>(width), &buffer_));
+  const WeightFormat& format = *part.rows.format;
+  const int64_t width = part.rows.Width(tensor.shape);
+  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, format.Encode(rows, width, &buffer_));
   PERUSE_RETURN_IF_ERROR(next_.OnData(part.target, encoded.payload));
   if (!TryGrow(&scales_, encoded.scales.size())) return OutOfMemory("no memory for the scales of weights");
   scales_.insert(scales_.end(), encoded.scales.begin(), encoded.scales.end());
-  if (std::ssize(scales_) < tensor.shape[0] * part.format->RowScales(static_cast<int64_t>(width))) return OkStatus();
-  if (part.format->scale_type() == DType::kF16) {
+  if (std::ssize(scales_) < ElementCount(tensor.shape) / width * format.RowScales(width)) return OkStatus();
+  if (format.scale_type() == DType::kF16) {
     std::vector<uint16_t> halves;
     if (!TryResize(&halves, scales_.size())) return OutOfMemory("no memory for the scales of weights");
     std::transform(scales_.begin(), scales_.end(), halves.begin(), FloatToHalf);

@@ -11,6 +11,7 @@
 #include "core/base/status.h"
 #include "core/formats/weight_format.h"
 #include "core/weights/float_reader.h"
+#include "core/weights/stored_rows.h"
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
@@ -18,7 +19,7 @@ namespace peruse {
 class RowEncoder : public TensorVisitor {
  public:
   // Chooses a format for each tensor of a file; nullptr leaves the tensor unchanged.
-  using Choose = std::function<Result<std::vector<const WeightFormat*>>(std::span<const TensorInfo>)>;
+  using Choose = std::function<Result<std::vector<StoredRows>>(std::span<const TensorInfo>)>;
 
   RowEncoder(Choose choose, TensorVisitor& next) : choose_(std::move(choose)), next_(next) {}
 
@@ -35,11 +36,13 @@ class RowEncoder : public TensorVisitor {
  private:
   struct Part {
     size_t target = 0;  // index in the result; the scales follow
-    const WeightFormat* format = nullptr;
+    StoredRows rows;
   };
 
   void Open(size_t index);
-  Status Encode(size_t index, int32_t first_row, std::span<const float> rows);
+  // Encodes values of the tensor from index `first` of its first dimension on.
+  Status Encode(size_t index, int32_t first, std::span<const float> values);
+  Status EncodeRows(size_t index, std::span<const float> rows);
 
   const Choose choose_;
   TensorVisitor& next_;
@@ -51,6 +54,7 @@ class RowEncoder : public TensorVisitor {
   size_t open_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
   EncodedBuffer buffer_;
+  std::vector<float> transposed_;
   std::vector<float> scales_;
 };
 

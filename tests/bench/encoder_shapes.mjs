@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Load, memory and time of one text, of large encoders in their published shapes with random float16 weights, in Node:
-//   node tests/bench/encoder_shapes.mjs [--shapes privacy-filter,...] [--dtypes q8,q4] [--threads 1,2] [--rounds 5] [--tokens 128]
+//   node tests/bench/encoder_shapes.mjs [--shapes privacy-filter,...] [--dtypes q8,q4] [--threads 1,2] [--rounds 5] [--tokens 128] [--written]
+// With --written, loads the copies that `peruse quantize` writes, and prints their size.
 // Writes the weights once into the cache of benchmarks (0.4 to 2.8 GB for each shape). Prints, for each row: seconds of the load, WebAssembly
 // memory after the load and after the texts, and the median time of a text; in brackets the processor time of the whole process, which hardly
 // depends on what else the machine does. A text's time with two threads is at best half of its processor time.
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../../tools/setup/root.mjs';
 import { pipeline } from '../../web/dist/index_node.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { modelsDir } from './lib/prepare.mjs';
 import { median } from './lib/statistics.mjs';
 
@@ -176,6 +178,14 @@ async function folderOf(name) {
   return folder;
 }
 
+async function writtenCopy(folder, dtype) {
+  const copy = `${folder}-${dtype}`;
+  if (existsSync(join(copy, 'config.json'))) return copy;
+  const { result, ...time } = await measured(() => quantizeCheckpoint(folder, copy, { dtype, overwrite: true }));
+  console.error(`${copy}: ${(result.bytesAfter / 1e6).toFixed(1)} MB of weights, written in ${shown(time)} s`);
+  return copy;
+}
+
 /** Sees all memories of WebAssembly that this thread makes. */
 const memories = [];
 {
@@ -231,13 +241,15 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '5' },
     tokens: { type: 'string', default: '128' },
     variant: { type: 'string' },
+    written: { type: 'boolean', default: false },
   },
 });
 console.log('| shape | dtype | threads, build | load, s | MB loaded, after texts | tokens | a text, s |\n|---|---|---|---|---|---|---|');
 for (const name of flags.shapes.split(',')) {
-  const folder = await folderOf(name);
+  const original = await folderOf(name);
   const { task = 'feature-extraction' } = kShapes[name];
   for (const dtype of flags.dtypes.split(',')) {
+    const folder = flags.written ? await writtenCopy(original, dtype) : original;
     for (const threads of flags.threads.split(',').map(Number)) {
       memories.length = 0;
       const load = await measured(() =>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRedactor, describe as describeModel, entityFinder, pipeline } from '../../web/dist/index_node.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
+import { splitSafetensors } from './support/tiny.js';
 
 const kFolder = fileURLToPath(new URL('../fixtures/privacy', import.meta.url));
 const kCalibration = 'viterbi_calibration.json';
@@ -82,6 +83,27 @@ test('biases of viterbi_calibration.json count, also in a quantised copy', async
   expect(await copy(text, options)).toEqual(await direct(text, options));
   await copy.dispose();
   await direct.dispose();
+});
+
+test.each(['q8', 'q4'] as const)('a copy of %s stores the experts in it, and finds the same', async (dtype) => {
+  const target = join(temporary, `experts-${dtype}`);
+  await quantizeCheckpoint(kFolder, target, { dtype });
+  const { header } = splitSafetensors(readFileSync(join(target, 'model.safetensors')));
+  const experts = Object.entries(header).filter(([name]) => name.includes('experts') && name.endsWith('_proj'));
+  expect(experts.length).toBeGreaterThan(1);
+  expect(new Set(experts.map(([, { dtype: stored }]) => stored))).toEqual(new Set([dtype === 'q8' ? 'I8' : 'U8']));
+  const [copy, direct] = [
+    await pipeline('token-classification', target, kSettings),
+    await pipeline('token-classification', kFolder, { ...kSettings, dtype }),
+  ];
+  for (const { text } of golden.texts) expect(await copy(text)).toEqual(await direct(text));
+  await copy.dispose();
+  await direct.dispose();
+  // The floats that the integers stand for, in the layout of the original.
+  const again = join(temporary, `again-${dtype}`);
+  await quantizeCheckpoint(target, again, { dtype });
+  const whole = splitSafetensors(readFileSync(join(again, 'model.safetensors')));
+  for (const [name] of experts) expect(whole.header[name]!.shape).toEqual(header[name]!.shape);
 });
 
 test('a calibration that lacks a bias, or is no object, is refused', async () => {

@@ -81,6 +81,18 @@ describe('a file', () => {
     expect(values.slice(20, 23)).toEqual([14, 12, 16]);
   });
 
+  test('of experts, whose matrices are stored by rows, has the matrices as in the original', () => {
+    const eight: Tensor = ['eight', 'I8', [2, 2, 3], bytesOf(new Int8Array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))];
+    const eightScales: Tensor = ['eight_scale', 'F32', [2, 2], bytesOf(new Float32Array([1, 2, 0.5, -1]))];
+    const four: Tensor = ['four', 'U8', [1, 2, 16], nibbles];
+    const fourScales: Tensor = ['four_scale', 'F16', [1, 2, 1], kWordScales[3]];
+    const result = converted(fileOf([eightScales, fourScales, eight, four]), 9, { hidden_size: 20 });
+    expect(floatsIn(result, 'eight')).toEqual({ dtype: 'F32', shape: [2, 3, 2], values: [1, 8, 2, 10, 3, 12, 3.5, -10, 4, -11, 4.5, -12] });
+    const { shape, values } = floatsIn(result, 'four');
+    expect(shape).toEqual([1, 20, 2]);
+    expect(values.slice(0, 6)).toEqual([3.5, 14, -4, 12, 0, 16]);
+  });
+
   test('keeps a whole group if config.json has no width in it', () => {
     expect(floatsIn(converted(file, 99, { hidden_size: 64 }), 'words').shape).toEqual([2, 32]);
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/backend/reference/reference_backend.h"
@@ -125,22 +126,56 @@ TEST(FourBitsTest, OnlyWideLayersAndTokenEmbeddingsAreStoredIn4Bits) {
   EXPECT_EQ(NamesOf(wide, DType::kU8), four);
 }
 
+void ExpectFilesLikeFloats(const char* config, Precision precision, Head head, const BackendUnderTest& under_test) {
+  const std::string weights = DrawWeights(config);
+  TensorRecorder recorder;
+  EncodeAs(config, weights, precision, recorder);
+  const auto backend = under_test.create();
+  const Computed floats = RunModel(config, weights, head, *backend, precision);
+  for (const bool reversed : {false, true}) {
+    const Computed file = RunModel(config, FileOf(recorder, reversed), head, *backend, precision);
+    EXPECT_EQ(file.values, floats.values) << under_test.name << " " << config << " " << reversed;
+    EXPECT_EQ(file.bytes, floats.bytes);
+  }
+}
+
 TEST(FourBitsTest, FilesGiveTheBitsOfFloats) {
   for (const char* config : {kNarrow, kWide}) {
-    const std::string weights = DrawWeights(config);
-    TensorRecorder recorder;
-    EncodeAs(config, weights, Precision::kQ4, recorder);
     for (const Head head : {Head::kNone, Head::kMaskedLm}) {
       for (const BackendUnderTest& under_test : BackendsUnderTest()) {
-        const auto backend = under_test.create();
-        const Computed floats = RunModel(config, weights, head, *backend, Precision::kQ4);
-        for (const bool reversed : {false, true}) {
-          const Computed four = RunModel(config, FileOf(recorder, reversed), head, *backend, Precision::kQ4);
-          EXPECT_EQ(four.values, floats.values) << under_test.name << " " << config << " " << reversed;
-          EXPECT_EQ(four.bytes, floats.bytes);
-        }
+        ExpectFilesLikeFloats(config, Precision::kQ4, head, under_test);
       }
     }
+  }
+}
+
+TEST(FourBitsTest, FilesWithExpertsGiveTheBitsOfFloats) {
+  for (const Precision precision : {Precision::kQ4, Precision::kQ8}) {
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      if (under_test.mixes_experts) ExpectFilesLikeFloats(kExperts, precision, Head::kNone, under_test);
+    }
+  }
+}
+
+TEST(FourBitsTest, ExpertsAreStoredByRows) {
+  const std::string experts = "model.layers.0.mlp.experts.";
+  for (const Precision precision : {Precision::kQ4, Precision::kQ8}) {
+    const bool four = precision == Precision::kQ4;
+    TensorRecorder recorder;
+    EncodeAs(kExperts, DrawWeights(kExperts), precision, recorder);
+    std::map<std::string, const TensorInfo*> tensors;
+    for (const TensorInfo& tensor : recorder.tensors) tensors[tensor.name] = &tensor;
+    using Shape = std::vector<int64_t>;
+    const auto shape_of = [&](const std::string& name) {
+      for (const auto& [whole, tensor] : tensors) {
+        if (("model." + whole).ends_with(experts + name)) return tensor->shape;
+      }
+      return Shape();
+    };
+    EXPECT_EQ(shape_of("gate_up_proj"), (Shape{6, 256, four ? 32 : 64}));
+    EXPECT_EQ(shape_of("gate_up_proj_scale"), (four ? Shape{6, 256, 2} : Shape{6, 256}));
+    EXPECT_EQ(shape_of("down_proj"), (Shape{6, 64, four ? 64 : 128}));
+    EXPECT_EQ(shape_of("down_proj_scale"), (four ? Shape{6, 64, 4} : Shape{6, 64}));
   }
 }
 

@@ -31,11 +31,11 @@ std::span<const uint8_t> AsBytes(std::string_view text) {
 Status Encode(const std::string& file, TensorRecorder& recorder, size_t chunk = 1 << 20) {
   RowEncoder encoder(
       [](std::span<const TensorInfo> tensors) {
-        std::vector<const WeightFormat*> formats;
+        std::vector<StoredRows> stored;
         for (const TensorInfo& tensor : tensors) {
-          formats.push_back(tensor.name == "linear" ? &Int8Format() : nullptr);
+          stored.push_back({.format = tensor.name == "linear" ? &Int8Format() : nullptr});
         }
-        return formats;
+        return stored;
       },
       recorder);
   WeightsParser parser(encoder);
@@ -71,7 +71,7 @@ TEST(RowEncoderTest, HalvesGiveTheBitsOfTheirFloats) {
   writer.Add("linear", {3, 3}, kValues, "F16");
   TensorRecorder halves, floats;
   ASSERT_TRUE(Encode(File(kValues), floats).ok());
-  RowEncoder encoder([](auto) { return std::vector<const WeightFormat*>{&Int8Format()}; }, halves);
+  RowEncoder encoder([](auto) { return std::vector<StoredRows>{{.format = &Int8Format()}}; }, halves);
   WeightsParser parser(encoder);
   const std::string file = writer.File();
   ASSERT_TRUE(parser.Feed(AsBytes(file)).ok());
@@ -114,7 +114,7 @@ TEST(StoredFormatTest, EncodesWhatEveryHeadReadsByRows) {
   ASSERT_TRUE(formats.ok());
   std::vector<size_t> encoded;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if ((*formats)[i] != nullptr) encoded.push_back(i);
+    if ((*formats)[i].format != nullptr) encoded.push_back(i);
   }
   EXPECT_EQ(encoded, (std::vector<size_t>{0, 1}));
 }

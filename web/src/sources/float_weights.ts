@@ -39,6 +39,8 @@ interface Tensor extends TensorEntry {
   /** Name of the scales of a quantised tensor. */
   scales?: string;
   isScale: boolean;
+  /** Whether the matrices of a tensor [matrices, in, columns] are stored as [matrices, columns, in]. */
+  isTransposed: boolean;
 }
 
 /**
@@ -115,11 +117,24 @@ export class FloatWeights {
     yield encodeHeader(entries, read.metadata);
   }
 
-  private floatShape({ dtype, shape: [rows = 0, ...rest] }: Tensor): number[] {
-    if (dtype !== 'U8') return [rows, ...rest];
-    const width = 2 * rest.reduce((product, size) => product * size, 1);
+  private floatShape(tensor: Tensor): number[] {
+    const { isTransposed, shape } = tensor;
+    return isTransposed ? [shape[0]!, this.rowWidth(tensor), shape[1]!] : [shape[0] ?? 0, ...this.rowShape(tensor)];
+  }
+
+  private rowShape({ dtype, shape: [, ...rest] }: Tensor): number[] {
+    return dtype === 'U8' ? [this.widthOfBytes(elementsOf(rest))] : rest;
+  }
+
+  private rowWidth(tensor: Tensor): number {
+    if (!tensor.isTransposed) return elementsOf(this.rowShape(tensor));
+    const [, , bytes = 0] = tensor.shape;
+    return tensor.dtype === 'U8' ? this.widthOfBytes(bytes) : bytes;
+  }
+
+  private widthOfBytes(bytes: number): number {
     const widths = kWidths.map((name) => numberOf(this.config_[name]));
-    return [rows, widths.find((one) => one <= width && one > width - kGroup) ?? width];
+    return widths.find((one) => one <= 2 * bytes && one > 2 * bytes - kGroup) ?? 2 * bytes;
   }
 
   private *ready(): Generator<Uint8Array> {
@@ -137,8 +152,9 @@ export class FloatWeights {
   }
 
   private *floats(tensor: Tensor, bytes: Uint8Array, scales: Tensor & { bytes: Uint8Array }): Generator<Uint8Array> {
-    const [rows = 0] = tensor.shape;
-    const width = tensorBytes({ dtype: 'I8', shape: this.floatShape(tensor).slice(1) });
+    const [first = 0, columns = 0] = tensor.shape;
+    const rows = tensor.isTransposed ? first * columns : first;
+    const width = this.rowWidth(tensor);
     const steps = scaleValues(scales);
     const inRow = tensor.dtype === 'U8' ? Math.ceil(width / kGroup) : 1;
     if (steps?.length !== rows * inRow) {
@@ -146,7 +162,7 @@ export class FloatWeights {
     }
     const decode = tensor.dtype === 'U8' ? rowOfNibbles : rowOfBytes;
     const rowBytes = bytes.length / rows;
-    const rowsAtOnce = Math.max(1, Math.floor(kPartValues / width));
+    const rowsAtOnce = tensor.isTransposed ? columns : Math.max(1, Math.floor(kPartValues / width));
     for (let first = 0; first < rows; first += rowsAtOnce) {
       const count = Math.min(rowsAtOnce, rows - first);
       const part = new Float32Array(count * width);
@@ -155,9 +171,21 @@ export class FloatWeights {
         const out = part.subarray(i * width, (i + 1) * width);
         decode(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), steps.subarray(row * inRow, (row + 1) * inRow), out);
       }
-      yield new Uint8Array(part.buffer);
+      yield new Uint8Array((tensor.isTransposed ? transposed(part, width) : part).buffer);
     }
   }
+}
+
+function elementsOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Transposes a matrix with rows of `width` values. */
+function transposed(matrix: Float32Array, width: number): Float32Array<ArrayBuffer> {
+  const result = new Float32Array(matrix.length);
+  const rows = matrix.length / width;
+  for (let row = 0; row < rows; ++row) for (let i = 0; i < width; ++i) result[i * rows + row] = matrix[row * width + i]!;
+  return result;
 }
 
 function sizeOf({ begin, end }: TensorEntry): number {
@@ -178,11 +206,17 @@ function tensorsIn(json: Uint8Array): { tensors: Tensor[]; metadata: unknown } |
     const { dtype, shape, data_offsets: offsets } = (isObject(entry) ? entry : {}) as Record<string, unknown>;
     if (typeof dtype !== 'string' || !areCounts(shape) || !areCounts(offsets) || offsets.length !== 2) return undefined;
     const scales = (dtype === 'I8' || dtype === 'U8') && `${name}_scale` in entries ? { scales: `${name}_scale` } : {};
-    tensors.push({ name, dtype, shape, begin: offsets[0]!, end: offsets[1]!, isScale: false, ...scales });
+    tensors.push({ name, dtype, shape, begin: offsets[0]!, end: offsets[1]!, isScale: false, isTransposed: false, ...scales });
   }
   tensors.sort((a, b) => a.begin - b.begin || a.end - b.end);
   const scaleNames = new Set(tensors.map(({ scales }) => scales));
-  for (const tensor of tensors) tensor.isScale = scaleNames.has(tensor.name);
+  const shapes = new Map(tensors.map(({ name, shape }) => [name, shape]));
+  for (const tensor of tensors) {
+    tensor.isScale = scaleNames.has(tensor.name);
+    // Scales of other tensors have one dimension for all rows.
+    const [, columns] = shapes.get(tensor.scales ?? '') ?? [];
+    tensor.isTransposed = tensor.shape.length === 3 && columns !== undefined && columns === tensor.shape[1];
+  }
   const fits = tensors.every((one, i) => one.begin === (tensors[i - 1]?.end ?? 0) && sizeOf(one) === tensorBytes(one));
   return fits ? { tensors, metadata } : undefined;
 }
