@@ -145,6 +145,23 @@ Status ReadSpladePooling(const ReadModelFile& read, const std::string& folder, S
   return OkStatus();
 }
 
+Status ReadSparseAutoEncoder(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  const std::string path = JoinPath(folder, "config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  const JsonValue root = document ? document->root() : JsonValue();
+  std::optional<int32_t> in, out = 512, active = 8;
+  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "input_dim", root.FindMember("input_dim"), &in));
+  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "hidden_dim", root.FindMember("hidden_dim"), &out));
+  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "k", root.FindMember("k"), &active));
+  if (!in || *active > *out) return Malformed(path, "has no input_dim, or a k above hidden_dim");
+  modules->coding = SparseCoding{.folder = folder,
+                                 .in = *in,
+                                 .out = *out,
+                                 .active = *active,
+                                 .normalizes = root.FindMember("normalize").GetBool().value_or(false)};
+  return OkStatus();
+}
+
 Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
   const std::string path = "config_sentence_transformers.json";
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
@@ -180,12 +197,16 @@ Status ReadModule(const ReadModelFile& read, const ListedModule& module, Sentenc
   const std::string_view name = module.Class();
   if (name == "Dropout") return OkStatus();  // only has an effect in training
   if (modules->scores) return Unsupported(std::string(kModules) + ": a module after the scores is not supported");
+  if (modules->coding) {
+    return Unsupported(std::string(kModules) + ": no module may follow a SparseAutoEncoder, not " + module.type);
+  }
   if (name == "Dense") {
     PERUSE_RETURN_IF_ERROR(ReadDense(read, module.folder, modules));
     modules->classifies = module.name == kClassifierModule && modules->steps.back().activation == Activation::kNone;
     return OkStatus();
   }
   if (name == "Normalize") return ReadNormalize(read, module.folder, modules);
+  if (name == "SparseAutoEncoder") return ReadSparseAutoEncoder(read, module.folder, modules);
   return Unsupported(std::string(kModules) + ": the module " + module.type + " is not supported");
 }
 

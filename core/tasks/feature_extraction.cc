@@ -19,7 +19,8 @@ PoolingMode ModeOf(Pooling pooling) {
 
 // Rejects options that are for dense vectors only.
 Status FeatureExtraction::CheckSparse() {
-  if (sentence_ == nullptr || !sentence_->modules().sparse) {
+  const bool is_coded = sentence_ != nullptr && sentence_->coder() != nullptr;
+  if (sentence_ == nullptr || (!sentence_->modules().sparse && !is_coded)) {
     return InvalidArgument(
         "pooling \"splade\" needs the folder of a SparseEncoder, or a model that was loaded with pooling: \"splade\"");
   }
@@ -28,7 +29,7 @@ Status FeatureExtraction::CheckSparse() {
   if (request.layer != -1) return InvalidArgument("option layer is for dense vectors");
   if (request.normalize) return InvalidArgument("option normalize is for dense vectors");
   PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
-  output_ = kLogits;
+  if (!is_coded) output_ = kLogits;
   return OkStatus();
 }
 
@@ -48,7 +49,7 @@ Status FeatureExtraction::CheckMultiVector() {
 
 Status FeatureExtraction::CheckPooling() {
   const bool has_prompt = request.prompt || request.prompt_name || request.role;
-  const bool is_sparse = sentence_ != nullptr && sentence_->modules().sparse;
+  const bool is_sparse = sentence_ != nullptr && (sentence_->modules().sparse || sentence_->coder() != nullptr);
   if (request.pooling == Pooling::kSplade) return CheckSparse();
   if (request.top_k) return InvalidArgument("option top_k is for sparse vectors");
   if (request.pooling == Pooling::kMultiVector) return CheckMultiVector();
@@ -141,13 +142,13 @@ Status FeatureExtraction::Start() {
 Status FeatureExtraction::GiveQueries(const TokenWeights& table) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(const text::Encoding tokens, table.Read(prompt_ + request.inputs[i]));
-    Give(i, Sparse(table.WeightsOf(tokens.ids), table.tokenizer()));
+    Give(i, Sparse(table.WeightsOf(tokens.ids), &table.tokenizer()));
   }
   return OkStatus();
 }
 
-// Ties are in the order of ids.
-Features FeatureExtraction::Sparse(std::span<const float> weights, const text::Tokenizer& tokenizer) const {
+// Ties are in the order of ids. Without a tokenizer, the weights are not those of tokens.
+Features FeatureExtraction::Sparse(std::span<const float> weights, const text::Tokenizer* tokenizer) const {
   std::vector<int32_t> ids;
   for (size_t id = 0; id < weights.size(); ++id) {
     if (weights[id] != 0) ids.push_back(static_cast<int32_t>(id));
@@ -161,7 +162,7 @@ Features FeatureExtraction::Sparse(std::span<const float> weights, const text::T
   for (const int32_t id : ids) {
     features.values.push_back(weight(id));
     // A decoder may have more rows than the tokenizer has tokens.
-    const Result<std::string> token = tokenizer.IdToToken(id);
+    const Result<std::string> token = tokenizer != nullptr ? tokenizer->IdToToken(id) : std::string();
     features.tokens.push_back(token.ok() ? *token : std::string());
   }
   features.indices = std::move(ids);
@@ -171,7 +172,13 @@ Features FeatureExtraction::Sparse(std::span<const float> weights, const text::T
 Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
   const Matrix hidden = outputs_.Get(output_, text);
   if (pooling_ == Pooling::kSplade) {
-    Give(reading.input, Sparse(hidden.values, tokenizer_));
+    const SparseCoder* const coder = sentence_->coder();
+    if (coder == nullptr) {
+      Give(reading.input, Sparse(hidden.values, &tokenizer_));
+    } else {
+      const std::vector<float> vector = sentence_->Embed(hidden.values, skips_[reading.input]);
+      Give(reading.input, Sparse(coder->Encode(vector, request.top_k), nullptr));
+    }
     return OkStatus();
   }
   Features features;

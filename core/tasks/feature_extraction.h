@@ -74,7 +74,7 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
   Status EnqueueSentence(size_t input);
   // Enqueues the text's tokens. Without any, a static model has a vector of zeros, and other models have an error.
   Status EnqueueTokens(size_t input, text::Encoding tokens, int32_t keys = 0);
-  Features Sparse(std::span<const float> weights, const text::Tokenizer& tokenizer) const;
+  Features Sparse(std::span<const float> weights, const text::Tokenizer* tokenizer) const;
   Status GiveQueries(const TokenWeights& table);
 
   const SentenceEmbedder* sentence_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/base/memory.h"
 #include "core/weights/checkpoint.h"
@@ -16,7 +17,9 @@ Parameters ParametersOf(const std::vector<ModuleTensor>& tensors) {
     const ParameterId id = {ParameterId::Kind::kConstant, static_cast<int32_t>(parameters.constants.size())};
     const auto cols = static_cast<int32_t>(tensor.shape.back());
     parameters.constants.push_back({tensor.shape.size() > 1 ? static_cast<int32_t>(tensor.shape[0]) : 1, cols});
-    parameters.tensors.push_back({.parameter = id, .names = {tensor.name}, .shape = tensor.shape});
+    std::vector<std::string> names = {tensor.name};
+    if (!tensor.other_name.empty()) names.push_back(tensor.other_name);
+    parameters.tensors.push_back({.parameter = id, .names = std::move(names), .shape = tensor.shape});
   }
   return parameters;
 }

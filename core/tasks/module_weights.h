@@ -11,8 +11,9 @@ namespace peruse {
 
 struct ModuleTensor {
   std::string name;
-  std::vector<int64_t> shape;  // one or two dimensions
-  std::vector<float>* values;  // receives the numbers, row-major
+  std::vector<int64_t> shape;   // one or two dimensions
+  std::vector<float>* values;   // receives the numbers, row-major
+  std::string other_name = {};  // of the same tensor in other files; may be empty
 };
 
 // Reads the tensors from model.safetensors or pytorch_model.bin in `folder`. Errors: kNotFound without either file, kShapeMismatch, and those

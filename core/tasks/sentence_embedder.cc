@@ -26,6 +26,13 @@ Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModul
     wide = step.out;
   }
   embedder->out_ = static_cast<size_t>(wide);
+  if (const std::optional<SparseCoding>& coding = embedder->modules_.coding) {
+    if (coding->in != wide) {
+      return Status(StatusCode::kShapeMismatch, coding->folder + " takes vectors of " + std::to_string(coding->in) +
+                                                    " numbers and gets " + std::to_string(wide));
+    }
+    PERUSE_ASSIGN_OR_RETURN(embedder->coder_, SparseCoder::Create(read, *coding));
+  }
   if (!embedder->modules_.query_folder.empty()) {
     PERUSE_ASSIGN_OR_RETURN(embedder->query_weights_, TokenWeights::Create(read, embedder->modules_));
   }

@@ -13,6 +13,7 @@
 #include "core/families/config.h"
 #include "core/tasks/model_file.h"
 #include "core/tasks/sentence_modules.h"
+#include "core/tasks/sparse_coder.h"
 #include "core/tasks/token_weights.h"
 #include "core/text/tokenizer.h"
 
@@ -45,6 +46,8 @@ class SentenceEmbedder {
   size_t width() const { return out_; }
   // `tokens` is [count, width]. The first `skip` < count tokens are not pooled.
   std::vector<float> Embed(std::span<const float> tokens, size_t skip) const;
+  // Turns the text's vector into a sparse one; null if it stays dense.
+  const SparseCoder* coder() const { return coder_.get(); }
   // Returns the text's matrix for late interaction [rows, width()], of token vectors [ids, width]. Errors: kOutOfMemory.
   Result<std::vector<float>> EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
                                        std::span<const int32_t> ids, std::span<const float> tokens) const;
@@ -70,6 +73,7 @@ class SentenceEmbedder {
   SentenceModules modules_;
   std::unique_ptr<SentenceEmbedder> queries_;
   std::unique_ptr<TokenWeights> query_weights_;
+  std::unique_ptr<SparseCoder> coder_;
   std::vector<Dense> dense_;  // dense layers, in order
 };
 

@@ -35,6 +35,15 @@ struct SentenceStep {
   Activation activation = Activation::kTanh;
 };
 
+// Turns the text's vector into a sparse one (SparseAutoEncoder).
+struct SparseCoding {
+  std::string folder;  // folder of the weights
+  int32_t in = 0;
+  int32_t out = 0;
+  int32_t active = 0;       // number of latents that are kept, unless the caller chooses another
+  bool normalizes = false;  // whether the vector is standardised first
+};
+
 // How a cross-encoder on a causal language model scores a pair: by the logit of a token, minus that of another one.
 struct LogitScore {
   int32_t true_token = 0;
@@ -84,6 +93,8 @@ struct SentenceModules {
   std::vector<SentenceStep> steps;
   // Set if a text's vector is sparse, with a number for each token of the vocabulary; then pooling and steps do not apply.
   std::optional<SparsePooling> sparse;
+  // Set if a text's vector becomes sparse after all steps.
+  std::optional<SparseCoding> coding;
   // Set if a text is a matrix; then pooling does not apply, and steps apply to each row.
   std::optional<MultiVector> multi_vector;
   // Folder of the table that encodes queries (token_weights.h); empty if the model encodes them.

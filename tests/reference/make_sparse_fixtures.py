@@ -1,6 +1,6 @@
 """Writes tiny random folders of sparse encoders, and the vectors that sentence-transformers computes with them.
 
-    python make_sparse_fixtures.py
+    python make_sparse_fixtures.py [CASE ...]
 
 tests/fixtures/sparse/<case>: the folder as the library saves it, or as plain masked language models have it; texts.json with the vectors of
 texts: ids, tokens and weights, largest first. Requirements: requirements-encoders.txt.
@@ -8,13 +8,15 @@ texts: ids, tokens and weights, largest first. Requirements: requirements-encode
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import torch
 import transformers
 from sentence_transformers import SparseEncoder
 from sentence_transformers.base.modules import Router, Transformer
-from sentence_transformers.sparse_encoder.modules import MLMTransformer, SparseStaticEmbedding, SpladePooling
+from sentence_transformers.sparse_encoder.modules import MLMTransformer, SparseAutoEncoder, SparseStaticEmbedding, SpladePooling
+from sentence_transformers.sentence_transformer.modules import Pooling
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "sparse"
 TEXTS = ["a b c", "d", "a b c d e f g h i j k l m n o p", "ab b q b", "?"]
@@ -34,6 +36,9 @@ CASES = {
     "router-idf": dict(kind="Bert", newer=True, table="idf", prompts={"query": "a ", "document": "b "}, task="query"),
     # Both routes are the same module, and texts are queries by default.
     "router-alike": dict(kind="Bert", newer=True, table="none"),
+    # CSR: the largest latents of a dense vector.
+    "csr": dict(kind="Bert", coder=dict(hidden_dim=24, k=6)),
+    "csr-standardised": dict(kind="ModernBert", coder=dict(hidden_dim=20, k=1, normalize=True), pooling="cls"),
 }
 
 
@@ -64,7 +69,18 @@ def encoder_of(folder, options):
     return MLMTransformer(str(folder))
 
 
+def coder_of(folder, options):
+    """Transformer, Pooling, SparseAutoEncoder."""
+    coder = SparseAutoEncoder(input_dim=8, k_aux=0, **options["coder"])
+    with torch.no_grad():
+        for parameter in (coder.encoder.weight, coder.pre_bias, coder.latent_bias):
+            parameter.copy_(torch.randn(parameter.shape) * 0.5)
+    return [Transformer(str(folder)), Pooling(8, options.get("pooling", "mean")), coder]
+
+
 def modules_of(folder, options):
+    if options.get("coder"):
+        return coder_of(folder, options)
     pooling = SpladePooling(options.get("pooling", "max"), activation_function=options.get("activation_function", "relu"))
     documents = [encoder_of(folder, options), pooling]
     table = options.get("table")
@@ -95,7 +111,7 @@ def write_texts(folder, model, options):
             encode = getattr(model, {"query": "encode_query", "document": "encode_document"}.get(way.get("task"), "encode"))
             vector = encode(text, **call, convert_to_sparse_tensor=False)
             ids = [id for id in vector.argsort(descending=True, stable=True).tolist() if vector[id] > 0]
-            tokens = [model.tokenizer.convert_ids_to_tokens(id) or "" for id in ids]
+            tokens = ["" if options.get("coder") else model.tokenizer.convert_ids_to_tokens(id) or "" for id in ids]
             values = [vector[id].item() for id in ids]
             found = {"size": len(vector), "indices": ids, "tokens": tokens, "values": values}
             texts.append({"text": text, "options": way, **found})
@@ -104,6 +120,8 @@ def write_texts(folder, model, options):
 
 def main():
     for case, options in CASES.items():
+        if sys.argv[1:] and case not in sys.argv[1:]:
+            continue
         folder = FOLDER / case
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

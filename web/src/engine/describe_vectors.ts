@@ -31,6 +31,8 @@ const kModes: Readonly<Record<string, string>> = {
 const kMultiVector = ['MultiVectorEncoder', 'ColBERT'];
 /** The rows of Stanford's ColBERT without settings. */
 const kStanfordDimensions = 128;
+/** Numbers of a SparseAutoEncoder's vectors without settings. */
+const kLatents = 512;
 
 /** Returns undefined for models that are no embedders: those with another head and without modules. */
 export async function describeVectors(
@@ -55,6 +57,11 @@ export async function describeVectors(
   }
   if (loadedAs || has('SpladePooling', 'SparseStaticEmbedding')) {
     return { kind: 'sparse', dimensions: numberOf(own.vocab_size), pooling: ['splade'], similarity: said || 'dot', ...common };
+  }
+  const coder = modules.find(({ type }) => type === 'SparseAutoEncoder');
+  if (coder) {
+    const { hidden_dim: latents } = await readObject(root, pathWithin(coder.folder, 'config.json'));
+    return { kind: 'sparse', dimensions: numberOf(latents, kLatents), pooling: ['splade'], similarity: said || 'dot', ...common };
   }
   const last = modules.filter(({ type }) => type === 'Dense').at(-1);
   const projected = last && numberOf((await readObject(root, pathWithin(last.folder, 'config.json'))).out_features);

@@ -223,6 +223,9 @@ export function hasHeadFor(task: EngineTask, config: NamedFile): boolean | undef
 /** Modules that consist of a config.json. */
 const kConfigured = ['Pooling', 'SpladePooling', 'MultiVectorMask', 'HierarchicalTokenPooling', 'LogitScore'];
 
+/** Modules that consist of a config.json and weights. */
+const kWeighted = ['Dense', 'SparseAutoEncoder'];
+
 /** Reads the settings of Stanford's ColBERT, next to config.json. Returns undefined for other models. */
 export async function readStanford(job: Reading, config: NamedFile): Promise<ReadFile[] | undefined> {
   return classesOf(config).includes('HF_ColBERT') ? readThoseThere(job, [kStanfordSettings]) : undefined;
@@ -245,7 +248,7 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
       const weights = await readFirstThere(job, ['idf.json', ...kForms].map(pathOf));
       return [...weights, ...(await readTokenizerWithin(job, folder))];
     }
-    return type === 'Dense' ? [...(await settings()), ...(await readFirstThere(job, kForms.map(pathOf)))] : [];
+    return kWeighted.includes(type) ? [...(await settings()), ...(await readFirstThere(job, kForms.map(pathOf)))] : [];
   };
   const read = await Promise.all([prompts, ...modules.map(readModule)]);
   return [...files, ...read.flat()];
