@@ -119,4 +119,12 @@ Result<std::optional<ModuleList>> ReadModuleList(const ReadModelFile& read) {
   return std::optional(std::move(list));
 }
 
+bool AppliesAdapters(const ReadModelFile& read) {
+  const Result<std::optional<ModuleList>> list = ReadModuleList(read);
+  if (!list.ok() || !*list) return false;
+  const std::vector<ListedModule>& modules = (*list)->modules;
+  return std::any_of(modules.begin(), modules.end(),
+                     [](const ListedModule& one) { return one.type == kJinaTransformer; });
+}
+
 }  // namespace peruse

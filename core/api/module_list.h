@@ -35,4 +35,7 @@ struct ModuleList {
 // than "query" and "document".
 Result<std::optional<ModuleList>> ReadModuleList(const ReadModelFile& read);
 
+// Whether the folder's Transformer is that of Jina's code, which applies an adapter for each task.
+bool AppliesAdapters(const ReadModelFile& read);
+
 }  // namespace peruse

@@ -125,6 +125,9 @@ Status Session::CreateParts(std::string_view request) {
     JsonWriter(&quoted).String(lora_task);
     config_json = WithMembers(config_json, {{"lora_task", quoted}});
   }
+  if (needs.sentence != SentenceUse::kNone && !files_.contains("adapter_config.json") && AppliesAdapters(ReadFiles())) {
+    config_json = WithMembers(config_json, {{"applies_adapters", "true"}});
+  }
   options.beside = first.get();
   std::optional<SentenceModules> modules;
   if (needs.sentence == SentenceUse::kClassifier || needs.sentence == SentenceUse::kVectors) {

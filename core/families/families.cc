@@ -37,6 +37,9 @@ Result<ConfiguredFamily> ReadGliner2(ConfigReader& reader);
 namespace {
 
 constexpr std::string_view kJinaV3 = "jina_embeddings_v3";
+constexpr std::string_view kXlmRoberta = "xlm-roberta";
+// Code of Jina's for checkpoints whose model_type is often that of XLM-RoBERTa, and whose tensors have the names of Jina v3's.
+constexpr std::string_view kFlash = "xlm-roberta-flash";
 
 struct Row {
   std::string_view model_type;
@@ -54,7 +57,7 @@ constexpr Row kFamilies[] = {
     {"lightconv", "LightConv", CreateLightConv},
     {"dynamicconv", "DynamicConv", CreateDynamicConv},
     {"roberta", "Roberta", CreateRoberta},
-    {"xlm-roberta", "XLMRoberta", CreateXlmRoberta},
+    {kXlmRoberta, "XLMRoberta", CreateXlmRoberta},
     {"camembert", "Camembert", CreateCamembert},
     {"distilbert", "DistilBert", CreateDistilBert},
     {"mpnet", "MPNet", CreateMpNet},
@@ -77,6 +80,16 @@ std::string_view TypeOfClass(std::string_view architecture) {
     if (IsClassOf(architecture, row.classes)) return row.model_type;
   }
   return {};
+}
+
+bool IsOfFlash(ConfigReader& reader, std::string_view model_type) {
+  if (model_type == kFlash) return true;
+  if (model_type != kXlmRoberta) return false;
+  const JsonValue map = reader.Field("auto_map");
+  for (size_t i = 0; map.IsObject() && i < map.size(); ++i) {
+    if (map.MemberValue(i).GetString().value_or("").find(kFlash) != std::string_view::npos) return true;
+  }
+  return reader.String("position_embedding_type", "") == "rotary";
 }
 
 }  // namespace
@@ -102,7 +115,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   if (model_type.empty()) model_type = TypeOfClass(architecture);
   // Jina's configuration class calls its model a BERT.
   if (model_type == "bert" && reader.String("position_embedding_type", "") == "alibi") model_type = "jina_bert";
-  if (model_type == "xlm-roberta" && reader.String("position_embedding_type", "") == "rotary") model_type = kJinaV3;
+  if (IsOfFlash(reader, model_type)) model_type = kJinaV3;
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 
   std::string known;
@@ -114,6 +127,12 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
       result.family->Read(reader, result.config);
       if (!result.config.lora_task.empty() && model_type != kJinaV3) {
         return InvalidArgument("option lora_task is for models with adapters for tasks, such as jina-embeddings-v3");
+      }
+      // A member that the host adds (core/api/session.cc).
+      if (reader.Bool("applies_adapters", false) && model_type != kJinaV3) {
+        return Unsupported(
+            "modules.json: custom_st.Transformer applies an adapter for each task, which Peruse does not read in this "
+            "model: use the repository of one task, or name an adapter's folder with the option adapter");
       }
       PERUSE_RETURN_IF_ERROR(reader.status());
       return result;

@@ -1,5 +1,6 @@
 // Jina embeddings v3 (Sturua et al., 2024): XLM-RoBERTa with rotary positions, and a LoRA adapter for each task. Code: JinaEmbeddingsV3Model
-// of transformers 5; and xlm-roberta-flash-implementation, whose checkpoints contain the adapters.
+// of transformers 5; and xlm-roberta-flash-implementation, whose checkpoints contain the adapters. Other checkpoints of that code are an
+// XLM-RoBERTa with its table of positions.
 #include "core/base/utf8.h"
 #include "core/families/family.h"
 #include "core/families/rotary.h"
@@ -35,6 +36,7 @@ class JinaV3 : public Family {
   }
 
  private:
+  void ReadPositions(ConfigReader& reader, ModelConfig& config);
   void ReadAdapters(ConfigReader& reader, const ModelConfig& config);
   Value Linear(Build& b, Value x, const std::string& name, int32_t out, bool wide_input = false) const;
   Value Embeddings(Build& b, const ModelConfig& config) const;
@@ -44,6 +46,8 @@ class JinaV3 : public Family {
   }
 
   ops::RotaryAngles angles_ = {.theta = 20000};
+  // The padding token of a model with a table of positions, which begin after its id; nullopt for rotary positions.
+  std::optional<int32_t> padding_;
   int32_t tasks_ = 0;  // number of adapters in the checkpoint
   int32_t task_ = -1;  // the one that is applied; -1 means none
   int32_t rank_ = 4;
@@ -51,6 +55,25 @@ class JinaV3 : public Family {
 };
 
 void JinaV3::Read(ConfigReader& reader, ModelConfig& config) {
+  ReadPositions(reader, config);
+  ReadAdapters(reader, config);
+}
+
+void JinaV3::ReadPositions(ConfigReader& reader, ModelConfig& config) {
+  const bool is_of_code = reader.String("model_type", "").starts_with("xlm-roberta");
+  const std::string type = reader.String("position_embedding_type", is_of_code ? "absolute" : "rotary");
+  if (type == "absolute") {
+    RequireWholeHeads(reader, config);
+    padding_ = reader.Int("pad_token_id", 1, 0, kMaxVocabulary);
+    if (*padding_ + 2 > config.max_position_embeddings) {
+      reader.Refuse("max_position_embeddings", "leaves no position after pad_token_id " + std::to_string(*padding_));
+    }
+    config.max_tokens = std::max(1, config.max_position_embeddings - *padding_ - 1);
+    return;
+  }
+  if (type != "rotary") {
+    reader.Fail(Unsupported("config.json: position_embedding_type \"" + type + "\" is not supported in this model"));
+  }
   RequireRotaryHeads(reader, config);
   config.max_tokens = ModelConfig::kUnlimited;  // no position table: only the tokenizer's model_max_length limits texts
   angles_.theta = reader.Float("rotary_emb_base", reader.Float("rope_theta", 20000, 1, 1e12f), 1, 1e12f);
@@ -60,7 +83,6 @@ void JinaV3::Read(ConfigReader& reader, ModelConfig& config) {
     ReadRope(reader, rope, RopeSizesOf(config), &angles_);
     break;
   }
-  ReadAdapters(reader, config);
 }
 
 void JinaV3::ReadAdapters(ConfigReader& reader, const ModelConfig& config) {
@@ -96,6 +118,10 @@ Value JinaV3::Embeddings(Build& b, const ModelConfig& config) const {
   std::vector<ops::Embed::Lookup> lookups = {
       {b.Table(WeightOf(kWords), words, hidden, /*words=*/true), b.IndexOf(indices::TokenIds{})}};
   if (types > 0) lookups.push_back({b.Table(WeightOf(kTypes), types, hidden), b.IndexOf(indices::TokenTypes{})});
+  if (padding_) {
+    lookups.push_back({b.Table("embeddings.position_embeddings.weight", config.max_position_embeddings, hidden),
+                       b.IndexOf(indices::PaddedPositions{*padding_})});
+  }
   Value x = b.Embed(lookups);
   const auto add = [&](const char* name, int32_t rows, const Index& index) {
     const std::string lora = std::string(name) + ".parametrizations.weight.0.lora_";
@@ -113,7 +139,7 @@ Value JinaV3::Embeddings(Build& b, const ModelConfig& config) const {
 Value JinaV3::Encode(Build& b, const ModelConfig& config) const {
   const int32_t hidden = config.hidden_size;
   Value x = Embeddings(b, config);
-  const Value turns = b.RotaryAngles(angles_, hidden / config.num_attention_heads);
+  const Value turns = padding_ ? Value() : b.RotaryAngles(angles_, hidden / config.num_attention_heads);
   const auto norm = [&](const std::string& name, Value added) {
     return b.LayerNorm(b.Add(b.Dropped(added), x), b.Norm(name, hidden, config.layer_norm_eps));
   };

@@ -73,7 +73,7 @@ void PrivacyFilter::Read(ConfigReader& reader, ModelConfig& config) {
   layers_.full.before = layers_.full.after = reader.Int("sliding_window", 128, 1, kMaxPositions);
   layers_.feed_forward = MixExperts;
   ReadRopeOfAll(reader, config, 150000, &layers_);
-  layers_.experts = reader.Int("num_local_experts", 128, 1, 1024);
+  layers_.experts = reader.Int("num_local_experts", reader.Int("num_experts", 128, 1, 1024), 1, 1024);
   layers_.chosen = reader.Int("num_experts_per_tok", 4, 1, layers_.experts);
   constexpr int32_t kMultiple = ops::Linear::kPartMultiple;
   const auto refuse = [&](bool is_set, const char* what) {

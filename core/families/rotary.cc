@@ -106,7 +106,8 @@ Stack LinearsOf(Build& b, const std::vector<std::string>& names, int32_t in, int
 Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value projected, Value angles,
                       int32_t window) {
   const int32_t hidden = config.hidden_size;
-  const Value turned = b.Rotate(b.Columns(projected, 0, 2 * hidden), angles);  // queries and keys, rotated by position
+  const Value pairs = b.Columns(projected, 0, 2 * hidden);  // queries and keys
+  const Value turned = angles.valid() ? b.Rotate(pairs, angles) : pairs;
   ops::Attention attention = {.query = b.Columns(turned, 0, hidden),
                               .key = b.Columns(turned, hidden, hidden),
                               .value = b.Columns(projected, 2 * hidden, hidden),

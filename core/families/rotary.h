@@ -26,7 +26,8 @@ void RequireRotaryHeads(ConfigReader& reader, const ModelConfig& config);
 // Stacks linear layers by rows: the weights `<name>.weight` [out, in] and, if `bias`, the values `<name>.bias` [out] of all names.
 Stack LinearsOf(Build& b, const std::vector<std::string>& names, int32_t in, int32_t out, bool bias);
 
-// Self-attention of a layer. projected: queries, keys and values [tokens, 3 * hidden]. window: see ops::Attention.
+// Self-attention of a layer. projected: queries, keys and values [tokens, 3 * hidden]. angles: invalid if positions do not rotate queries and
+// keys. window: see ops::Attention.
 Value RotaryAttention(Build& b, const ModelConfig& config, int32_t layer, Value projected, Value angles,
                       int32_t window = ops::Attention::kAllKeys);
 

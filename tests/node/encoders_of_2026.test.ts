@@ -14,12 +14,14 @@ const kTiny = 'tests/fixtures/tiny/cases.json'; // the programs of tests/native/
 const kCovered: readonly (readonly [id: string, folder: string, test: string])[] = [
   ['EuroBERT/EuroBERT-210m', 'tiny/eurobert-masked-lm', kTiny],
   ['jinaai/jina-embeddings-v5-text-nano-retrieval', 'sentence/eurobert-nano', kSentence],
+  ['jinaai/jina-embeddings-v5-text-small-retrieval', 'sentence/qwen3-embedding', kSentence],
   ['Qwen/Qwen3-Embedding-0.6B', 'sentence/qwen3-embedding', kSentence],
   ['Qwen/Qwen3-Reranker-0.6B', 'ranking/qwen3-reranker', kRankers],
   ['Qwen/Qwen3-Reranker-0.6B', 'ranking/qwen3-bare', kRankers],
   ['Qwen/Qwen3-Reranker-0.6B', 'tiny/qwen3-sequence', kTiny],
   ['google/embeddinggemma-300m', 'sentence/embedding-gemma', kSentence],
   ['jinaai/jina-embeddings-v3', 'tiny/jina-v3-adapter', kTiny],
+  ['jinaai/jina-reranker-v2-base-multilingual', 'tiny/jina-flash-sequence', kTiny],
   ['openai/privacy-filter', 'tiny/privacy-filter-token', kTiny],
   ['nomic-ai/nomic-embed-text-v2-moe', 'tiny/nomic-bert-experts', kTiny],
   ['naver/splade-v3', 'sparse/plain', kSparse],
@@ -27,6 +29,8 @@ const kCovered: readonly (readonly [id: string, folder: string, test: string])[]
   ['colbert-ir/colbertv2.0', 'late_interaction/stanford', kMatrices],
   ['answerdotai/answerai-colbert-small-v1', 'late_interaction/stanford-marked', kMatrices],
   ['lightonai/GTE-ModernColBERT-v1', 'late_interaction/pylate', kMatrices],
+  ['lightonai/LateOn', 'late_interaction/pylate', kMatrices],
+  ['jinaai/jina-colbert-v2', 'late_interaction/stanford-flash', kMatrices],
   ['mixedbread-ai/mxbai-edge-colbert-v0-17m', 'late_interaction/pylate-prompts', kMatrices],
 ];
 
@@ -40,8 +44,8 @@ describe('has a row in docs/models.md and a folder with goldens', () => {
 
 test.each([
   ['bge-m3', 'sparse_linear.pt'],
-  ['SparseAutoEncoder', 'CSR'],
   ['Router', 'Asym'],
+  ['Jina v5', 'custom_st.Transformer'],
 ])('what is not read of %s is in docs/limits.md: %s', async (name, part) => {
   const rows = (await read('docs/limits.md')).split('\n');
   expect(rows.some((row) => row.startsWith('|') && row.includes(name) && row.includes(part))).toBe(true);

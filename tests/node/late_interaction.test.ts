@@ -10,7 +10,7 @@ const kFixtures = fileURLToPath(new URL('../fixtures/late_interaction/', import.
 const kTolerance = 1e-5;
 const kCases = [
   ...['plain', 'fixed', 'attended', 'min', 'skips-both', 'modern', 'mpnet', 'dense', 'merged', 'merged-raw'],
-  ...['pylate', 'pylate-text', 'pylate-prompts', 'stanford', 'stanford-marked'],
+  ...['pylate', 'pylate-text', 'pylate-prompts', 'stanford', 'stanford-marked', 'stanford-flash'],
 ];
 
 interface Wanted {

@@ -1,6 +1,8 @@
 // Adapters for tasks within a checkpoint (Jina v3): the option lora_task, and weights that two tasks share.
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type Pipeline, pipeline } from '../../web/dist/index_node.js';
+import { filesOf } from './support/model_hub.js';
 import { readTiny } from './support/tiny_files.js';
 
 const { files } = await readTiny('jina-v3-adapter');
@@ -29,4 +31,16 @@ test('other tasks, and other models, are refused by name', async () => {
   );
   const bert = (await readTiny('bert-sequence')).files;
   await expect(pipeline('feature-extraction', bert, { ...kSettings, lora_task: 'x' })).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
+test('a folder whose code applies an adapter for each task is refused, unless an adapter is named', async () => {
+  const folder = fileURLToPath(new URL('../fixtures/sentence/eurobert-nano', import.meta.url));
+  const files: Record<string, Uint8Array> = Object.fromEntries(filesOf(folder));
+  const modules = JSON.parse(new TextDecoder().decode(files['modules.json'])) as { type: string }[];
+  modules[0]!.type = 'custom_st.Transformer';
+  const source = { ...files, 'modules.json': new TextEncoder().encode(JSON.stringify(modules)) };
+  await expect(pipeline('feature-extraction', source, kSettings)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('custom_st.Transformer applies an adapter for each task'),
+  });
 });

@@ -1,6 +1,6 @@
 """Writes tiny random folders of late-interaction models, and the matrices that sentence-transformers computes with them.
 
-    python make_late_interaction_fixtures.py
+    python make_late_interaction_fixtures.py [CASE ...]
 
 tests/fixtures/late_interaction/<case>: the folder as sentence-transformers (MultiVectorEncoder), PyLate or Stanford's ColBERT saves it;
 texts.json with the matrices of texts, row by row, and the scores of queries with documents. Requirements: requirements-encoders.txt.
@@ -8,6 +8,7 @@ texts.json with the matrices of texts, row by row, and the scores of queries wit
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import torch
@@ -17,6 +18,8 @@ from sentence_transformers import MultiVectorEncoder
 from sentence_transformers.base.modules import Dense, Transformer
 from sentence_transformers.multi_vector_encoder.modules import HierarchicalTokenPooling, MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import Normalize
+
+from make_tiny_models import flash_names
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "late_interaction"
 TEXTS = ["a b c", "d.", "a, b! c d e f g h i j k l m n o p", "ab b q b . , ?", "? !", "a [q b"]
@@ -44,6 +47,8 @@ CASES = {
     "pylate-prompts": dict(kind="ModernBert", pylate=dict(query_prefix="[Q] ", document_prefix="[D] ", attend_to_expansion_tokens=True, query_length=None), markers=["[Q] ", "[D] "], prompts={"query": "ab ", "document": ""}),
     "stanford": dict(kind="Bert", stanford=dict(query_maxlen=11, doc_maxlen=12, dim=DIMENSIONS, mask_punctuation=True)),
     "stanford-marked": dict(kind="Bert", stanford=dict(query_token_id="[unused1]", doc_token_id="[unused0]", query_maxlen=8, dim=DIMENSIONS, attend_to_mask_tokens=True, mask_punctuation=False)),
+    # Tensors with the names of Jina's code (jina-colbert-v2), for which sentence-transformers computes an XLM-RoBERTa.
+    "stanford-flash": dict(kind="XLMRoberta", flash=True, stanford=dict(query_token_id="[Q]", doc_token_id="[D]", query_maxlen=11, doc_maxlen=12, dim=DIMENSIONS, attend_to_mask_tokens=True, mask_punctuation=True), markers=["[Q] ", "[D] "]),
 }
 
 
@@ -56,7 +61,7 @@ def write_encoder(folder, kind, markers=()):
         sizes.update(pad_token_id=0, bos_token_id=2, eos_token_id=3, cls_token_id=2, sep_token_id=3, local_attention=26)
     if kind == "DebertaV2":
         sizes.update(relative_attention=True, pos_att_type="p2c|c2p", position_buckets=4, share_att_key=True)
-    if kind == "MPNet":
+    if kind in ("MPNet", "XLMRoberta"):
         sizes.update(pad_token_id=0)
     config = getattr(transformers, kind + "Config")(**small, **sizes)
     torch.manual_seed(len(kind) + len(folder.name))
@@ -110,12 +115,21 @@ def pylate(folder, options):
 
 def stanford(folder, options):
     path = folder / "model.safetensors"
-    tensors = {"bert." + name: value for name, value in load_file(path).items()}
+    prefix = "roberta." if options.get("flash") else "bert."
+    tensors = {prefix + name: value for name, value in load_file(path).items()}
     tensors["linear.weight"] = torch.randn(DIMENSIONS, 8) * 0.5
     save_file(tensors, path, metadata={"format": "pt"})
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "architectures": ["HF_ColBERT"]}, indent=2))
     (folder / "artifact.metadata").write_text(json.dumps(options["stanford"], indent=2))
+
+
+def rename_flash(folder):
+    path = folder / "model.safetensors"
+    save_file(flash_names(load_file(path)), path, metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    code = {"auto_map": {"AutoModel": "jinaai/xlm-roberta-flash-implementation--modeling_xlm_roberta.XLMRobertaModel"}}
+    (folder / "config.json").write_text(json.dumps({**config, **code, "position_embedding_type": "absolute"}, indent=2))
 
 
 def write_texts(folder):
@@ -133,6 +147,8 @@ def write_texts(folder):
 
 def main():
     for case, options in CASES.items():
+        if sys.argv[1:] and case not in sys.argv[1:]:
+            continue
         folder = FOLDER / case
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -140,6 +156,8 @@ def main():
         write = pylate if "pylate" in options else stanford if "stanford" in options else modern
         write(folder, options)
         write_texts(folder)
+        if options.get("flash"):
+            rename_flash(folder)
         for name in ("README.md", ".gitattributes"):
             (folder / name).unlink(missing_ok=True)
         print(case, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))

@@ -94,6 +94,9 @@ def publish(case, folder):
     if "lora_rank" in case.published:
         safetensors.torch.save_file(with_adapters(case, safetensors.torch.load_file(path)), path, metadata={"format": "pt"})
         return
+    if case.published.get("model_type") == "xlm-roberta-flash":
+        safetensors.torch.save_file(flash_names(safetensors.torch.load_file(path)), path, metadata={"format": "pt"})
+        return
     for name, value in safetensors.torch.load_file(path).items():
         name = name.replace("nomic_bert.", "bert.", 1) if name.startswith("nomic_bert.") else name.replace("gte.", "new.", 1)
         if case.published.get("mlp_fc1_bias") is False and name.startswith("cls.") and name.endswith("bias") and "layer_norm" not in name:
@@ -104,6 +107,23 @@ def publish(case, folder):
         else:
             tensors[name] = value
     safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+
+
+def flash_names(tensors):
+    """Tensors of an XLM-RoBERTa with the names of Jina's code. Query, key and value projection are one matrix."""
+    names = {"embeddings.LayerNorm": "emb_ln", "encoder.layer.": "encoder.layers.", "attention.output.dense": "mixer.out_proj",
+             "attention.output.LayerNorm": "norm1", "intermediate.dense": "mlp.fc1", "output.dense": "mlp.fc2", "output.LayerNorm": "norm2"}
+    result = {}
+    for name, value in tensors.items():
+        if ".self.key." in name or ".self.value." in name:
+            continue
+        if ".self.query." in name:
+            parts = [tensors[name.replace("query", part)] for part in ("query", "key", "value")]
+            name, value = name.replace("attention.self.query", "mixer.Wqkv"), torch.cat(parts)
+        for old, new in names.items():
+            name = name.replace(old, new)
+        result[name] = value
+    return result
 
 
 def with_adapters(case, tensors):

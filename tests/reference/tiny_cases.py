@@ -415,6 +415,12 @@ def jina_v3_cases():
     yield case("adapter", "encoder, the second of three adapters", "Model", published=hub | {"lora_task": "retrieval.passage"},
                type_vocab_size=2)
     yield case("no-adapter", "encoder, adapters that are not used", "Model", published=hub)
+    # The same code with a table of positions (jina-reranker-v2): an XLM-RoBERTa whose tensors have other names (publish_flash).
+    table = {"model_type": "xlm-roberta-flash", "position_embedding_type": "absolute", "max_position_embeddings": 40, "pad_token_id": 1}
+    plain = {name: value for name, value in small.items() if name != "rope_parameters"} | {"pad_token_id": 1, "layer_norm_eps": 1e-5}
+    for name, head, more in [("sequence", "ForSequenceClassification", LABELS), ("bare", "Model", {"type_vocab_size": 2})]:
+        yield Case("jina-flash-" + name, "XLM-RoBERTa in the layout of Jina's code, " + ("with a head" if more is LABELS else "without a head"),
+                   "XLMRoberta" + head, plain | more, transformers=5, long=34, published=table)
 
 
 def jina_cases():

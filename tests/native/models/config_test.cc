@@ -376,6 +376,12 @@ TEST(ConfigTest, JinaV3sTasks) {
   ExpectError(Of("jina_embeddings_v3", R"("lora_task":"x")"), StatusCode::kInvalidArgument,
               "the model's tasks are none");
   ExpectError(Of("bert", R"("lora_task":"x")"), StatusCode::kInvalidArgument, "models with adapters for tasks");
+  const std::string flash = R"("auto_map":{"AutoModel":"jinaai/xlm-roberta-flash-implementation--modeling.Model"})";
+  EXPECT_EQ(Parse(Of("xlm-roberta", flash)).model_type, "jina_embeddings_v3");
+  EXPECT_EQ(Parse(Of("xlm-roberta-flash", R"("max_position_embeddings":20)")).max_tokens, 18);
+  EXPECT_EQ(Parse(Of("xlm-roberta", R"("position_embedding_type":"absolute")")).model_type, "xlm-roberta");
+  ExpectError(Of("xlm-roberta-flash", R"("position_embedding_type":"alibi")"), StatusCode::kUnsupported,
+              "position_embedding_type \"alibi\"");
 }
 
 // Jina's BERT calls itself a BERT; its biases of attention tell them apart.
