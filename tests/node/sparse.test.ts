@@ -7,7 +7,19 @@ import { pipeline, type SparseFeatures } from '../../web/dist/index_node.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/sparse/', import.meta.url));
 const kTolerance = 1e-5;
-const kCases = ['splade', 'log1p', 'sum', 'sum-log1p', 'modern', 'plain', 'router', 'router-idf', 'router-alike', 'csr', 'csr-standardised'];
+const kCases = [
+  'splade',
+  'log1p',
+  'sum',
+  'sum-log1p',
+  'modern',
+  'plain',
+  'router',
+  'router-idf',
+  'router-alike',
+  'csr',
+  'csr-standardised',
+];
 
 interface Wanted {
   text: string;
