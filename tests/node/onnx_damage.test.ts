@@ -1,5 +1,7 @@
 // ONNX files that lack tensors, and files whose sizes would make a reader of quadratic time hang.
 import { describe, expect, test } from 'vitest';
+import { explainOnnx } from '../../web/dist/engine/feed_onnx.js';
+import { PeruseError } from '../../web/dist/errors.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
 import { fields } from '../../web/dist/onnx/protobuf.js';
 import { onnxFiles } from './support/onnx_files.js';
@@ -132,5 +134,16 @@ describe('time grows with the size of a file', () => {
     const reading = opened({ 'model.onnx': file }, 'bert', controller.signal);
     setTimeout(() => controller.abort(), 20);
     await expect(reading).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
+
+test('an error of the engine that is not about parameters reaches the caller as it is', () => {
+  const full = new PeruseError('out_of_memory', 'There is no memory for the weights.');
+  expect(explainOnnx('model.onnx', full, [])).toBe(full);
+  const missing = new PeruseError('missing_tensor', 'pooler.dense.weight is missing.');
+  expect(explainOnnx('model.onnx', missing, ['two of them fit'])).toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/no name in this file: pooler\.dense\.weight is missing \(two of them fit\)/),
+    cause: missing,
   });
 });
