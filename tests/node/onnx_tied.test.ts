@@ -8,13 +8,13 @@ import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
 import { convertCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
 import { onnxRepository, readExpected } from './support/onnx_files.js';
-import { floatsOf, message, modelOf, nodeOfModule, tensorOf } from './support/onnx_messages.js';
-import { type Files, splitSafetensors, tinyText } from './support/tiny.js';
+import { field, floatsOf, message, modelOf, nodeOfModule, tensorOf } from './support/onnx_messages.js';
+import { type Files, readTensors, splitSafetensors, tinyText } from './support/tiny.js';
 
 const kWords = 'bert.embeddings.word_embeddings.weight';
 const kDecoder = 'cls.predictions.decoder.weight';
 
-async function opened(bytes: Uint8Array, { modelType = 'bert', tied = true } = {}) {
+async function written(bytes: Uint8Array, { modelType = 'bert', tied = true } = {}) {
   const chunks = async function* () {
     for (let at = 0; at < bytes.length; at += 999) yield bytes.subarray(at, at + 999);
   };
@@ -30,8 +30,13 @@ async function opened(bytes: Uint8Array, { modelType = 'bert', tied = true } = {
   const weights = await openOnnx(request);
   const parts: Uint8Array[] = [];
   for await (const chunk of weights.chunks()) parts.push(chunk.slice());
-  const { __metadata__: _, ...header } = splitSafetensors(new Uint8Array(Buffer.concat(parts))).header;
-  return { names: Object.keys(header).sort(), changes: weights.changes, conflicts: weights.conflicts };
+  return { file: new Uint8Array(Buffer.concat(parts)), changes: weights.changes, conflicts: weights.conflicts };
+}
+
+async function opened(bytes: Uint8Array, how = {}) {
+  const { file, ...found } = await written(bytes, how);
+  const { __metadata__: _, ...header } = splitSafetensors(file).header;
+  return { names: Object.keys(header).sort(), ...found };
 }
 
 /** Token embeddings, and a decoder with their transpose, in which `change` adds to one value. */
@@ -70,6 +75,25 @@ describe('two float matrices', () => {
     const both = { names: [kWords, kDecoder], changes: {}, conflicts: [] };
     expect(await opened(maskedLm(5, 3, { change: 1 }), { tied: false })).toEqual(both);
   });
+});
+
+test('a bias that a tool has joined with an equal one of another layer, and fused with an activation, is that of both', async () => {
+  const [first, second] = ['output', 'intermediate'].map((part) => `bert.encoder.layer.0.${part}.dense`) as [string, string];
+  const bias = Float32Array.from([1, 2]);
+  const { file, conflicts } = await written(
+    modelOf(
+      nodeOfModule('MatMul', first, ['x', 'onnx::MatMul_1'], 'a'),
+      nodeOfModule('Add', first, ['a', `${second}.bias`], 'b'),
+      nodeOfModule('MatMul', second, ['b', 'onnx::MatMul_2'], 'c'),
+      field(1, message(field(1, 'c'), field(1, `${second}.bias`), field(2, 'y'), field(3, 'BiasGelu_0'), field(4, 'BiasGelu'))),
+      floatsOf('onnx::MatMul_1', [2, 2], Float32Array.from([1, 2, 3, 4])),
+      floatsOf('onnx::MatMul_2', [2, 2], Float32Array.from([5, 6, 7, 8])),
+      floatsOf(`${second}.bias`, [2], bias),
+    ),
+  );
+  expect(conflicts).toEqual([]);
+  const found = readTensors(file);
+  for (const name of [first, second]) expect(found.get(`${name}.bias`), name).toEqual(bias);
 });
 
 function withIntegerDecoder(decoder: string): Uint8Array {
