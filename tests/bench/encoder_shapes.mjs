@@ -17,6 +17,18 @@ import { median } from './lib/statistics.mjs';
 
 const kRms = { rms_norm_eps: 1e-6, max_position_embeddings: 2048, tie_word_embeddings: true };
 
+const kDetails = [
+  'account_number',
+  'private_address',
+  'private_date',
+  'private_email',
+  'private_person',
+  'private_phone',
+  'private_url',
+  'secret',
+];
+const kLabels = ['O', ...kDetails.flatMap((detail) => ['B', 'I', 'E', 'S'].map((mark) => `${mark}-${detail}`))];
+
 const kShapes = {
   'eurobert-210m': {
     tokenizer: 'llama3',
@@ -86,7 +98,17 @@ const kShapes = {
       head_dim: 64,
       num_local_experts: 128,
       num_experts_per_tok: 4,
+      id2label: Object.fromEntries(kLabels.entries()),
       sliding_window: 128,
+      rope_parameters: {
+        rope_type: 'yarn',
+        rope_theta: 150000,
+        factor: 32,
+        original_max_position_embeddings: 4096,
+        beta_fast: 32,
+        beta_slow: 1,
+        truncate: false,
+      },
     },
   },
 };
