@@ -68,6 +68,7 @@ async function film(page) {
 /** Writes a picture of each whole tab. */
 async function tour(page) {
   const shootTab = async (tab) => {
+    await page.mouse.move(0, 0);
     await page.evaluate(() => scrollTo(0, 0));
     const { x, y, width, height } = await page.locator('main').boundingBox();
     const clip = { x: x - kMargin, y: y - kMargin, width: width + 2 * kMargin, height: height + 2 * kMargin };
@@ -91,6 +92,7 @@ async function tour(page) {
 async function look(page) {
   mkdirSync(kLooked, { recursive: true });
   const shoot = async (name) => {
+    await page.mouse.move(0, 0); // A pointer on a button or a token would show in the pictures.
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme });
       for (const [width, height] of kSizes) {

@@ -84,6 +84,7 @@ export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
     lastStep: (answer) => answerStep(answer, looked.input),
     code: () => ({ task: 'question-answering', name: 'answer', args: [question.value, document_.value, kOptions] }),
   });
+  new ResizeObserver(() => showMark(whole)).observe(whole);
   if (documents[0]) fill(documents[0]);
   task.offer(documents, ({ name }) => name, fill);
   return task;

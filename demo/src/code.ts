@@ -1,4 +1,5 @@
 // The current call as code: what a visitor would write to get the same answer on a page of their own.
+import { make } from './dom.js';
 import type { Settings } from './model_picker.js';
 
 export interface CallCode {
@@ -36,11 +37,17 @@ export function codeOf({ task, name, args }: CallCode, { source, device, dtype, 
   ].join('\n');
 }
 
+/** The code as lines that a style can indent. */
+export function shownCode(code: string): HTMLElement[] {
+  return code.split('\n').map((line, index, all) => make('span', 'line', index < all.length - 1 ? `${line}\n` : line));
+}
+
 export function linesOf(text: string): string {
   return [
     "import { pipeline } from 'peruse';",
     '',
-    "const classify = await pipeline('text-classification', '/my-model/'); // the folder with the saved files",
+    '// The folder with the saved files:',
+    "const classify = await pipeline('text-classification', '/my-model/');",
     `const [best] = await classify(${literal(text)});`,
     'console.log(best.label, best.score);',
     'await classify.dispose();',

@@ -38,7 +38,7 @@ export const lessonExamples: readonly LessonExample[] = [
     tryOut: 'The tap in the bathroom is broken.',
   },
   {
-    name: 'Ten lines: plans and memories',
+    name: 'Plans and memories',
     labels: [
       {
         label: 'plan',

@@ -22,6 +22,9 @@ export interface SeenRequest {
   bytes: number;
 }
 
+/** A file of the page, requested after the first answer. */
+const kServiceWorker = new URL('offline.js', document.baseURI).href;
+
 export class Proof {
   private readonly since_: HTMLElement;
   private readonly bytes_: HTMLElement;
@@ -51,6 +54,7 @@ export class Proof {
     this.whileOnline_ = this.dare_.textContent ?? '';
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
+        if (entry.name === kServiceWorker) continue; // Only WebKit lists it.
         const at = performance.timeOrigin + entry.startTime;
         this.take({ url: entry.name, witness: 'timeline', at, bytes: entry.encodedBodySize });
       }

@@ -2,7 +2,7 @@
 // of the form. Handles progress, cancelling, failures and timing, and shows code and a link for the form's contents.
 import type { Pipeline } from '../peruse/peruse.js';
 import { type BundledModel, isBundled } from './bundled.js';
-import { type CallCode, codeOf } from './code.js';
+import { type CallCode, codeOf, shownCode } from './code.js';
 import { copyOnClick } from './copy.js';
 import type { HubModel } from './curated.js';
 import { bringIntoView, find, letScroll, make, makeButton, withDirection } from './dom.js';
@@ -421,7 +421,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   }
 
   private showCode(): void {
-    this.code_.textContent = codeOf(this.task_.code(), this.picker_.settings);
+    this.code_.replaceChildren(...shownCode(codeOf(this.task_.code(), this.picker_.settings)));
   }
 
   private showFailure(error: unknown): void {

@@ -4,7 +4,7 @@ import { env, type LabelScore, PeruseError, type Pipeline, pipeline } from '../p
 import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
 import { addressOf, kSorter } from './bundled.js';
-import { linesOf } from './code.js';
+import { linesOf, shownCode } from './code.js';
 import { copyOnClick } from './copy.js';
 import { bringIntoView, find, make, makeButton, withDirection } from './dom.js';
 import { acceptDrops, isModel } from './drops.js';
@@ -195,7 +195,7 @@ class TeachTab {
   }
 
   private showLines(): void {
-    find(this.panel_, '.take code', HTMLElement).textContent = linesOf(this.try_.value);
+    find(this.panel_, '.take code', HTMLElement).replaceChildren(...shownCode(linesOf(this.try_.value)));
   }
 
   private begin(): void {

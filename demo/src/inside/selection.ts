@@ -26,6 +26,9 @@ export function tokenText({ tokens }: Inspection, input: string | TextPair, inde
   return text.slice(token.start, token.end) || token.token;
 }
 
+/** The weight below which a token is not named: it would be shown as 0.0 %. */
+const kLeastNamed = 0.0005;
+
 /** Short words that begin many sentences, and about whose neighbours there is little to see. */
 const kSmallWords =
   /^(hello|hi|dear|the|an?|my|your|our|his|her|its?|this|that|i|you|we|they|he|she|is|are|am|was|be|and|or|of|in|on|at|to|for|with|not|who|what|when|where|why|how|do|does|did|please|two)$/i;
@@ -55,6 +58,9 @@ export function describeToken(inspection: Inspection, input: string | TextPair, 
   const weights = attentionFrom(inspection, selection);
   const place = `Layer ${selection.layer + 1}, head ${selection.head + 1}: from ${word(selection.token)} `;
   if (selection.other !== undefined) return `${place}to ${word(selection.other)} ${percent(weights[selection.other] ?? 0)}.`;
-  const most = [...weights.keys()].sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0)).slice(0, 3);
+  const most = [...weights.keys()]
+    .sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0))
+    .slice(0, 3)
+    .filter((index, rank) => rank === 0 || (weights[index] ?? 0) >= kLeastNamed);
   return `${place}mostly to ${most.map((index) => `${word(index)} ${percent(weights[index] ?? 0)}`).join(', ')}.`;
 }

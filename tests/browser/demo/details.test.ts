@@ -120,6 +120,8 @@ describe('a message that is written from right to left', () => {
         return range.getBoundingClientRect().x;
       });
     });
+    const heading = await panel.locator('.redacted').evaluate((quote) => getComputedStyle(quote, '::before').direction);
+    expect(heading, 'the English heading').toBe('ltr');
     const { x } = (await mark.boundingBox())!;
     expect(before).toBeGreaterThan(x);
     expect(after).toBeLessThan(x);

@@ -61,6 +61,23 @@ describe('layout', () => {
     await close();
   });
 
+  it.each([390, 768, 960, 1280, 1920])(
+    'Teach has its examples in one row, and next to a result it shows all lines, %i pixels wide',
+    async (width) => {
+      const { page, close } = await demo.visit({ viewport: { width, height: 800 }, at: 'teach' });
+      const panel = page.locator('#teach');
+      await panel.locator('.kind-field textarea').first().waitFor();
+      const tops = await panel.locator('.examples button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      expect(tops.length).toBe(2);
+      expect(new Set(tops).size).toBe(1);
+      const hidden = await panel
+        .locator('.kind-field textarea')
+        .evaluateAll((all) => all.map((one) => one.scrollHeight - one.clientHeight));
+      if (width > 896) expect(Math.max(...hidden)).toBe(0);
+      await close();
+    },
+  );
+
   it('shows the result right under the input on a phone', async () => {
     const { page, close } = await demo.visit({ viewport: { width: 390, height: 844 } });
     await answered(page.locator('#redact'));

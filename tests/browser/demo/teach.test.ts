@@ -105,6 +105,8 @@ it('is saved, opened again by a later visitor, and run by the lines that the pag
       await download.saveAs(join(folder, download.suggestedFilename()));
     }
     const code = (await panel.locator('.take code').textContent())!;
+    const [above, copy] = [(await panel.locator('.take pre').boundingBox())!, (await panel.locator('.copy-lines').boundingBox())!];
+    expect(copy.y - above.y - above.height, 'the button does not touch the code').toBeGreaterThan(7);
     const files = await readdir(folder);
     expect(files).toContain('model.safetensors');
     await close();

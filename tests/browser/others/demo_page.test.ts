@@ -50,6 +50,8 @@ describe.each([
     await expect.poll(() => browser.evaluate("document.querySelectorAll('.arrival, .is-arriving').length"), kPatience).toBe(0);
     expect(await texts('#redact .restored mark')).toEqual(['Thomas Miller', 'Boston', 'thomas.miller@example.org']);
     expect(await text('#redact .actions .hint')).toBe('Now yours: just type');
+    await expect.poll(() => text('.proof .dare'), kPatience).toBe('Go offline: it keeps working.');
+    expect(await text('.proof .since'), 'requests since the visitor arrived').toBe('0');
     await expect.poll(focused, kPatience).toBe('redact-text');
     await browser.perform(keyPresses([...' Paul Newman.']));
     await expect.poll(() => texts('#redact .vault .label'), kPatience).toContain('Paul Newman');
