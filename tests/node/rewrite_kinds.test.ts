@@ -61,7 +61,9 @@ function cosine(a: readonly number[], b: readonly number[]): number {
 
 const kDense = ['sentence/embedding-gemma', 'sentence/qwen3-embedding', 'sentence/eurobert-nano'];
 const kLate = await foldersOf('late_interaction');
-const kSparse = (await foldersOf('sparse')).filter((name) => name !== 'sparse/plain'); // which only an option makes sparse
+const kAllSparse = await foldersOf('sparse');
+const kCoded = kAllSparse.filter((name) => name.startsWith('sparse/csr')); // whose numbers are not those of pieces
+const kSparse = kAllSparse.filter((name) => name !== 'sparse/plain' && !kCoded.includes(name)); // only an option makes sparse/plain sparse
 
 describe('trim keeps the numbers of texts whose pieces are kept', () => {
   test.each(kLate)('%s: markers, prefixes and masks too', async (name) => {
@@ -74,6 +76,15 @@ describe('trim keeps the numbers of texts whose pieces are kept', () => {
       const given = { pooling: 'multi_vector', task } as const;
       expect(await numbersOf(out, texts, given), task).toEqual(await numbersOf(folder, texts, given));
     }
+  });
+
+  test.each(kCoded)('%s: numbers of a SparseAutoEncoder', async (name) => {
+    const [folder, out] = [join(kFixtures, name), newFolder()];
+    const texts = await textsOf(folder);
+    const { piecesBefore, piecesAfter } = await trimCheckpoint(folder, out, { texts, held_out: texts });
+    expect(piecesAfter).toBeLessThan(piecesBefore);
+    const given = { pooling: 'splade' } as const;
+    expect(await numbersOf(out, texts, given)).toEqual(await numbersOf(folder, texts, given));
   });
 
   test.each(kDense)('%s: prompts too', async (name) => {
