@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/backend/cpu/cpu_backend.h"
 #include "core/backend/reference/reference_backend.h"
@@ -93,6 +94,15 @@ void ExpectSameBits(const std::vector<std::vector<float>>& actual, const std::ve
   }
 }
 
+std::vector<float> Transposed(const std::vector<float>& matrices, size_t rows, size_t columns) {
+  std::vector<float> result(matrices.size());
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    const size_t first = i / (rows * columns) * rows * columns, row = (i - first) / columns, column = i % columns;
+    result[first + column * rows + row] = matrices[i];
+  }
+  return result;
+}
+
 struct Checkpoint {
   explicit Checkpoint(const std::string& file) {
     uint64_t header_bytes = 0;
@@ -119,7 +129,13 @@ struct Checkpoint {
     Tensor tensor = Find(name);
     std::vector<float> values(tensor.bytes.size() / static_cast<size_t>(DTypeSize(*ParseDType(tensor.dtype))));
     ConvertToFloat(*ParseDType(tensor.dtype), Bytes(tensor.bytes), values);
-    const size_t rows = static_cast<size_t>(tensor.shape[0]);
+    std::vector<int64_t> scale_shape = {tensor.shape[0]};
+    if (name.find(".experts.") != std::string::npos && tensor.shape.size() == 3) {  // [experts, in, columns]
+      values = Transposed(values, static_cast<size_t>(tensor.shape[1]), static_cast<size_t>(tensor.shape[2]));
+      std::swap(tensor.shape[1], tensor.shape[2]);
+      scale_shape.push_back(tensor.shape[1]);
+    }
+    const auto rows = static_cast<size_t>(ElementCount(scale_shape));
     const size_t width = values.size() / rows;
     std::string integers(values.size(), '\0');
     std::vector<float> scales;
@@ -129,7 +145,7 @@ struct Checkpoint {
     }
     std::erase_if(tensors, [&](const Tensor& t) { return t.name == name; });
     tensors.push_back({name, "I8", tensor.shape, integers});
-    const Tensor scale = {name + "_scale", "F32", {tensor.shape[0]}, FloatBytes(scales)};
+    const Tensor scale = {name + "_scale", "F32", scale_shape, FloatBytes(scales)};
     tensors.insert(scales_first ? tensors.begin() : tensors.end(), scale);
   }
 
@@ -142,10 +158,11 @@ struct Checkpoint {
   std::vector<Tensor> tensors;
 };
 
-// Whether q8 stores the tensor as int8, with the rows of the file.
+// Whether q8 stores the tensor as int8.
 bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (name.ends_with("experts.mlp.w1")) return true;  // w2 is transposed in memory
+  if (has(".experts.") && shape.size() == 3) return true;
   if (has("router.")) return false;
   if (!name.ends_with(".weight") && !name.ends_with(".parametrizations.weight.original")) return false;
   if (shape.size() != 2 && !(name.ends_with(".pointwise.weight") && shape[2] == 1)) return false;
