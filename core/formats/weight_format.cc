@@ -34,6 +34,11 @@ Precision LinearPrecision(Precision precision, const LinearSpec& spec) {
   return FormatOf(precision).KeepsLinear(spec) ? precision : LinearFallback(precision);
 }
 
+Precision StoredPrecision(const LinearSpec& spec, const WeightFormat& stored) {
+  if (&FormatOf(spec.precision).linear_format() != &stored.linear_format()) return spec.precision;
+  return *FindPrecision(stored.dtype());
+}
+
 Precision LinearFallback(Precision precision) { return RowOf(precision).linears; }
 
 const WeightFormat* FormatOfFile(DType type) {

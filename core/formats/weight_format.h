@@ -81,6 +81,8 @@ class WeightFormat {
 const WeightFormat& FormatOf(Precision precision);
 // The precision of a linear layer of this shape in a model of `precision`.
 Precision LinearPrecision(Precision precision, const LinearSpec& spec);
+// The precision of a linear layer whose rows a file stores in the format `stored`: that format, if the layer can have it.
+Precision StoredPrecision(const LinearSpec& spec, const WeightFormat& stored);
 // The precision of all linear layers in a model of `precision`, in a backend without a kernel for it.
 Precision LinearFallback(Precision precision);
 // The format that files store as `type`; nullptr for floats and types of no format.

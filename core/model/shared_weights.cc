@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/formats/weight_format.h"
+
 namespace peruse {
 namespace {
 
@@ -24,6 +26,12 @@ std::vector<Tensors> TensorsOf(const Parameters& parameters, ParameterId::Kind k
 bool IsSame(const ParameterTensor& a, const ParameterTensor& b) {
   return a.parameter.kind == b.parameter.kind && a.layout == b.layout && a.names == b.names && a.if_has == b.if_has &&
          a.shape == b.shape;
+}
+
+// Whether the layers are the same as declared. A file may have given one of them the format of its rows.
+bool IsSame(LinearSpec a, const LinearSpec& b) {
+  if (&FormatOf(a.precision).linear_format() == &FormatOf(b.precision).linear_format()) a.precision = b.precision;
+  return a == b;
 }
 
 // Returns, for each list of tensors in `wanted`, the index of an equal list in `held` for which fits(i, j) returns true; otherwise -1.
@@ -62,7 +70,7 @@ std::vector<bool> TakeHeld(const HeldWeights& from, const Parameters& parameters
   };
   take(
       ParameterId::Kind::kWeight, parameters.linears.size(), from.parameters.linears.size(),
-      [&](size_t i, size_t j) { return parameters.linears[i] == from.parameters.linears[j]; },
+      [&](size_t i, size_t j) { return IsSame(parameters.linears[i], from.parameters.linears[j]); },
       [&](size_t i, size_t j) {
         weights->linears[i] = from.weights.linears[j];
         (*holds)[i] = from.holds[j];

@@ -211,6 +211,7 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
     if (needed.read) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
     targets_[i] = target;
   }
+  sink_.OnFormats(needed_);
   return OkStatus();
 }
 

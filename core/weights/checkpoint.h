@@ -74,6 +74,8 @@ class CheckpointSink {
     (void)names, (void)tensors;
     return OkStatus();
   }
+  // Called for each file before any Open, when NeededTensor::format of its tensors is known.
+  virtual void OnFormats(std::span<const NeededTensor> tensors) { (void)tensors; }
   // Whether the checkpoint may omit the tensor, or have a different number of elements; the tensor is then not read.
   virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
   // Whether the sink accepts the file's encoded rows: integers of `type`, with scales in a second tensor. Otherwise such a tensor is an

@@ -81,7 +81,41 @@ bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const
   if (format == nullptr) return false;
   const WeightFormat* const stored = FormatOfFile(type);
   if (stored == nullptr) return false;
-  return stored == format || (use.parameter.kind == ParameterId::Kind::kWeight && &stored->linear_format() == format);
+  if (stored == format) return true;
+  if (use.parameter.kind != ParameterId::Kind::kWeight) return false;
+  return &stored->linear_format() == format || (&format->linear_format() == stored && !IsCreated(use.parameter));
+}
+
+void ParameterWriter::OnFormats(std::span<const NeededTensor> tensors) {
+  struct Rows {
+    const WeightFormat* least = nullptr;   // a format of a tensor that is its own linear_format()
+    const WeightFormat* packed = nullptr;  // of the other tensors
+    bool others = false;                   // whether tensors of floats or of other files belong to the layer, too
+  };
+  std::vector<Rows> layers(parameters_.linears.size());
+  std::vector<const WeightFormat*> formats(parameters_.tensors.size());
+  for (const NeededTensor& tensor : tensors) {
+    // A decoder that shares token embeddings has the format that it has in a checkpoint of floats.
+    for (const size_t use : tensor.uses) formats[use] = tensor.words ? nullptr : tensor.format;
+  }
+  for (size_t i = 0; i < formats.size(); ++i) {
+    const ParameterTensor& use = parameters_.tensors[i];
+    if (use.parameter.kind != ParameterId::Kind::kWeight) continue;
+    Rows& rows = layers[static_cast<size_t>(use.parameter.number)];
+    const WeightFormat* const format = RowFormat(parameters_, use, precision_) != nullptr ? formats[i] : nullptr;
+    if (format == nullptr) {
+      rows.others = true;
+    } else {
+      (format == &format->linear_format() ? rows.least : rows.packed) = format;
+    }
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const WeightFormat* const stored =
+        layers[i].least != nullptr || layers[i].others ? layers[i].least : layers[i].packed;
+    if (stored == nullptr || weights_.linears[i].valid()) continue;
+    const Precision precision = StoredPrecision(parameters_.linears[i], *stored);
+    if (backend_.LinearPrecision(precision) == precision) parameters_.linears[i].precision = precision;
+  }
 }
 
 // Collects payload or scales of a tensor in a format that linear layers do not have. The part that completes it fills the layers.
@@ -124,7 +158,9 @@ Status ParameterWriter::Unpack(const Packed& packed) {
   if (!TryResize(&row, static_cast<size_t>(width))) return OutOfMemory("no memory for a row of weights");
   for (size_t r = 0; r < packed.scales.size() / scales; ++r) {
     for (const ParameterTensor* use : packed.layers) {
-      packed.format->DecodeRow({packed.payload, packed.scales}, r, Multiplies(*packed.format, *use), row);
+      // Other backends multiply layers in the format of the file.
+      const bool multiplies = Multiplies(*packed.format, *use) || (!packed.words && !TakesPart(use->layout));
+      packed.format->DecodeRow({packed.payload, packed.scales}, r, multiplies, row);
       if (StoresTransposed(parameters_, *use)) {
         for (const ElementRun& run : RunsOfRows(parameters_, *use, static_cast<int64_t>(r), 1)) {
           PERUSE_RETURN_IF_ERROR(WriteRows(use->parameter, run.to, row));
@@ -184,6 +220,7 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
   }
   if (packed_layers.empty()) return Writer(std::move(uses));
   packed_[tensor.name].format = tensor.format;
+  packed_[tensor.name].words = tensor.words;
   packed_[tensor.name].layers = std::move(packed_layers);
   return PackedWriterOf(tensor, stored, content, std::move(uses));
 }

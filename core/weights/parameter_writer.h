@@ -22,11 +22,14 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
 
 class ParameterWriter : public CheckpointSink {
  public:
-  // Stores handles of created parameters in `weights`. All arguments must outlive the writer.
-  ParameterWriter(Backend& backend, Precision precision, const Parameters& parameters, Weights& weights)
+  // Stores handles of created parameters in `weights`, and the precisions of linear layers that files determine in `parameters`. All
+  // arguments must outlive the writer.
+  ParameterWriter(Backend& backend, Precision precision, Parameters& parameters, Weights& weights)
       : backend_(backend), precision_(precision), parameters_(parameters), weights_(weights) {}
 
   bool TakesEncoded(const ParameterTensor& use, DType type) const override;
+  // Gives linear layers the formats of the file's rows: 8 bits if a tensor of the layer has them, 4 if all have.
+  void OnFormats(std::span<const NeededTensor> tensors) override;
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                              Content content) override;
 
@@ -44,10 +47,12 @@ class ParameterWriter : public CheckpointSink {
   // Returns rows of floats after rounding them as the table of token embeddings does.
   Result<std::span<const float>> Rounded(const ParameterTensor& use, std::span<const float> rows);
   bool Multiplies(const WeightFormat& format, const ParameterTensor& use) const;
+  bool IsCreated(ParameterId id) const { return weights_.linears[static_cast<size_t>(id.number)].valid(); }
 
   // A tensor on its way to linear layers of another format. Payload and scales arrive in any order.
   struct Packed {
     const WeightFormat* format = nullptr;
+    bool words = false;
     std::vector<uint8_t> payload;
     std::vector<float> scales;
     std::vector<const ParameterTensor*> layers;
@@ -69,7 +74,7 @@ class ParameterWriter : public CheckpointSink {
 
   Backend& backend_;
   const Precision precision_;
-  const Parameters& parameters_;
+  Parameters& parameters_;
   Weights& weights_;
   EncodedBuffer encoded_;                 // scratch memory of WriteFloats
   std::vector<float> staged_;             // values of an incomplete row

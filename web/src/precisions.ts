@@ -75,7 +75,7 @@ export function engineDtype(dtype: OnnxDtype): EngineDtype {
   return kPrecisions[dtype].engine;
 }
 
-/** Whether layers of an ONNX file may be integers. The engine stores those of 4 bits as 8 bits. */
+/** Whether layers of an ONNX file may be integers. */
 export function hasIntegers(dtype: OnnxDtype): boolean {
   return isQuantizedForm(engineDtype(dtype));
 }

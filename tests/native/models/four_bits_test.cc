@@ -9,7 +9,9 @@
 #include "core/backend/reference/reference_backend.h"
 #include "core/families/add_head.h"
 #include "core/families/family.h"
+#include "core/formats/weight_format.h"
 #include "core/model/stored_format.h"
+#include "core/weights/float_reader.h"
 #include "core/weights/row_encoder.h"
 #include "core/weights/weights_parser.h"
 #include "tests/native/models/backends.h"
@@ -55,13 +57,55 @@ std::string DrawWeights(const std::string& config_json) {
   return writer.File();
 }
 
-void EncodeAs(const std::string& config, const std::string& weights, Precision precision, TensorRecorder& recorder) {
-  const auto stored = StoredFormat::Create(config, precision);
-  ASSERT_TRUE(stored.ok()) << stored.status().message();
-  RowEncoder encoder([&](std::span<const TensorInfo> tensors) { return stored->Choose(tensors); }, recorder);
+void Encode(const RowEncoder::Choose& choose, const std::string& weights, TensorRecorder& recorder) {
+  RowEncoder encoder(choose, recorder);
   WeightsParser parser(encoder);
   ASSERT_TRUE(parser.Feed({reinterpret_cast<const uint8_t*>(weights.data()), weights.size()}).ok());
   ASSERT_TRUE(parser.Finish().ok());
+}
+
+void EncodeAs(const std::string& config, const std::string& weights, Precision precision, TensorRecorder& recorder) {
+  const auto stored = StoredFormat::Create(config, precision);
+  ASSERT_TRUE(stored.ok()) << stored.status().message();
+  Encode([&](std::span<const TensorInfo> tensors) { return stored->Choose(tensors); }, weights, recorder);
+}
+
+// Encodes only linear layers: in 8 bits if the name contains `eight`, others in 4, as ONNX files do at any width.
+void EncodeLayers(const std::string& weights, std::string_view eight, TensorRecorder& recorder) {
+  const auto choose = [&](std::span<const TensorInfo> tensors) -> Result<std::vector<StoredRows>> {
+    std::vector<StoredRows> formats;
+    for (const TensorInfo& tensor : tensors) {
+      const bool is_layer = tensor.name.starts_with("encoder.layer.") && tensor.shape.size() == 2;
+      const bool has_eight = !eight.empty() && tensor.name.find(eight) != std::string::npos;
+      formats.push_back({!is_layer ? nullptr : has_eight ? &Int8Format() : &Int4Format()});
+    }
+    return formats;
+  };
+  Encode(choose, weights, recorder);
+}
+
+// The file with each tensor of integers as the floats that they stand for.
+std::string FloatFileOf(const TensorRecorder& recorder) {
+  SafetensorsWriter writer;
+  for (size_t i = 0; i < recorder.tensors.size(); ++i) {
+    const TensorInfo& tensor = recorder.tensors[i];
+    if (tensor.name.ends_with("_scale")) continue;
+    if (tensor.dtype != DType::kU8) {
+      writer.AddBytes(tensor.name, tensor.shape, recorder.bytes[i], tensor.dtype_name);
+      continue;
+    }
+    const std::string& halves = recorder.bytes[i + 1];
+    std::vector<float> scales(halves.size() / 2), values(recorder.bytes[i].size() * 2);
+    ConvertToFloat(DType::kF16, {reinterpret_cast<const uint8_t*>(halves.data()), halves.size()}, scales);
+    const auto payload =
+        std::span(reinterpret_cast<const uint8_t*>(recorder.bytes[i].data()), recorder.bytes[i].size());
+    const auto rows = static_cast<size_t>(tensor.shape[0]), width = values.size() / rows;
+    for (size_t r = 0; r < rows; ++r) {
+      Int4Format().DecodeRow({payload, scales}, r, false, std::span(values).subspan(r * width, width));
+    }
+    writer.Add(tensor.name, {tensor.shape[0], static_cast<int64_t>(width)}, values);
+  }
+  return writer.File();
 }
 
 std::string FileOf(const TensorRecorder& recorder, bool reversed) {
@@ -196,6 +240,82 @@ TEST(FourBitsTest, BackendsAgreeWithTheReference) {
       if (backend->LinearPrecision(Precision::kQ4) != Precision::kQ4 || under_test.name == "reference") continue;
       EXPECT_LT(run.bytes, RunModel(config, weights, Head::kNone, *backend, Precision::kQ8).bytes);
     }
+  }
+}
+
+// Widths of whole groups, as in ONNX files whose float weights can be compared.
+constexpr const char* kGroups =
+    R"({"model_type":"bert","vocab_size":40,"max_position_embeddings":20,"hidden_size":64,"num_hidden_layers":2,)"
+    R"("num_attention_heads":2,"intermediate_size":256,"hidden_act":"gelu","type_vocab_size":2,"layer_norm_eps":1e-12})";
+
+TEST(FourBitsTest, NarrowLayersHaveTheIntegersOfTheFile) {
+  TensorRecorder recorder;
+  EncodeLayers(DrawWeights(kGroups), "", recorder);
+  EXPECT_EQ(NamesOf(recorder, DType::kU8).size(), 2u * 6u);
+  const std::string floats = FloatFileOf(recorder);
+  const auto reference = CreateReferenceBackend();
+  const std::vector<float> exact = RunModel(kGroups, floats, Head::kNone, *reference, Precision::kF32).values;
+  const std::vector<float> expected =
+      RunModel(kGroups, FileOf(recorder, false), Head::kNone, *reference, Precision::kQ8).values;
+  const double rounding = MeanSquare(expected, exact);
+  EXPECT_GT(rounding, 0);
+  const double of_eight = MeanSquare(RunModel(kGroups, floats, Head::kNone, *reference, Precision::kQ8).values, exact);
+  EXPECT_LE(rounding, 1.5 * of_eight) << "more than 8 bits for the same values cost";
+  for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+    const auto backend = under_test.create();
+    for (const bool reversed : {false, true}) {
+      const Computed run = RunModel(kGroups, FileOf(recorder, reversed), Head::kNone, *backend, Precision::kQ8);
+      EXPECT_LE(MeanSquare(run.values, expected), 0.005 * rounding) << under_test.name;
+      if (backend->LinearPrecision(Precision::kQ4) != Precision::kQ4 || under_test.name == "reference") continue;
+      const Computed eight = RunModel(kGroups, floats, Head::kNone, *backend, Precision::kQ8);
+      const int64_t weights = 2 * (4 * 64 * 64 + 2 * 64 * 256);
+      EXPECT_LT(run.bytes, eight.bytes - weights * 2 / 5) << "4.5 bits instead of 8 for each weight";
+    }
+  }
+}
+
+// Query, key and value are one layer.
+TEST(FourBitsTest, LayersThatAFileHasIn8BitsKeepThem) {
+  for (const char* eight : {"attention.output", "self.key"}) {
+    TensorRecorder mixed, four;
+    const std::string weights = DrawWeights(kGroups);
+    EncodeLayers(weights, eight, mixed);
+    EncodeLayers(weights, "", four);
+    const auto reference = CreateReferenceBackend();
+    const Computed expected = RunModel(kGroups, FileOf(mixed, false), Head::kNone, *reference, Precision::kQ8);
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      const auto backend = under_test.create();
+      const Computed run = RunModel(kGroups, FileOf(mixed, false), Head::kNone, *backend, Precision::kQ8);
+      const Computed all = RunModel(kGroups, FileOf(four, false), Head::kNone, *backend, Precision::kQ8);
+      EXPECT_LE(MeanSquare(run.values, expected.values), 0.005 * MeanSquare(all.values, expected.values)) << eight;
+      if (backend->LinearPrecision(Precision::kQ4) != Precision::kQ4 || under_test.name == "reference") continue;
+      EXPECT_GT(run.bytes, all.bytes);
+    }
+  }
+}
+
+TEST(FourBitsTest, WideLayersThatAQ4FileHasIn8BitsKeepThem) {
+  const std::string weights = DrawWeights(kWide);
+  const auto stored = StoredFormat::Create(kWide, Precision::kQ4);
+  ASSERT_TRUE(stored.ok());
+  TensorRecorder mixed, four;
+  EncodeAs(kWide, weights, Precision::kQ4, four);
+  const auto choose = [&](std::span<const TensorInfo> tensors) -> Result<std::vector<StoredRows>> {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<StoredRows> formats, stored->Choose(tensors));
+    for (size_t i = 0; i < formats.size(); ++i) {
+      if (tensors[i].name.find("self.value.weight") != std::string::npos) formats[i].format = &Int8Format();
+    }
+    return formats;
+  };
+  Encode(choose, weights, mixed);
+  const auto reference = CreateReferenceBackend();
+  const std::vector<float> exact = RunModel(kWide, weights, Head::kNone, *reference, Precision::kF32).values;
+  for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+    const auto backend = under_test.create();
+    const Computed run = RunModel(kWide, FileOf(mixed, false), Head::kNone, *backend, Precision::kQ4);
+    const Computed all = RunModel(kWide, FileOf(four, false), Head::kNone, *backend, Precision::kQ4);
+    ASSERT_FALSE(run.values.empty()) << under_test.name;
+    EXPECT_LT(MeanSquare(run.values, exact), MeanSquare(all.values, exact)) << under_test.name;
   }
 }
 
