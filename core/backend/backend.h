@@ -12,6 +12,7 @@
 
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
+#include "core/cpu/thread_pool.h"
 #include "core/formats/embedding_table.h"
 #include "core/formats/linear_spec.h"
 #include "core/formats/weight_format.h"
@@ -56,6 +57,8 @@ class Backend {
   virtual std::string_view name() const = 0;
   // Whether the backend only records runs. Results then exist once the host has replayed the run.
   virtual bool deferred() const { return false; }
+  // The threads that compute on the host; null if the backend has none.
+  virtual const cpu::ThreadPool* pool() const { return nullptr; }
 
   // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results. Errors: kUnsupported if the
   // backend cannot run an operation.

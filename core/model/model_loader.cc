@@ -213,7 +213,7 @@ Status ModelLoader::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
   if (reads_words && model_->config.tie_word_embeddings) {
     PERUSE_RETURN_IF_ERROR(CheckTied(*adapter));
   }
-  checkpoint_->SetAdapter(std::move(adapter));
+  checkpoint_->SetAdapter(std::move(adapter), backend_.pool());
   return OkStatus();
 }
 

@@ -25,10 +25,10 @@ Status Checkpoint::Keep(Status status) {
   return failure_;
 }
 
-void Checkpoint::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
+void Checkpoint::SetAdapter(std::unique_ptr<LoraAdapter> adapter, const cpu::ThreadPool* pool) {
   adapter_ = std::move(adapter);
-  merger_ =
-      std::make_unique<LoraMerger>(*adapter_, names_.prefixes(), static_cast<TensorVisitor&>(*this), &parameters_);
+  merger_ = std::make_unique<LoraMerger>(*adapter_, names_.prefixes(), static_cast<TensorVisitor&>(*this), &parameters_,
+                                         pool);
   parser_ = std::make_unique<WeightsParser>(First());
 }
 

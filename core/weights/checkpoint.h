@@ -100,8 +100,8 @@ class Checkpoint : private TensorVisitor {
   void Skip(std::vector<bool> uses) { skipped_ = std::move(uses); }
   // Compares the bytes of a tensor that is read with those of another, which is not. Names as in TensorNames. Must precede the first header.
   void Compare(const std::string& read, const std::string& other) { twins_[0].name = read, twins_[1].name = other; }
-  // Sets a complete adapter to merge into the weights as they arrive. Must precede the first bytes.
-  void SetAdapter(std::unique_ptr<LoraAdapter> adapter);
+  // Sets a complete adapter to merge into the weights as they arrive, by the threads of `pool`, which may be null. Must precede the first bytes.
+  void SetAdapter(std::unique_ptr<LoraAdapter> adapter, const cpu::ThreadPool* pool);
 
   // After an error, every later call returns the same error.
 

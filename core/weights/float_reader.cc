@@ -65,12 +65,14 @@ FloatReader::FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows 
       capacity_(RowsAtOnce(rows, row_size) * row_size) {}
 
 Status FloatReader::Feed(std::span<const uint8_t> bytes) {
-  if (!values_) {
-    values_.reset(new (std::nothrow) float[static_cast<size_t>(capacity_)]);
-    if (!values_) return OutOfMemory("no memory for a row of weights");
-  }
   const size_t element = static_cast<size_t>(DTypeSize(dtype_));
   while (!bytes.empty()) {
+    PERUSE_RETURN_IF_ERROR(PassFloats(&bytes));
+    if (bytes.empty()) return OkStatus();
+    if (!values_) {
+      values_.reset(new (std::nothrow) float[static_cast<size_t>(capacity_)]);
+      if (!values_) return OutOfMemory("no memory for a row of weights");
+    }
     size_t taken = 0;
     if (split_bytes_ > 0 || bytes.size() < element) {
       taken = std::min(bytes.size(), element - split_bytes_);
@@ -93,12 +95,30 @@ Status FloatReader::Feed(std::span<const uint8_t> bytes) {
   return OkStatus();
 }
 
+// Passes aligned float32 numbers without copying them, in the pieces that the buffer would have.
+Status FloatReader::PassFloats(std::span<const uint8_t>* bytes) {
+  if (dtype_ != DType::kF32 || reinterpret_cast<uintptr_t>(bytes->data()) % alignof(float) != 0) return OkStatus();
+  while (filled_ == 0 && split_bytes_ == 0 && missing_ > 0) {
+    const auto count = static_cast<size_t>(std::min(capacity_, missing_));
+    if (bytes->size() < count * sizeof(float)) break;
+    const auto* const values = reinterpret_cast<const float*>(bytes->data());
+    PERUSE_RETURN_IF_ERROR(Write({values, count}));
+    *bytes = bytes->subspan(count * sizeof(float));
+  }
+  return OkStatus();
+}
+
+Status FloatReader::Write(std::span<const float> values) {
+  PERUSE_RETURN_IF_ERROR(write_(next_row_, values));
+  next_row_ += static_cast<int32_t>(std::ssize(values) / row_size_);
+  missing_ -= std::ssize(values);
+  return OkStatus();
+}
+
 Status FloatReader::Flush() {
   if (filled_ == 0) return OkStatus();
   PERUSE_CHECK(filled_ % row_size_ == 0);
-  PERUSE_RETURN_IF_ERROR(write_(next_row_, std::span<const float>(values_.get(), static_cast<size_t>(filled_))));
-  next_row_ += static_cast<int32_t>(filled_ / row_size_);
-  missing_ -= filled_;
+  PERUSE_RETURN_IF_ERROR(Write({values_.get(), static_cast<size_t>(filled_)}));
   filled_ = 0;
   return OkStatus();
 }

@@ -26,11 +26,13 @@ class FloatReader {
 
   FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write);
 
-  // Converts the next bytes of the tensor. Passes all complete rows to WriteRows in one call, unless they exceed the small buffer. `bytes`
-  // must not exceed the rest of the tensor.
+  // Converts the next bytes of the tensor, or passes them on if they are float32 already. Passes all complete rows to WriteRows in one call,
+  // unless they exceed the small buffer. `bytes` must not exceed the rest of the tensor.
   Status Feed(std::span<const uint8_t> bytes);
 
  private:
+  Status PassFloats(std::span<const uint8_t>* bytes);
+  Status Write(std::span<const float> values);
   Status Flush();
 
   DType dtype_;

@@ -275,8 +275,8 @@ std::string_view LoraMerger::Bare(std::string_view name) const {
 }
 
 LoraMerger::LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next,
-                       const Parameters* parameters)
-    : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next), parameters_(parameters) {
+                       const Parameters* parameters, const cpu::ThreadPool* pool)
+    : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next), parameters_(parameters), pool_(pool) {
   for (const LoraUpdate& update : adapter_.updates()) part_of_[Bare(update.name)].update = &update;
   for (const LoraTensor& tensor : adapter_.tensors()) part_of_[Bare(tensor.info.name)].replaced = &tensor;
 }
@@ -387,8 +387,8 @@ Status LoraMerger::SendWhole(size_t index, const LoraTensor& tensor) {
 
 Result<std::unique_ptr<FloatReader>> LoraMerger::ReaderOf(size_t index, DType dtype) {
   const LoraUpdate& update = *parts_[index].update;
-  PERUSE_ASSIGN_OR_RETURN(sum_,
-                          LowRankSum::Create(update.right, update.rank, update.cols, static_cast<float>(update.scale)));
+  const auto scale = static_cast<float>(update.scale);
+  PERUSE_ASSIGN_OR_RETURN(sum_, LowRankSum::Create(update.right, update.rank, update.cols, scale, pool_));
   return std::make_unique<FloatReader>(
       dtype, update.rows, update.cols,
       [this, index](int32_t row, std::span<const float> values) { return Merge(index, row, values); });
@@ -410,8 +410,9 @@ Status LoraMerger::Merge(size_t index, int32_t row, std::span<const float> value
   const auto cols = static_cast<size_t>(update.cols);
   const auto rank = static_cast<size_t>(update.rank);
   const size_t count = values.size() / cols;
-  merged_.assign(values.begin(), values.end());
-  sum_->AddTo(merged_.data(), update.left.data() + static_cast<size_t>(row) * rank, static_cast<int64_t>(count));
+  merged_.resize(values.size());
+  const float* const left = update.left.data() + static_cast<size_t>(row) * rank;
+  sum_->Add(values.data(), left, static_cast<int64_t>(count), merged_.data());
   for (size_t r = 0; !update.magnitude.empty() && r < count; ++r) {
     const std::span<float> merged = std::span(merged_).subspan(r * cols, cols);
     double squares = 0;

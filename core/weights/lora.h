@@ -101,9 +101,10 @@ class LoraAdapter : private TensorVisitor {
 class LoraMerger : public TensorVisitor {
  public:
   // `prefixes` are optional prefixes of encoder tensors. `parameters`, which may be null, have the tensors with several names: a tensor of the
-  // adapter replaces the checkpoint's under any of them. The arguments except `prefixes` must outlive the merger.
+  // adapter replaces the checkpoint's under any of them. `pool`, which may be null, computes the merged rows. The arguments except `prefixes`
+  // must outlive the merger.
   LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next,
-             const Parameters* parameters = nullptr);
+             const Parameters* parameters = nullptr, const cpu::ThreadPool* pool = nullptr);
 
   // For a sharded checkpoint, before its first header: takes the names of all tensors, and returns them with those that the adapter adds.
   // Errors: kMissingTensor if the adapter changes a missing matrix.
@@ -135,6 +136,7 @@ class LoraMerger : public TensorVisitor {
   const std::vector<std::string> prefixes_;
   TensorVisitor& next_;
   const Parameters* const parameters_;
+  const cpu::ThreadPool* const pool_;
 
   bool resolved_ = false;
   std::map<std::string_view, Part> part_of_;  // indexed by name without prefix

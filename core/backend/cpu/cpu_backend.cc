@@ -28,6 +28,7 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(ThreadPool pool) : pool_(std::move(pool)), runner_(pool_, memory_) {}
 
   std::string_view name() const override { return "cpu"; }
+  const ThreadPool* pool() const override { return &pool_; }
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override;
   Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) override;

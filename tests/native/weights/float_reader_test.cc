@@ -36,6 +36,21 @@ TEST(FloatReaderTest, RowsArriveWholeWhateverTheChunks) {
   }
 }
 
+TEST(FloatReaderTest, AlignedFloatsArriveWithoutACopyInTheSamePieces) {
+  const int64_t rows = 100, row_size = 1000;
+  std::vector<float> values(static_cast<size_t>(rows * row_size));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const auto bytes = std::span(reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float));
+  std::vector<size_t> pieces;
+  FloatReader reader(DType::kF32, rows, row_size, [&](int32_t first_row, std::span<const float> part) {
+    EXPECT_EQ(part.data(), values.data() + static_cast<size_t>(first_row * row_size));
+    pieces.push_back(part.size() / static_cast<size_t>(row_size));
+    return OkStatus();
+  });
+  ASSERT_TRUE(reader.Feed(bytes).ok());
+  EXPECT_EQ(pieces, (std::vector<size_t>{32, 32, 32, 4}));
+}
+
 TEST(FloatReaderTest, AWritersErrorComesBack) {
   FloatReader reader(DType::kF32, 1, 1, [](int32_t, std::span<const float>) { return OutOfMemory("full"); });
   EXPECT_EQ(reader.Feed(AsBytes(FloatBytes(std::vector<float>{1}))).message(), "full");
