@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -133,9 +134,19 @@ class WeightsReaderBinding {
     if (precision == nullptr) return Failure(InvalidArgument("dtype must be " + PrecisionNames()));
     Result<StoredFormat> format = StoredFormat::Create(staging_.Text(bytes), *precision);
     if (!format.ok()) return Failure(format.status());
-    const std::string config = format->config_json();
-    Choose([format = std::move(*format)](std::span<const TensorInfo> tensors) { return format.Choose(tensors); });
-    return Success("config", config);
+    format_ = std::move(*format);
+    Choose([this](std::span<const TensorInfo> tensors) { return format_->Choose(tensors); });
+    return Success("config", format_->config_json());
+  }
+
+  // After Encode: measures what each layer loses (RowEncoder::losses), and gives the layers with tensors of the staged list more bits
+  // (StoredFormat::Widen).
+  std::string Widen(uint32_t bytes) {
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
+    if (!format_) return Failure(InvalidArgument("encode comes first"));
+    encoder_->Measure();
+    format_->Widen(staging_.Text(bytes));
+    return Reply(OkStatus());
   }
 
   // Marks the tensors of the header that have a row for each token ("token_rows"). The staged text is the model's config.json. Must be called
@@ -153,7 +164,8 @@ class WeightsReaderBinding {
     return status.ok() ? Success("read", collector_.Write()) : Failure(status);
   }
 
-  // Returns {"ok": true, "report": {"encoded", "bytes"}}: the number of encoded tensors, and the bytes of all source tensors.
+  // Returns {"ok": true, "report": {"encoded", "bytes", "losses": [[name, loss], ...]}}: the number of encoded tensors, the bytes of all source
+  // tensors, and what Widen measures.
   std::string Finish() {
     if (const Status status = HoldReserve(); !status.ok()) return Failure(status);
     if (const Status status = parser_->Finish(); !status.ok()) return Failure(status);
@@ -164,6 +176,16 @@ class WeightsReaderBinding {
     writer.Int(encoder_->encoded());
     writer.Key("bytes");
     writer.Int(static_cast<int64_t>(encoder_->source_bytes()));
+    writer.Key("losses");
+    writer.BeginArray();
+    for (const RowEncoder::Loss& loss : encoder_->losses()) {
+      if (!format_->IsLayer(loss.name)) continue;
+      writer.BeginArray();
+      writer.String(loss.name);
+      writer.Double(loss.relative);
+      writer.EndArray();
+    }
+    writer.EndArray();
     writer.EndObject();
     return Success("report", json);
   }
@@ -175,6 +197,7 @@ class WeightsReaderBinding {
   }
 
   PieceCollector collector_;
+  std::optional<StoredFormat> format_;   // of Encode
   std::unique_ptr<RowEncoder> encoder_;  // between the parser and the collector
   std::unique_ptr<WeightsParser> parser_;
   Staging staging_;
@@ -185,6 +208,7 @@ EMSCRIPTEN_BINDINGS(peruse_weights) {
       .constructor<>()
       .function("reserve", &WeightsReaderBinding::Reserve)
       .function("encode", &WeightsReaderBinding::Encode)
+      .function("widen", &WeightsReaderBinding::Widen)
       .function("markTokenRows", &WeightsReaderBinding::MarkTokenRows)
       .function("feed", &WeightsReaderBinding::Feed)
       .function("finish", &WeightsReaderBinding::Finish);

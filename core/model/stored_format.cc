@@ -1,6 +1,7 @@
 #include "core/model/stored_format.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/base/json.h"
@@ -37,16 +38,46 @@ Result<StoredFormat> StoredFormat::Create(std::string_view config_json, Precisio
   return result;
 }
 
+// Names of the checkpoint may have prefixes.
+std::string_view StoredFormat::LayerOf(std::string_view name) const {
+  for (const auto& [own, use] : uses_) {
+    if (name == own || (name.ends_with(own) && name[name.size() - own.size() - 1] == '.')) return use.layer;
+  }
+  return {};
+}
+
+void StoredFormat::Widen(std::string_view names) {
+  std::set<std::string, std::less<>> layers;
+  for (size_t end = 0; !names.empty(); names.remove_prefix(std::min(end + 1, names.size()))) {
+    end = std::min(names.find('\n'), names.size());
+    layers.emplace(LayerOf(names.substr(0, end)));
+  }
+  layers.erase("");
+  for (auto& [name, use] : uses_) {
+    const WeightFormat*& format = use.rows.format;
+    if (format != nullptr && layers.contains(use.layer)) format = &format->linear_format();
+  }
+}
+
 void StoredFormat::AddUses(const Parameters& parameters, Precision precision) {
+  std::vector<std::string> layers(parameters.linears.size());
   for (const ParameterTensor& tensor : parameters.tensors) {
     const WeightFormat* const format = RowFormat(parameters, tensor, precision);
     const bool encoded = format != nullptr && format->file_type().has_value();
+    std::string layer;
+    if (tensor.parameter.kind == ParameterId::Kind::kWeight) {
+      std::string& first = layers[static_cast<size_t>(tensor.parameter.number)];
+      if (first.empty()) first = tensor.names[0];
+      layer = first;
+    }
     for (const std::string& name : tensor.names) {
       const StoredRows rows = {encoded ? format : nullptr, StoresTransposed(parameters, tensor)};
-      Use& use = uses_.try_emplace(name, Use{rows, tensor.shape}).first->second;
+      Use& use = uses_.try_emplace(name, Use{rows, tensor.shape, layer}).first->second;
       if (!encoded || use.rows.transposed != rows.transposed) use.rows.format = nullptr;
       // Linear layers that share a table's rows read them in its format.
-      if (use.rows.format != nullptr && tensor.parameter.kind == ParameterId::Kind::kTable) use.rows.format = format;
+      if (tensor.parameter.kind != ParameterId::Kind::kTable) continue;
+      if (use.rows.format != nullptr) use.rows.format = format;
+      use.layer.clear();
     }
   }
 }

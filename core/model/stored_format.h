@@ -24,6 +24,10 @@ class StoredFormat {
   static Result<StoredFormat> Create(std::string_view config_json, Precision precision);
 
   const std::string& config_json() const { return config_json_; }
+  // Whether a tensor of the checkpoint is only the weight of a linear layer.
+  bool IsLayer(std::string_view name) const { return !LayerOf(name).empty(); }
+  // Gives the linear layers with these tensors the format that narrow layers have (WeightFormat::linear_format). Line feeds separate `names`.
+  void Widen(std::string_view names);
   // Returns the format of each tensor, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
   Result<std::vector<StoredRows>> Choose(std::span<const TensorInfo> tensors) const;
 
@@ -31,8 +35,10 @@ class StoredFormat {
   struct Use {
     StoredRows rows;  // without a format if a program reads the tensor as floats
     std::vector<int64_t> shape;
+    std::string layer;  // the name of the linear layer's first tensor; empty if token embeddings share the tensor
   };
 
+  std::string_view LayerOf(std::string_view name) const;
   void AddUses(const Parameters& parameters, Precision precision);
 
   std::string config_json_;

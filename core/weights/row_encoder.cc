@@ -1,6 +1,7 @@
 #include "core/weights/row_encoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -80,10 +81,11 @@ Status RowEncoder::Encode(size_t index, int32_t first, std::span<const float> va
 
 Status RowEncoder::EncodeRows(size_t index, std::span<const float> rows) {
   const TensorInfo& tensor = tensors_[index];
-  const Part& part = parts_[index];
+  Part& part = parts_[index];
   const WeightFormat& format = *part.rows.format;
   const int64_t width = part.rows.Width(tensor.shape);
   PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, format.Encode(rows, width, &buffer_));
+  if (measures_ && &format.linear_format() != &format) AddLosses(encoded, rows, static_cast<size_t>(width), part);
   PERUSE_RETURN_IF_ERROR(next_.OnData(part.target, encoded.payload));
   if (!TryGrow(&scales_, encoded.scales.size())) return OutOfMemory("no memory for the scales of weights");
   scales_.insert(scales_.end(), encoded.scales.begin(), encoded.scales.end());
@@ -97,6 +99,26 @@ Status RowEncoder::EncodeRows(size_t index, std::span<const float> rows) {
   }
   return next_.OnData(part.target + 1,
                       {reinterpret_cast<const uint8_t*>(scales_.data()), scales_.size() * sizeof(float)});
+}
+
+void RowEncoder::AddLosses(const EncodedRows& encoded, std::span<const float> rows, size_t width, Part& part) {
+  std::vector<float> decoded(width);
+  for (size_t r = 0; r * width < rows.size(); ++r) {
+    part.rows.format->DecodeRow(encoded, r, /*multiplied=*/true, decoded);
+    for (size_t i = 0; i < width; ++i) {
+      const double weight = static_cast<double>(rows[r * width + i]), error = static_cast<double>(decoded[i]) - weight;
+      part.errors += error * error;
+      part.weights += weight * weight;
+    }
+  }
+}
+
+std::vector<RowEncoder::Loss> RowEncoder::losses() const {
+  std::vector<Loss> losses;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].weights > 0) losses.push_back({tensors_[i].name, std::sqrt(parts_[i].errors / parts_[i].weights)});
+  }
+  return losses;
 }
 
 }  // namespace peruse

@@ -131,7 +131,9 @@ const { dtype: _, ...kFileOptions } = kWeightsOptions;
 export const shrink: Command = {
   summary: 'Write a small copy of a checkpoint, ready to host: trimmed, as 8-bit integers, as safetensors',
   usage: '<model> <folder>',
-  details: 'Reads safetensors, pytorch_model.bin or ONNX. Reports the difference to the source, also in README.md.',
+  details:
+    'Reads safetensors, pytorch_model.bin or ONNX. Reports the difference to the source, also in README.md. With q4,\n' +
+    'layers that would lose more than 12.5 % of their weights keep 8 bits; the report lists them.',
   options: {
     ...kRewriteOptions,
     ...kFileOptions,

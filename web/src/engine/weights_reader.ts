@@ -9,6 +9,7 @@ import type { WasmModule } from './module_calls.js';
 interface EngineWeightsReader {
   reserve(bytes: number): number;
   encode(bytes: number, dtype: string): string;
+  widen(bytes: number): string;
   markTokenRows(bytes: number): string;
   feed(bytes: number): string;
   finish(): string;
@@ -47,6 +48,8 @@ export interface ReadReport {
   encoded: number;
   /** Bytes of all tensors in the file; tied ones count once. */
   bytes: number;
+  /** After widen(): name and relative error of each linear layer's tensor in fewer bits than narrow layers have. */
+  losses: [name: string, loss: number][];
 }
 
 type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: string };
@@ -96,6 +99,13 @@ export class WeightsReader {
   encode(config: Uint8Array, dtype: string): Record<string, unknown> {
     this.stage(config);
     return this.answer<{ config: Record<string, unknown> }>(() => this.reader_.encode(config.length, dtype)).config;
+  }
+
+  /** Measures what linear layers lose, and gives those with tensors of these names the bits of narrow layers. Call after encode(), before feed(). */
+  widen(names: readonly string[]): void {
+    const list = new TextEncoder().encode(names.join('\n'));
+    this.stage(list);
+    this.answer(() => this.reader_.widen(list.length));
   }
 
   /** Marks the tensors of the header that have a row for each token. `config` is the model's config.json. Call before feed(). */

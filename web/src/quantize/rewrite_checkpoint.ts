@@ -51,6 +51,17 @@ interface RewriteReport {
   file: string;
   /** Warnings, for example that the source was quantised already. */
   notices: string[];
+  layers: PackedLayers;
+}
+
+/** What linear layers lose whose tensors get fewer bits than those of narrow layers. */
+export interface PackedLayers {
+  /** Number of tensors with fewer bits. */
+  packed: number;
+  /** The largest relative error of these, 0 if there are none. */
+  largestLoss: number;
+  /** Tensors of layers that would lose too much, and keep the bits of narrow layers. */
+  kept: { name: string; loss: number }[];
 }
 
 /** A smaller vocabulary: fewer rows of token embeddings and of layers that predict tokens. */
@@ -63,6 +74,11 @@ export interface RowTrim {
   files(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array>;
 }
 
+/**
+ * The largest relative error of a tensor in few bits: root of the squared errors' sum over that of the squared weights. Normally distributed
+ * weights have 0.08 in 4 bits, the layers of all-MiniLM-L6-v2 0.086 to 0.099.
+ */
+export const kMostLoss = 0.125;
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
@@ -82,7 +98,10 @@ export async function writeModel<T>(
   return writeStaged('The checkpoint', folder, { overwrite: options.overwrite === true }, write);
 }
 
-/** Without `dtype`, values do not change. `wish` chooses the weights file; without it, ONNX files are not read. Throws PeruseError. */
+/**
+ * Without `dtype`, values do not change. `wish` chooses the weights file; without it, ONNX files are not read. With `measures`, layers that
+ * would lose too much in few bits keep more. Throws PeruseError.
+ */
 export async function rewriteCheckpoint(
   source: Source,
   staged: string,
@@ -90,13 +109,14 @@ export async function rewriteCheckpoint(
   dtype?: string,
   wish?: WeightsWish,
   trim?: RowTrim,
+  measures = false,
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   const spec = await resolveSource(source, options, runtime().paths);
   return healing(async (opened) => {
     const quiet = await openRouted(spec, opened, signal, options.route);
     const weights = { ...quiet, report: options.progress_callback ?? (() => {}), totals: new Totals() };
-    return new Job(quiet, weights, staged, { dtype, wish, trim }).run();
+    return new Job(quiet, weights, staged, { dtype, wish, trim, measures }).run();
   });
 }
 
@@ -115,17 +135,29 @@ interface How {
   dtype: string | undefined;
   wish: WeightsWish | undefined;
   trim: RowTrim | undefined;
+  measures: boolean;
 }
 
 class Job {
-  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0, file: '', notices: [] };
+  private readonly report_: RewriteReport = {
+    encoded: 0,
+    copied: 0,
+    bytesBefore: 0,
+    bytesAfter: 0,
+    file: '',
+    notices: [],
+    layers: { packed: 0, largestLoss: 0, kept: [] },
+  };
+  private losses_ = new Map<string, number>();
+  /** Tensors of layers that keep more bits. */
+  private widened_: string[] = [];
   private config_: Uint8Array = new Uint8Array();
   /** A source whose weights must become floats before they are encoded again. */
   private quantized_: QuantizedConfig | undefined;
 
   constructor(
     private readonly reading_: Reading,
-    private readonly weights_: Reading,
+    private weights_: Reading,
     private readonly target_: string,
     private readonly how_: How,
   ) {}
@@ -142,9 +174,19 @@ class Job {
     }
     let config = await this.storedConfig(file.where, dtype);
     const onnx = wish && (await chooseOnnx(encoder.folder, wish, source, encoder.signal, /*exact=*/ true));
-    if (!onnx) await this.rewriteFound(encoder, prefix);
-    else {
-      const quantized = await this.rewriteOnnx(onnx, encoder, prefix, source);
+    const write = () => (onnx ? this.rewriteOnnx(onnx, encoder, prefix, source) : this.rewriteFound(encoder, prefix));
+    let quantized = await write();
+    this.widened_ = [...this.losses_].filter(([, loss]) => loss > kMostLoss).map(([name]) => name);
+    if (this.widened_.length > 0) {
+      const losses = this.losses_;
+      this.weights_ = this.reading_; // whose progress nobody sees
+      Object.assign(this.report_, { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0 });
+      quantized = await write();
+      this.report_.layers.kept = [...losses].filter(([name]) => !this.losses_.has(name)).map(([name, loss]) => ({ name, loss }));
+    }
+    this.report_.layers.packed = this.losses_.size;
+    this.report_.layers.largestLoss = Math.max(0, ...this.losses_.values());
+    if (onnx) {
       config = await this.storedConfig(file.where, dtype ?? (quantized ? kUsualForm : undefined));
     }
     const { trim } = this.how_;
@@ -160,11 +202,13 @@ class Job {
     return this.withReader(dtype, where, async (_, stored) => stored ?? parseObject(where, this.config_));
   }
 
-  private async rewriteFound(encoder: Reading, prefix: string): Promise<void> {
+  private async rewriteFound(encoder: Reading, prefix: string): Promise<boolean> {
+    this.losses_ = new Map();
     const weights = await neededWeights(encoder.folder, encoder.signal);
     this.report_.file = prefix + weights.name;
     if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
+    return false;
   }
 
   /** Returns whether some weights are integers. */
@@ -174,6 +218,7 @@ class Job {
     prefix: string,
     config: Record<string, unknown>,
   ): Promise<boolean> {
+    this.losses_ = new Map();
     const encoded = hasIntegers(dtype) ? await this.integers(name, config) : undefined;
     const opened = await openOnnx({ folder, name, ...onnxModel(config), encoded, signal, report: () => {} });
     if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
@@ -225,6 +270,7 @@ class Job {
     try {
       return await this.withReader(this.how_.dtype, file.where, async (reader) => {
         if (this.how_.trim) reader.markTokenRows(this.config_);
+        if (this.how_.measures && this.how_.dtype !== undefined) reader.widen(this.widened_);
         output = await NewFile.open(this.target_, name);
         const entries = await this.write(name, file, reader, output.handle);
         await output.keep();
@@ -246,7 +292,8 @@ class Job {
         for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
       }
     });
-    const { encoded, bytes: parsed } = reader.finish();
+    const { encoded, bytes: parsed, losses } = reader.finish();
+    for (const [tensor, loss] of losses) this.losses_.set(tensor, loss);
     const bytes = floats ? read - floats.headerBytes : parsed;
     const { entries } = target!;
     this.report_.encoded += encoded;

@@ -14,12 +14,15 @@ import { type Reading, readThoseThere } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceSpec } from '../sources/source.js';
 import { kClassification, kEmbedding } from '../tasks/tasks.js';
 import { cos_sim } from '../tasks/vectors.js';
-import { rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
+import { kMostLoss, type PackedLayers, rewriteCheckpoint, writeModel } from './rewrite_checkpoint.js';
 import { planTrim, refuseMisfit, type TrimOptions, type TrimReport } from './trim.js';
 
 /** Without `texts` and `keep_scripts` the vocabulary stays as it is. */
 export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
-  /** Precision of the result. Default 'q8'; 'q4' has 4 bits for token embeddings and wide linear layers; 'keep' does not change the numbers. */
+  /**
+   * Precision of the result. Default 'q8'; 'q4' has 4 bits for token embeddings and wide linear layers, except layers that lose more than
+   * others by it (ShrinkReport.layers); 'keep' does not change the numbers.
+   */
   dtype?: QuantizedForm | 'keep';
   /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
   compare?: Iterable<string>;
@@ -34,6 +37,8 @@ export interface ShrinkReport {
   bytesAfter: number;
   /** Tensors in 8 or 4 bits. */
   quantized: number;
+  /** With dtype 'q4': linear layers that are wide enough for 4 bits. A loss is the relative error of the weights. */
+  layers?: PackedLayers;
   /** If the vocabulary was trimmed. */
   trimmed?: Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>;
   /** If there were texts to compare on. */
@@ -90,7 +95,7 @@ async function shrinkTo(
 ): Promise<ShrinkReport> {
   const trims = options.texts !== undefined || options.keep_scripts !== undefined;
   const plan = trims ? await planTrim(source, options) : undefined;
-  const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim);
+  const written = await rewriteCheckpoint(source, staged, options, stored, wish, plan?.trim, stored === kSmallestForm);
   const trimmed = await plan?.compare(staged);
   if (trimmed) refuseMisfit(trimmed, options);
   const spec = await resolveSource(source, options, runtime().paths);
@@ -101,6 +106,7 @@ async function shrinkTo(
     bytesBefore: written.bytesBefore,
     bytesAfter: written.bytesAfter,
     quantized: written.encoded,
+    ...(stored === kSmallestForm && { layers: written.layers }),
     ...(trimmed && { trimmed }),
     ...(difference && { difference }),
     notices: written.notices,
@@ -196,7 +202,7 @@ function publicName({ kind, name }: SourceSpec): string {
 
 function section(
   spec: SourceSpec,
-  { file, bytesBefore, bytesAfter, quantized, trimmed, difference }: ShrinkReport,
+  { file, bytesBefore, bytesAfter, quantized, layers, trimmed, difference }: ShrinkReport,
   options: ShrinkOptions,
 ): string {
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -209,6 +215,13 @@ function section(
           options.dtype === kSmallestForm
             ? `${quantized} tensors are integers: token embeddings of 4 bits, as linear layers with at least 1,024 inputs and outputs, others of 8 bits (\`quantization_config\` in config.json).`
             : `${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`,
+        ]
+      : []),
+    ...(layers && layers.kept.length > 0
+      ? [
+          `Layers that would lose more than ${100 * kMostLoss} % of their weights in 4 bits keep 8: ${layers.kept
+            .map(({ name, loss }) => `${name} (${(100 * loss).toFixed(1)} %)`)
+            .join(', ')}.`,
         ]
       : []),
     ...(trimmed
