@@ -1,4 +1,4 @@
-// Messages for measuring redaction, in fifteen languages (models/everyday_multilingual.txt, fresh.txt), in ten (forms.txt) and in English (english.txt), and
+// Messages for measuring redaction, in fifteen languages (models/everyday_multilingual.txt, fresh.txt, choosing.txt, unseen.txt), in ten (forms.txt) and in English (english.txt), and
 // what of their details redaction leaves.
 import { readFileSync } from 'node:fs';
 
@@ -9,6 +9,10 @@ export const kForms = new URL('forms.txt', import.meta.url);
 export const kClean = new URL('clean.txt', import.meta.url);
 /** Messages and clean texts in fifteen languages that were written after the last training. */
 export const kFresh = new URL('fresh.txt', import.meta.url);
+/** As many as in kUnseen, by which the rules about unsure names were chosen. */
+export const kChoosing = new URL('choosing.txt', import.meta.url);
+/** Messages and clean texts in fifteen languages by which nothing was chosen. */
+export const kUnseen = new URL('unseen.txt', import.meta.url);
 /** 240 messages and 120 clean texts in English. */
 export const kEnglish = new URL('english.txt', import.meta.url);
 

@@ -1,6 +1,4 @@
-// Letter case, for models that recognise names by their capitals: a second reading of texts in capitals or in small letters alone, and words in
-// small letters that are no names.
-import type { Detail } from './details.js';
+// Letter case, for models that recognise names by their capitals: a second reading of texts in capitals or in small letters alone.
 
 /** A copy of a text, of the same length, in which names are capitalized. */
 export interface Recased {
@@ -31,22 +29,4 @@ function capitalized(word: string): string {
 /** Whether a model's label means a person's name: 'PER', 'PERSON', 'private_person', 'GIVENNAME', 'last_name'. */
 export function isPersonType(type: string): boolean {
   return /^(private_)?per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
-}
-
-/** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
-const kSure = 0.7;
-/** The same of a place of one word that begins a sentence, where every word has a capital. */
-const kSureFirst = 0.6;
-
-/** Whether an unsure name of a model is probably an ordinary word: it has no capital, or only because it begins its sentence. */
-export function isOrdinaryWord(text: string, { type, score, start, end }: Detail): boolean {
-  const isPerson = isPersonType(type);
-  if (score >= kSure || !(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
-  const words = text.slice(start, end);
-  const sentence = text
-    .slice(0, start)
-    .split(/[.!?\n\u2026]/)
-    .at(-1)!;
-  if (!isPerson && score < kSureFirst && !/\p{L}/u.test(sentence) && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
-  return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
 }

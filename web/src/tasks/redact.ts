@@ -1,7 +1,8 @@
 // redact: the model that finds private details (web/src/redact has the rest).
 import { PeruseError } from '../errors.js';
 import type { Detail } from '../redact/details.js';
-import { isOrdinaryWord, isPersonType, recased } from '../redact/letter_case.js';
+import { isPersonType, recased } from '../redact/letter_case.js';
+import { isOrdinary } from '../redact/ordinary_words.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
 import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
@@ -59,7 +60,7 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
 }
 
 function withoutOrdinaryWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
-  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isOrdinaryWord(texts[index]!, detail))));
+  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isOrdinary(texts[index]!, detail, details))));
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */

@@ -1,0 +1,112 @@
+// Ordinary words that a token classifier takes for names: unsure findings in small letters, answers, measures, adjectives, parts of words.
+import type { Detail } from './details.js';
+import { isPersonType } from './letter_case.js';
+
+/** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
+const kSure = 0.7;
+/** The same of a place of one word that begins a sentence, where every word has a capital. */
+const kSureFirst = 0.6;
+/** The same of organisations without capitals. */
+const kSureOrganisation = 0.4;
+/** The same of an adjective of a country. */
+const kSureAdjective = 0.9;
+/** The same of names in Chinese, which a model finds surely or not at all. */
+const kSureHan = 0.5;
+/** The same of a single Chinese character; in Japanese it is never a name without another mark. */
+const kSureSingle = 0.9;
+/** The same of words without capitals that have the form of a phrase. */
+const kSurePhrase = 0.9;
+
+/** Answers and greetings, which begin sentences. */
+const kAnswer =
+  /^(?:no|yes|hi|hello|nein|ja|hallo|danke|non|oui|bonjour|merci|sí|hola|gracias|sì|ciao|grazie|não|sim|oi|olá|nee|hoi|nie|tak|cześć|hayır|evet|merhaba|selam|нет|да|привет|спасибо|لا|نعم|مرحبا|नहीं|हाँ|नमस्ते|你好|谢谢|小心|はい|いいえ|うん|ううん|こんにちは|こんばんは|おはよう|네|아니|아니요|안녕)$/iu;
+
+const kUnit =
+  '(?:[cmk]m|[km]g|[cdm]l|kW|[MG]B|[кмс]м|[км]г|мл|سم|ملم|كم|كغ|كيلو|सेमी|मिमी|किमी|किलो|मीटर|लीटर|厘米|毫米|公里|公斤|千克|センチ|ミリ|キロ|リットル|グラム|센티|밀리|킬로|미터|리터|그램)';
+const kAge = '(?:Jahren?|years?|ans|años|anni|anos|jaar|lata?|yaş\\p{L}*|лет|года?|سنة|عام|साल|वर्ष|岁|歳|살)';
+const kMeasure = new RegExp(
+  `^[\\d.,]+\\s?-?(?:${kUnit}(?![\\p{Script=Latin}\\p{Script=Cyrillic}])|${kAge}(?![\\p{L}\\p{M}])|[岁歳살])`,
+  'u',
+);
+const kPage =
+  /(?<![\p{L}\p{M}])(?:pages?|Seiten?|página|pagina|bladzijde|stron\p{L}+|sayfa|страниц\p{L}+|ا?ل?صفحة|पृष्ठ)(?![\p{L}\p{M}])|[页頁쪽]|ページ/iu;
+
+const kKana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Forms of address that follow a name. */
+const kTitle =
+  /^ ?(?:さん|様|さま|くん|君|ちゃん|先生|氏|先輩|[部課係店社]長|主任|女士|小姐|太太|老师|医生|大夫|阿姨|叔叔|经理|总|教授|씨|님|양|군|선생|사장)/;
+/** Verbs that follow nouns in Hindi: 'गुज़ारा करते'. */
+const kVerb = /^ (?:कर|हो|रह|लि?या|दिया|लग|हिल|खा)/;
+
+/** Whether a model's finding is probably an ordinary word or number. `all` are the model's findings in the text. */
+export function isOrdinary(text: string, detail: Detail, all: readonly Detail[]): boolean {
+  const { type, score, start, end } = detail;
+  const words = text.slice(start, end);
+  if (/\d/.test(words)) return /^(?:loc|org|per|birth)/i.test(type) && isMeasure(text, detail);
+  const isPerson = isPersonType(type);
+  if (!(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
+  const sentence = text
+    .slice(0, start)
+    .split(/[.!?\n\u2026\u3002\uff01\uff1f\u061f\u0964]/)
+    .at(-1)!;
+  const isFirst = !/\p{L}/u.test(sentence);
+  if (isFirst && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
+  if (isSingle(text, detail, all)) return true;
+  if (score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !kKana.test(text) && !hasNeighbour(text, detail, all)) return true;
+  if (score < kSurePhrase && isPhrase(text, detail)) return true;
+  if (score < kSureAdjective && isAdjective(words)) return true;
+  if (score >= kSure) return false;
+  if (/^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words) && !hasNeighbour(text, detail, all)) return true;
+  if (!isPerson && score < kSureFirst && isFirst && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
+  return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
+}
+
+/** Whether all numbers of a finding have units or are ages, or a word for pages stands next to short ones. */
+function isMeasure(text: string, { start, end }: Detail): boolean {
+  const words = text.slice(start, end);
+  const after = /^[\d.,]*\s?-?[\p{L}\p{M}]{0,8}/u.exec(text.slice(end))![0];
+  const numbers = [...words.matchAll(/\d[\d.,]*/g)];
+  if (kPage.test(words) && numbers.every(([number]) => number.length < 4)) return true;
+  return numbers.every(({ index }) => kMeasure.test((words + after).slice(index)));
+}
+
+/** A single character of Chinese, Japanese or Korean, without a neighbour or a form of address. */
+function isSingle(text: string, detail: Detail, all: readonly Detail[]): boolean {
+  const words = text.slice(detail.start, detail.end);
+  if (!/^["'“「『]?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]["'”」』]?$/u.test(words)) return false;
+  if (/[姓老小阿]$/.test(text.slice(0, detail.start)) || kTitle.test(text.slice(detail.end))) return false;
+  return (kKana.test(text) || detail.score < kSureSingle) && !hasNeighbour(text, detail, all);
+}
+
+function hasNeighbour(text: string, { start, end }: Detail, all: readonly Detail[]): boolean {
+  return all.some(
+    (other) => text.slice(other.end, start) === ' ' || text.slice(end, other.start) === ' ' || other.end === start || other.start === end,
+  );
+}
+
+/** Whether particles or endings of verbs show that words without capitals are not a name. */
+function isPhrase(text: string, { start, end }: Detail): boolean {
+  const words = text.slice(start, end);
+  if (/\p{Script=Devanagari}/u.test(words)) return kVerb.test(text.slice(end));
+  if (/\p{Script=Hangul}/u.test(words)) return /^한 |(?:[은는인한]데|지만|[어아]서|으면)$/.test(words);
+  if (kKana.test(words)) return /^[はがをにでも]\p{L}|の\p{Script=Han}|つけ$/u.test(words);
+  return /^\p{Script=Han}+$/u.test(words) && /[的了着很不因把被]|[上里下季]$/.test(words);
+}
+
+let adjectives: readonly string[] | undefined;
+
+/** Adjectives of countries ('Italian'): in most languages the name of a language, with another ending. */
+function isAdjective(words: string): boolean {
+  adjectives ??= ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'tr', 'ru', 'hi', 'ar'].flatMap((language) => {
+    const names = new Intl.DisplayNames(language, { type: 'language' });
+    return ['it', 'es', 'fr', 'el', 'zh', 'ja', 'ko', 'th', 'ru'].map((code) => names.of(code)!.toLowerCase());
+  });
+  const parts = words.toLowerCase().split(' ');
+  return parts.length < 3 && parts.some((word) => word.length > 4 && adjectives!.some((name) => isForm(word, name)));
+}
+
+/** Whether two words differ in their endings alone: 'итальянское', 'итальянский'. */
+function isForm(word: string, name: string): boolean {
+  const length = Math.max(5, name.length - 2);
+  return Math.abs(word.length - name.length) < 3 && word.slice(0, length) === name.slice(0, length);
+}
