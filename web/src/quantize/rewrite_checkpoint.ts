@@ -58,7 +58,7 @@ interface RewriteReport {
 export interface PackedLayers {
   /** Number of tensors with fewer bits. */
   packed: number;
-  /** The largest relative error of these, 0 if there are none. */
+  /** The largest relative error of these tensors. 0 if no tensor has fewer bits. */
   largestLoss: number;
   /** Tensors of layers that would lose too much, and keep the bits of narrow layers. */
   kept: { name: string; loss: number }[];
@@ -179,7 +179,7 @@ class Job {
     this.widened_ = [...this.losses_].filter(([, loss]) => loss > kMostLoss).map(([name]) => name);
     if (this.widened_.length > 0) {
       const losses = this.losses_;
-      this.weights_ = this.reading_; // whose progress nobody sees
+      this.weights_ = this.reading_; // whose progress is not reported
       Object.assign(this.report_, { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0 });
       quantized = await write();
       this.report_.layers.kept = [...losses].filter(([name]) => !this.losses_.has(name)).map(([name, loss]) => ({ name, loss }));
