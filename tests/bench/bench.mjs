@@ -15,7 +15,7 @@ import { measureFirstAnswers, measureLoads } from './lib/loads.mjs';
 import { checkPeers } from './lib/peers.mjs';
 import { buildProgram, installPackages, nodeWithRelaxedSimd } from './lib/prepare.mjs';
 import { printBars, printCells, printFirstAnswers, printLoads, printProfile } from './lib/report.mjs';
-import { kBarShapes, kShapes } from './lib/shapes.mjs';
+import { kBarShapes, kLargeShapes, kShapes } from './lib/shapes.mjs';
 import { measureTeaching } from './lib/teach.mjs';
 
 const kContinued = 'PERUSE_BENCH_CONTINUED';
@@ -32,7 +32,8 @@ const kUsage = `npm run bench -- [options]
   --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
-  --shapes a,b            ${kShapes.join(',')}
+  --shapes a,b            ${kShapes.join(',')};
+                          only if named: ${kLargeShapes.join(',')}
   --lengths a,b           ${kAllLengths.join(',')},2048,windows: tokens of one text, or several texts (lib/shapes.mjs)
   --runtimes a,b          node,chromium,native
   --variants a,b          simd,relaxed

@@ -3,7 +3,14 @@
 const kDeviation = 0.02; // of the weights, as transformers initialises them
 
 export function tensorsOf(config) {
-  const makers = { bert: bertTensors, convbert: convBertTensors, modernbert: modernBertTensors };
+  const makers = {
+    bert: bertTensors,
+    convbert: convBertTensors,
+    modernbert: modernBertTensors,
+    eurobert: decoderTensors,
+    qwen3: decoderTensors,
+    gemma3_text: decoderTensors,
+  };
   return (makers[config.model_type] ?? debertaTensors)(config);
 }
 
@@ -30,7 +37,7 @@ export function* checkpointChunks(config) {
 const kChunk = 1 << 18; // elements
 
 function distribution(name) {
-  if (/(LayerNorm|norm)\.weight$/.test(name)) return [1, 0.1];
+  if (/(LayerNorm|layernorm|norm)\.weight$/.test(name)) return [1, 0.1];
   if (/depthwise\.weight$/.test(name)) return [0, 0.2];
   return [0, kDeviation];
 }
@@ -151,6 +158,31 @@ function modernBertTensors(config) {
     weight('head.norm', hidden),
     ...linear('classifier', hidden, 2),
   ];
+}
+
+/** EuroBERT, Qwen3 and Gemma 3: gated layers without biases, with the classifiers of their classes ForSequenceClassification. */
+function decoderTensors(config) {
+  const { hidden_size: hidden, intermediate_size: wide, head_dim: size, num_attention_heads: heads, num_key_value_heads: groups } = config;
+  const weight = (name, ...shape) => ({ name: `${name}.weight`, shape });
+  const gemma = config.model_type === 'gemma3_text';
+  const norms = ['input_layernorm', 'post_attention_layernorm', ...(gemma ? ['pre_feedforward_layernorm', 'post_feedforward_layernorm'] : [])];
+  const tensors = [weight('model.embed_tokens', config.vocab_size, hidden)];
+  for (let i = 0; i < config.num_hidden_layers; ++i) {
+    const layer = `model.layers.${i}`;
+    const attention = `${layer}.self_attn`;
+    tensors.push(
+      ...norms.map((name) => weight(`${layer}.${name}`, hidden)),
+      weight(`${attention}.q_proj`, heads * size, hidden),
+      ...['k_proj', 'v_proj'].map((name) => weight(`${attention}.${name}`, groups * size, hidden)),
+      weight(`${attention}.o_proj`, hidden, heads * size),
+      ...(config.model_type === 'eurobert' ? [] : ['q_norm', 'k_norm'].map((name) => weight(`${attention}.${name}`, size))),
+      ...['gate_proj', 'up_proj'].map((name) => weight(`${layer}.mlp.${name}`, wide, hidden)),
+      weight(`${layer}.mlp.down_proj`, hidden, wide),
+    );
+  }
+  tensors.push(weight('model.norm', hidden));
+  if (config.model_type !== 'eurobert') return [...tensors, weight('score', 2, hidden)];
+  return [...tensors, ...linear('dense', hidden, hidden), ...linear('classifier', hidden, 2)];
 }
 
 function bertTensors(config) {

@@ -85,7 +85,8 @@ export async function exportOnnx(folder, task, { half = false } = {}) {
     ...(half && { f16: join(folder, `${task}_f16.onnx`), halfWeights: join(folder, 'model_f16.safetensors') }),
   };
   if (Object.values(files).every((file) => existsSync(file))) return files;
-  const python = await pythonEnvironment();
+  const { model_type: type } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+  const python = await pythonEnvironment(kOnnxPython5.types.includes(type) ? kOnnxPython5 : kOnnxPython);
   await step(`ONNX export of ${folder.split('/').at(-1)}`, () => {
     capture(python, ['-W', 'ignore', join(here, 'export/export_onnx.py'), folder, task, ...(half ? ['--half'] : [])]);
   });
@@ -127,6 +128,14 @@ const kOnnxPython = {
   folder: 'bench/venv',
   imports: 'torch, transformers, onnx, onnxruntime',
   requirements: 'export/requirements.txt',
+};
+/** Transformers 5, for what 4 lacks. */
+const kOnnxPython5 = {
+  types: ['eurobert', 'gemma3_text', 'qwen3'],
+  variable: 'PERUSE_BENCH_PYTHON5',
+  folder: 'bench/venv-transformers5',
+  imports: 'torch, transformers, onnx, onnxruntime',
+  requirements: 'export/requirements-transformers5.txt',
 };
 const kLiteRtPython = {
   variable: 'PERUSE_BENCH_LITERT_PYTHON',

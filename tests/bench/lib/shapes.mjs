@@ -7,12 +7,14 @@ export const kBarShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall
 /** A shape whose weights are published ones (published_checkpoint.mjs), with their whole vocabulary. */
 export const kPublishedShape = 'all_minilm_l6_v2';
 export const kShapes = [...kBarShapes, 'minilm', kPublishedShape, 'bert_base', 'ettin_32m', 'modernbert_base'];
+/** Shapes that are measured only where --shapes names them: their weights take gigabytes, and transformers 5 exports them. */
+export const kLargeShapes = ['eurobert_210m', 'embeddinggemma_300m', 'qwen3_embedding_0_6b'];
 
 /** Vocabulary of timed models: a call reads one row of the embeddings for each token, whatever the vocabulary. */
 const kTimedVocabulary = 4096;
 
 export function shapeConfig(name, { timed = false } = {}) {
-  if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${kShapes.join(', ')}`);
+  if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${[...kShapes, ...kLargeShapes].join(', ')}`);
   const config = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
   return timed && name !== kPublishedShape ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
 }
