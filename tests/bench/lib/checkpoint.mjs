@@ -165,7 +165,11 @@ function decoderTensors(config) {
   const { hidden_size: hidden, intermediate_size: wide, head_dim: size, num_attention_heads: heads, num_key_value_heads: groups } = config;
   const weight = (name, ...shape) => ({ name: `${name}.weight`, shape });
   const gemma = config.model_type === 'gemma3_text';
-  const norms = ['input_layernorm', 'post_attention_layernorm', ...(gemma ? ['pre_feedforward_layernorm', 'post_feedforward_layernorm'] : [])];
+  const norms = [
+    'input_layernorm',
+    'post_attention_layernorm',
+    ...(gemma ? ['pre_feedforward_layernorm', 'post_feedforward_layernorm'] : []),
+  ];
   const tensors = [weight('model.embed_tokens', config.vocab_size, hidden)];
   for (let i = 0; i < config.num_hidden_layers; ++i) {
     const layer = `model.layers.${i}`;

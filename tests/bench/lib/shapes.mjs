@@ -14,7 +14,8 @@ export const kLargeShapes = ['eurobert_210m', 'embeddinggemma_300m', 'qwen3_embe
 const kTimedVocabulary = 4096;
 
 export function shapeConfig(name, { timed = false } = {}) {
-  if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${[...kShapes, ...kLargeShapes].join(', ')}`);
+  if (!readdirSync(folder).includes(`${name}.json`))
+    throw new Error(`no shape '${name}'; there are ${[...kShapes, ...kLargeShapes].join(', ')}`);
   const config = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
   return timed && name !== kPublishedShape ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
 }
