@@ -12,13 +12,16 @@
 
 #include "core/base/float_buffer.h"
 #include "core/base/status.h"
-#include "core/cpu/thread_pool.h"
 #include "core/formats/embedding_table.h"
 #include "core/formats/linear_spec.h"
 #include "core/formats/weight_format.h"
 #include "core/program/plan.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/tensor/tensor.h"
+
+namespace peruse::cpu {
+class ThreadPool;
+}
 
 namespace peruse {
 

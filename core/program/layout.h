@@ -131,6 +131,11 @@ inline bool KeepsRows(const Layout& layout) {
   return IsInOrder(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
 }
 
+// The columns that the layout takes of matrices that it transposes; nullptr for other layouts.
+inline const layouts::GroupsTransposed* TransposedPart(const Layout& layout) {
+  return std::get_if<layouts::GroupsTransposed>(&layout);
+}
+
 std::vector<float> SoftmaxOfRows(std::span<const float> values, int64_t cols);
 
 int64_t ElementCount(std::span<const int64_t> shape);

@@ -1,7 +1,6 @@
 #include "core/weights/stored_rows.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "core/base/status.h"
 
@@ -35,7 +34,7 @@ int64_t StoredRows::Width(std::span<const int64_t> shape) const {
 
 bool StoresTransposed(const Parameters& parameters, const ParameterTensor& tensor) {
   return tensor.parameter.kind == ParameterId::Kind::kWeight && parameters.linear(tensor.parameter).experts &&
-         tensor.shape.size() == 3 && std::holds_alternative<layouts::GroupsTransposed>(tensor.layout);
+         tensor.shape.size() == 3 && TransposedPart(tensor.layout) != nullptr;
 }
 
 std::vector<ElementRun> RunsOfRows(const Parameters& parameters, const ParameterTensor& tensor, int64_t first,
@@ -44,7 +43,7 @@ std::vector<ElementRun> RunsOfRows(const Parameters& parameters, const Parameter
   placement.cols = 1;
   if (!StoresTransposed(parameters, tensor)) return RunsOf(placement, first, count);
   const int64_t rows = tensor.shape.back();  // of a matrix
-  const auto& [offset, columns] = std::get<layouts::GroupsTransposed>(tensor.layout);
+  const auto& [offset, columns] = *TransposedPart(tensor.layout);
   const int64_t taken = columns > 0 ? columns : rows;
   std::vector<ElementRun> runs;
   for (int64_t row = first; row < first + count;) {

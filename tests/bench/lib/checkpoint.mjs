@@ -24,7 +24,7 @@ export function* checkpointChunks(config) {
   yield header;
   const random = randomBits(1);
   for (const { name, elements } of tensors) {
-    const [mean, deviation] = distribution(name);
+    const [mean, deviation] = distribution(name, config);
     for (let done = 0; done < elements; done += kChunk) {
       const values = new Float32Array(Math.min(kChunk, elements - done));
       // Uniform with this standard deviation.
@@ -36,8 +36,9 @@ export function* checkpointChunks(config) {
 
 const kChunk = 1 << 18; // elements
 
-function distribution(name) {
-  if (/(LayerNorm|layernorm|norm)\.weight$/.test(name)) return [1, 0.1];
+function distribution(name, config) {
+  // Gemma adds 1 to them.
+  if (/(LayerNorm|layernorm|norm)\.weight$/.test(name)) return [config.model_type === 'gemma3_text' ? 0 : 1, 0.1];
   if (/depthwise\.weight$/.test(name)) return [0, 0.2];
   return [0, kDeviation];
 }
