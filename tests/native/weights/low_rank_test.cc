@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/native/random.h"
+#include "tests/native/train/threads_here.h"
 
 namespace peruse::testing {
 namespace {
@@ -28,7 +29,7 @@ TEST(LowRankSumTest, RowsAreSumsInDoublePrecisionForAnyNumberOfThreads) {
                                  right = Draw(rank * cols, random);
         const float scale = 0.7f;
         std::vector<float> first;
-        for (const int32_t threads : {0, 1, 3}) {
+        for (const int32_t threads : {0, 1, train::ThreadsHere(3)}) {
           Result<cpu::ThreadPool> pool = cpu::ThreadPool::Create(std::max(threads, 1));
           ASSERT_TRUE(pool.ok());
           auto sum = LowRankSum::Create(right, rank, cols, scale, threads > 0 ? &*pool : nullptr);
