@@ -22,7 +22,7 @@ const kConfig = {
   layer_norm_eps: 1e-12,
 };
 
-/** Weights of a layer of BERT. In those named by `steep`, one value of every 32 is 20 times as large as the others. */
+/** Weights of a layer of BERT. In the tensors that `steep` names, each group of 32 values has one that is 20 times as large as the others. */
 function wideModel(steep: string): Files {
   const header: Record<string, object> = {};
   const parts: Uint8Array[] = [];

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { suggest } from '../../../web/dist/teach/suggest.js';
 
-/** Of each text: the probability of its best label, and its vector. */
+/** For each text, the probability of its best label, and its vector. */
 const kTexts: Record<string, [score: number, vector: number[]]> = {
   'The tap drips.': [0.52, [1, 0]],
   'The tap drips!': [0.55, [1, 0]],

@@ -40,25 +40,29 @@ const kKanaPhrase = /の\p{Script=Han}|つけ$/u;
 /** Verbs that follow nouns in Hindi: 'गुज़ारा करते'. */
 const kVerb = /^ (?:कर|हो|रह|लि?या|दिया|लग|हिल|खा)/;
 
-/** Whether a model's finding is probably an ordinary word or number. `all` are the model's findings in the text. */
-export function isOrdinary(text: string, detail: Detail, all: readonly Detail[]): boolean {
+/** Characters around a finding that are looked at, so that the time grows with the text and not with its square. */
+const kNear = 1000;
+
+/** Whether a model's finding is probably an ordinary word or number. `beside` are the model's findings before and after it. */
+export function isOrdinary(text: string, detail: Detail, beside: readonly Detail[]): boolean {
   const { type, score, start, end } = detail;
   const words = text.slice(start, end);
   if (/\d/.test(words)) return /^(?:loc|org|per|birth)/i.test(type) && isMeasure(text, detail);
   const isPerson = isPersonType(type);
   if (!(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
   const sentence = text
-    .slice(0, start)
+    .slice(Math.max(0, start - kNear), start)
     .split(/[.!?\n\u2026\u3002\uff01\uff1f\u061f\u0964]/)
     .at(-1)!;
   const isFirst = !/\p{L}/u.test(sentence);
   if (isFirst && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
-  if (isSingle(text, detail, all)) return true;
-  if (score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !kKana.test(text) && !hasNeighbour(text, detail, all)) return true;
+  if (isSingle(text, detail, beside)) return true;
+  if (score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !hasKanaNear(text, detail) && !hasNeighbour(text, detail, beside))
+    return true;
   if (score < kSurePhrase && isPhrase(text, detail, isPerson)) return true;
   if (score < kSureAdjective && isAdjective(words, isPerson)) return true;
   if (score >= kSure) return false;
-  if (/^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words) && !hasNeighbour(text, detail, all)) return true;
+  if (/^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words) && !hasNeighbour(text, detail, beside)) return true;
   if (!isPerson && score < kSureFirst && isFirst && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
   return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
 }
@@ -73,15 +77,19 @@ function isMeasure(text: string, { start, end }: Detail): boolean {
 }
 
 /** A single character of Chinese, Japanese or Korean, without a neighbour or a form of address. */
-function isSingle(text: string, detail: Detail, all: readonly Detail[]): boolean {
+function isSingle(text: string, detail: Detail, beside: readonly Detail[]): boolean {
   const words = text.slice(detail.start, detail.end);
   if (!/^["'“「『]?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]["'”」』]?$/u.test(words)) return false;
-  if (/[姓老小阿]$/.test(text.slice(0, detail.start)) || kTitle.test(text.slice(detail.end))) return false;
-  return (kKana.test(text) || detail.score < kSureSingle) && !hasNeighbour(text, detail, all);
+  if (/[姓老小阿]$/.test(text.slice(Math.max(0, detail.start - 1), detail.start)) || kTitle.test(text.slice(detail.end))) return false;
+  return (hasKanaNear(text, detail) || detail.score < kSureSingle) && !hasNeighbour(text, detail, beside);
 }
 
-function hasNeighbour(text: string, { start, end }: Detail, all: readonly Detail[]): boolean {
-  return all.some(
+function hasKanaNear(text: string, { start, end }: Detail): boolean {
+  return kKana.test(text.slice(Math.max(0, start - kNear), end + kNear));
+}
+
+function hasNeighbour(text: string, { start, end }: Detail, beside: readonly Detail[]): boolean {
+  return beside.some(
     (other) => text.slice(other.end, start) === ' ' || text.slice(end, other.start) === ' ' || other.end === start || other.start === end,
   );
 }

@@ -60,7 +60,13 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
 }
 
 function withoutOrdinaryWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
-  return found.map((lists, index) => lists.map((details) => details.filter((detail) => !isOrdinary(texts[index]!, detail, details))));
+  return found.map((lists, index) =>
+    lists.map((details) =>
+      details.filter(
+        (detail, at) => !isOrdinary(texts[index]!, detail, [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)]),
+      ),
+    ),
+  );
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */
