@@ -49,6 +49,14 @@ test.each<[string, string[]]>([
   [`${'eyJ'}hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_DEF-123`, [`KEY ${'eyJ'}hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_DEF-123`]],
   ['The password: hunter2, ok', ['KEY hunter2']],
   ['my password is Tr0ub4dor&3.', ['KEY Tr0ub4dor&3']],
+  // The help of programs names values in capitals; other words in capitals may be passwords.
+  ['--ftp-password=PASS, --password=PASSWORD or --password=<password>', []],
+  ['--private-key=DATEI --password=MOT_DE_PASSE --token=YOUR_API_KEY', []],
+  ['mypass --password=HUNTER', ['KEY HUNTER']],
+  ['PASSWORD=SWORDFISH', ['KEY SWORDFISH']],
+  ['--token=PASS9XK2QWERTY', ['KEY PASS9XK2QWERTY']],
+  ['password: PASSPORT-KEY', ['KEY PASSPORT-KEY']],
+  ['password=pass', ['KEY pass']],
   ["AWS_SECRET_ACCESS_KEY='wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'", ['KEY wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY']],
   [
     '-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY----- x',

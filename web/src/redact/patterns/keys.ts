@@ -45,6 +45,11 @@ const kAfterCue = new RegExp(
 );
 
 const kNamesOnly = new RegExp(`^${kSecretName}$`, 'iu');
+/** Names of values in the help of programs, in capitals: '--password=PASS', 'YOUR_API_KEY', 'MOT_DE_PASSE'. Other words in capitals may be passwords. */
+const kMetavariable = new RegExp(
+  `^(?:(?:your|my|new|old|user|db) )?(?:${kSecretName}|pass|pin|key|file|path|string|value|name|text|fichier|datei|archivo|fichero|clave|cadena)$`,
+  'iu',
+);
 
 export function findKeys(text: string): TextRange[] {
   const cued = [...text.matchAll(kAfterCue)].map(({ indices }) => {
@@ -57,5 +62,6 @@ export function findKeys(text: string): TextRange[] {
 
 /** Words of programs are not secrets: types, calls, the names of the variables themselves. */
 function isSecret(value: string): boolean {
-  return !kNoValue.test(value) && !/^[a-z_.]+\(/i.test(value) && !kNamesOnly.test(value);
+  if (kNoValue.test(value) || kNamesOnly.test(value) || /^[a-z_.]+\(/i.test(value)) return false;
+  return value !== value.toUpperCase() || !kMetavariable.test(value.replaceAll(/[_-]/g, ' '));
 }
