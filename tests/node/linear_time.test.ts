@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { redact } from '../../web/src/index_redact.js';
+import { isOrdinary } from '../../web/src/redact/ordinary_words.js';
 import { findPatterns } from '../../web/src/redact/patterns.js';
 
 test('the time to find private details grows as the text does', () => {
@@ -38,3 +39,28 @@ test('fail_closed replaces many occurrences', async () => {
   const { entities } = await redact('Ohh '.repeat(64 * 1024), { finders: [first], fail_closed: true });
   expect(entities).toHaveLength(64 * 1024);
 });
+
+/** Each word is a finding that most rules about ordinary words look at, because the model is unsure of it. */
+test.each([
+  ['small letters in a sentence', 'Er jonas ', 'jonas'],
+  ['a first word', 'Mir ist ', 'Mir'],
+  ['Japanese', '中世は', '中世'],
+  ['Chinese', '冬季，', '冬季'],
+  ['Hindi', 'घर रहता ', 'घर'],
+  ['measures', '80 cm ', '80'],
+])('the time of the rules about ordinary words grows as the text does: %s', (_, part, word) => {
+  const time = (count: number) => {
+    const text = part.repeat(count);
+    const details = Array.from({ length: count }, (_, index) => {
+      const start = index * part.length;
+      return { type: 'LOC', score: 0.75, certainty: 0.97, start, end: start + word.length };
+    });
+    const start = process.cpuUsage();
+    for (const [at, detail] of details.entries()) isOrdinary(text, detail, [details.at(at - 1)!, details[at + 1] ?? detail]);
+    return process.cpuUsage(start).user / 1000;
+  };
+  time(2000);
+  const short = Math.min(time(5000), time(5000), time(5000));
+  const long = Math.min(time(20_000), time(20_000), time(20_000));
+  expect(long / Math.max(short, 3)).toBeLessThan(10); // 4 times the text; quadratic time would be 16 times
+}, 60_000);
