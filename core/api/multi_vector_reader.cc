@@ -44,9 +44,9 @@ Status ReadTasks(const std::string& path, JsonValue value, const char* name, boo
 // PyLate's settings, which it saves without the expansion that it has by default.
 Status ReadPyLate(JsonValue config, const std::string& path, MultiVector* vectors) {
   const JsonValue query = config.FindMember("query_length");
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "query_length", query, &vectors->query_length));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "query_length", query, &vectors->query_length));
   PERUSE_RETURN_IF_ERROR(
-      ReadTokens(path, "document_length", config.FindMember("document_length"), &vectors->document_length));
+      ReadCount(path, "document_length", config.FindMember("document_length"), &vectors->document_length));
   if (const JsonValue own = config.FindMember("query_expansion"); own.exists()) {
     return own.IsNull() ? OkStatus() : ReadExpansion(path, own, &vectors->expansion);
   }
@@ -67,13 +67,13 @@ Status ReadPyLate(JsonValue config, const std::string& path, MultiVector* vector
 
 }  // namespace
 
-Status ReadTokens(const std::string& path, std::string_view name, JsonValue value, std::optional<int32_t>* tokens) {
+Status ReadCount(const std::string& path, std::string_view name, JsonValue value, std::optional<int32_t>* count) {
   if (!value.exists() || value.IsNull()) return OkStatus();
   const std::optional<int64_t> number = value.GetInt64();
   if (!number || *number < 1 || *number > INT32_MAX) {
     return Malformed(path, "has the impossible " + std::string(name) + " " + value.ToString());
   }
-  *tokens = static_cast<int32_t>(*number);
+  *count = static_cast<int32_t>(*number);
   return OkStatus();
 }
 
@@ -94,7 +94,7 @@ Status ReadExpansion(const std::string& path, JsonValue value, std::optional<Que
     } else if (name == "token") {
       read.token = std::string(member.GetString().value_or(""));
     } else if (name == "length") {
-      PERUSE_RETURN_IF_ERROR(ReadTokens(path, "query_expansion.length", member, &length));
+      PERUSE_RETURN_IF_ERROR(ReadCount(path, "query_expansion.length", member, &length));
     } else {
       return unsupported(name, member);
     }
@@ -174,10 +174,10 @@ Result<SentenceModules> ReadStanfordModules(const ReadModelFile& read) {
     vectors.markers.push_back(std::string(root.FindMember(field).GetString().value_or(usual)) + " ");
     modules.prompts[prompt] = vectors.markers.back();
   }
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "doc_maxlen", root.FindMember("doc_maxlen"), &vectors.document_length));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "doc_maxlen", root.FindMember("doc_maxlen"), &vectors.document_length));
   std::optional<int32_t> length = kUsualQueryLength, width = kUsualProjection;
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "query_maxlen", root.FindMember("query_maxlen"), &length));
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "dim", root.FindMember("dim"), &width));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "query_maxlen", root.FindMember("query_maxlen"), &length));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "dim", root.FindMember("dim"), &width));
   vectors.expansion = QueryExpansion{
       .cuts = true, .attended = root.FindMember("attend_to_mask_tokens").GetBool().value_or(false), .length = *length};
   if (root.FindMember("mask_punctuation").GetBool().value_or(true)) vectors.skipped_words = Punctuation();

@@ -12,8 +12,8 @@
 
 namespace peruse {
 
-// Reads a positive number of tokens. Errors: kMalformedFile.
-Status ReadTokens(const std::string& path, std::string_view name, JsonValue value, std::optional<int32_t>* tokens);
+// Reads a positive count. Errors: kMalformedFile.
+Status ReadCount(const std::string& path, std::string_view name, JsonValue value, std::optional<int32_t>* count);
 // Reads sentence-transformers' query_expansion. Errors: kUnsupported for unknown members and strategies.
 Status ReadExpansion(const std::string& path, JsonValue value, std::optional<QueryExpansion>* expansion);
 

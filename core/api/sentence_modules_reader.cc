@@ -150,9 +150,9 @@ Status ReadSparseAutoEncoder(const ReadModelFile& read, const std::string& folde
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   const JsonValue root = document ? document->root() : JsonValue();
   std::optional<int32_t> in, out = 512, active = 8;
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "input_dim", root.FindMember("input_dim"), &in));
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "hidden_dim", root.FindMember("hidden_dim"), &out));
-  PERUSE_RETURN_IF_ERROR(ReadTokens(path, "k", root.FindMember("k"), &active));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "input_dim", root.FindMember("input_dim"), &in));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "hidden_dim", root.FindMember("hidden_dim"), &out));
+  PERUSE_RETURN_IF_ERROR(ReadCount(path, "k", root.FindMember("k"), &active));
   if (!in || *active > *out) return Malformed(path, "has no input_dim, or a k above hidden_dim");
   modules->coding = SparseCoding{.folder = folder,
                                  .in = *in,

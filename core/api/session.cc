@@ -68,10 +68,25 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
   return Status(status.code(), status.message() + (says_what_it_is ? "" : ". It is a " + name) + hint);
 }
 
+// Replaces the modules after the encoder by the layer in `file`.
+void SetTokenLayer(const std::string& file, bool is_sparse, SentenceModules* modules) {
+  modules->pooling.resize(1);
+  modules->steps = {{.kind = SentenceStep::Kind::kDense, .folder = file, .activation = Activation::kNone}};
+  if (is_sparse) {
+    modules->steps[0].out = 1;
+    modules->steps[0].activation = Activation::kRelu;
+    modules->weighs_tokens = true;
+  } else {
+    modules->steps.push_back({});  // normalises each row
+    modules->multi_vector = MultiVector{.omitted_rows = 1};
+    modules->similarity = "maxsim";
+  }
+}
+
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
          name == kPairTemplateFile || name == "router_config.json" || name == "artifact.metadata" ||
-         name.starts_with("sentence_") || name.starts_with("config_sentence_");
+         name.starts_with("sentence_") || name.starts_with("config_sentence_") || name.ends_with("_linear.pt");
 }
 
 }  // namespace
@@ -135,10 +150,10 @@ Status Session::CreateParts(std::string_view request) {
   }
   const bool classifies_sentences = needs.sentence == SentenceUse::kClassifier && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
-  if (!pooling.empty()) PERUSE_RETURN_IF_ERROR(SetPooling(pooling, &modules));
   if (!modules && needs.sentence == SentenceUse::kVectors && IsStanfordColbert(config_json)) {
     PERUSE_ASSIGN_OR_RETURN(modules, ReadStanfordModules(ReadFiles()));
   }
+  if (!pooling.empty()) PERUSE_RETURN_IF_ERROR(SetPooling(pooling, &modules));
   if (modules && modules->multi_vector && modules->multi_vector->projection > 0) {
     options.head = Head::kTokenVectors;
     options.token_vector = modules->multi_vector->projection;
@@ -197,14 +212,28 @@ Status Session::CheckVocabulary() const {
                     " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
 }
 
-// Applies the load option `pooling`, for masked language models whose folder does not say that they give sparse vectors.
+// Applies the load option `pooling`, for folders that do not say that they give sparse vectors or matrices: those of BGE M3 have a layer on
+// each token's vector for it, others are masked language models.
 Status Session::SetPooling(std::string_view pooling, std::optional<SentenceModules>* modules) const {
-  if (pooling != "splade") return InvalidArgument("the load option pooling must be \"splade\"");
-  if (task_ != "feature-extraction") return InvalidArgument("the load option pooling is for feature-extraction");
-  if (*modules && !(*modules)->sparse) {
-    return InvalidArgument("the load option pooling contradicts modules.json, which names another pooling");
+  const bool is_sparse = pooling == "splade";
+  if (!is_sparse && pooling != "multi_vector") {
+    return InvalidArgument("the load option pooling must be \"splade\" or \"multi_vector\"");
   }
-  if (!*modules) *modules = SentenceModules{.sparse = SparsePooling()};
+  if (task_ != "feature-extraction") return InvalidArgument("the load option pooling is for feature-extraction");
+  if (*modules && (is_sparse ? (*modules)->gives_sparse() : (*modules)->multi_vector.has_value())) {
+    return OkStatus();
+  }
+  const std::string file = is_sparse ? "sparse_linear.pt" : "colbert_linear.pt";
+  if (files_.contains(file)) {
+    if (!*modules) modules->emplace();
+    SetTokenLayer(file, is_sparse, &**modules);
+    return OkStatus();
+  }
+  if (*modules || !is_sparse) {
+    return InvalidArgument("the load option pooling is \"" + std::string(pooling) +
+                           "\": modules.json names no such pooling, and there is no " + file);
+  }
+  *modules = SentenceModules{.sparse = SparsePooling()};
   return OkStatus();
 }
 

@@ -97,8 +97,8 @@ class TransformerReader {
     if (name == "processing_kwargs") return CheckProcessing(value);
     if (modules_->multi_vector) {
       MultiVector& vectors = *modules_->multi_vector;
-      if (name == "query_length") return ReadTokens(path_, name, value, &vectors.query_length);
-      if (name == "document_length") return ReadTokens(path_, name, value, &vectors.document_length);
+      if (name == "query_length") return ReadCount(path_, name, value, &vectors.query_length);
+      if (name == "document_length") return ReadCount(path_, name, value, &vectors.document_length);
       if (name == "query_expansion") return ReadExpansion(path_, value, &vectors.expansion);
     }
     return NotSupported(name, value);

@@ -19,8 +19,7 @@ PoolingMode ModeOf(Pooling pooling) {
 
 // Rejects options that are for dense vectors only.
 Status FeatureExtraction::CheckSparse() {
-  const bool is_coded = sentence_ != nullptr && sentence_->coder() != nullptr;
-  if (sentence_ == nullptr || (!sentence_->modules().sparse && !is_coded)) {
+  if (sentence_ == nullptr || !sentence_->modules().gives_sparse()) {
     return InvalidArgument(
         "pooling \"splade\" needs the folder of a SparseEncoder, or a model that was loaded with pooling: \"splade\"");
   }
@@ -29,14 +28,16 @@ Status FeatureExtraction::CheckSparse() {
   if (request.layer != -1) return InvalidArgument("option layer is for dense vectors");
   if (request.normalize) return InvalidArgument("option normalize is for dense vectors");
   PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
-  if (!is_coded) output_ = kLogits;
+  if (sentence_->modules().sparse) output_ = kLogits;
   return OkStatus();
 }
 
 // Rejects options that are for one vector per text.
 Status FeatureExtraction::CheckMultiVector() {
   if (sentence_ == nullptr || !sentence_->modules().multi_vector) {
-    return InvalidArgument("pooling \"multi_vector\" needs the folder of a late-interaction model (ColBERT)");
+    return InvalidArgument(
+        "pooling \"multi_vector\" needs the folder of a late-interaction model (ColBERT), or a model that was "
+        "loaded with pooling: \"multi_vector\"");
   }
   pooling_ = Pooling::kMultiVector;
   width_ = sentence_->width();
@@ -49,7 +50,6 @@ Status FeatureExtraction::CheckMultiVector() {
 
 Status FeatureExtraction::CheckPooling() {
   const bool has_prompt = request.prompt || request.prompt_name || request.role;
-  const bool is_sparse = sentence_ != nullptr && (sentence_->modules().sparse || sentence_->coder() != nullptr);
   if (request.pooling == Pooling::kSplade) return CheckSparse();
   if (request.top_k) return InvalidArgument("option top_k is for sparse vectors");
   if (request.pooling == Pooling::kMultiVector) return CheckMultiVector();
@@ -59,7 +59,8 @@ Status FeatureExtraction::CheckPooling() {
     if (sentence_ == nullptr)
       return InternalError("the sentence-transformers files of the model's folder were not read");
     PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
-    if (is_sparse) return InvalidArgument("the model gives sparse vectors: pass pooling \"splade\"");
+    if (sentence_->modules().gives_sparse())
+      return InvalidArgument("the model gives sparse vectors: pass pooling \"splade\"");
     if (sentence_->modules().multi_vector) {
       return InvalidArgument("the model gives a matrix for each text: pass pooling \"multi_vector\"");
     }
@@ -172,12 +173,15 @@ Features FeatureExtraction::Sparse(std::span<const float> weights, const text::T
 Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
   const Matrix hidden = outputs_.Get(output_, text);
   if (pooling_ == Pooling::kSplade) {
-    const SparseCoder* const coder = sentence_->coder();
-    if (coder == nullptr) {
-      Give(reading.input, Sparse(hidden.values, &tokenizer_));
-    } else {
+    if (sentence_->modules().weighs_tokens) {
+      const std::vector<float> weights =
+          sentence_->WeighTokens(tokenizer_, reading.tokens.ids, hidden.values, model_.config().vocab_size);
+      Give(reading.input, Sparse(weights, &tokenizer_));
+    } else if (const SparseCoder* const coder = sentence_->coder(); coder != nullptr) {
       const std::vector<float> vector = sentence_->Embed(hidden.values, skips_[reading.input]);
       Give(reading.input, Sparse(coder->Encode(vector, request.top_k), nullptr));
+    } else {
+      Give(reading.input, Sparse(hidden.values, &tokenizer_));
     }
     return OkStatus();
   }

@@ -92,7 +92,7 @@ Result<std::vector<float>> SentenceEmbedder::EmbedRows(const text::Tokenizer& to
   if (is_query ? vectors.skips_queries : vectors.skips_documents) skipped = SkippedIds(vectors, tokenizer);
   const auto width = static_cast<size_t>(width_);
   std::vector<float> rows;
-  for (size_t i = 0; i < ids.size(); ++i) {
+  for (auto i = static_cast<size_t>(vectors.omitted_rows); i < ids.size(); ++i) {
     if (std::find(skipped.begin(), skipped.end(), ids[i]) != skipped.end()) continue;
     const std::span<const float> token = tokens.subspan(i * width, width);
     const std::vector<float> row = ApplySteps({token.begin(), token.end()});

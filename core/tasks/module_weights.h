@@ -16,8 +16,8 @@ struct ModuleTensor {
   std::string other_name = {};  // of the same tensor in other files; may be empty
 };
 
-// Reads the tensors from model.safetensors or pytorch_model.bin in `folder`. Errors: kNotFound without either file, kShapeMismatch, and those
-// of the formats. Messages begin with the folder's name.
+// Reads the tensors from model.safetensors or pytorch_model.bin in `folder`, which may also be the path of the file itself. Errors: kNotFound
+// without either file, kShapeMismatch, and those of the formats. Messages begin with the folder's name.
 Status ReadModuleWeights(const ReadModelFile& read, const std::string& folder,
                          const std::vector<ModuleTensor>& tensors);
 

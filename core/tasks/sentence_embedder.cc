@@ -16,8 +16,10 @@ Result<std::unique_ptr<SentenceEmbedder>> SentenceEmbedder::Create(SentenceModul
   embedder->modules_ = std::move(modules);
   const bool pools = !embedder->modules_.multi_vector;
   int64_t wide = int64_t{width} * (pools ? std::ssize(embedder->modules_.pooling) : 1);
-  for (const SentenceStep& step : embedder->modules_.steps) {
+  for (SentenceStep& step : embedder->modules_.steps) {
     if (step.kind != SentenceStep::Kind::kDense) continue;
+    if (step.in == 0) step.in = static_cast<int32_t>(wide);
+    if (step.out == 0) step.out = static_cast<int32_t>(wide);
     if (step.in != wide) {
       return Status(StatusCode::kShapeMismatch, step.folder + " takes vectors of " + std::to_string(step.in) +
                                                     " numbers and gets " + std::to_string(wide));
@@ -50,8 +52,8 @@ const SentenceEmbedder& SentenceEmbedder::For(std::optional<TextRole> role) cons
 Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep& step) {
   Dense& dense = dense_.emplace_back();
   const std::vector<int64_t> shape = {step.out, step.in};
-  std::vector<ModuleTensor> tensors = {{"linear.weight", shape, &dense.weight}};
-  if (step.bias) tensors.push_back({"linear.bias", {step.out}, &dense.bias});
+  std::vector<ModuleTensor> tensors = {{"linear.weight", shape, &dense.weight, "weight"}};
+  if (step.bias) tensors.push_back({"linear.bias", {step.out}, &dense.bias, "bias"});
   if (step.residual && step.in != step.out) tensors.push_back({"residual.weight", shape, &dense.residual});
   return ReadModuleWeights(read, step.folder, tensors);
 }
@@ -138,6 +140,21 @@ std::string SentenceEmbedder::Cased(const text::Tokenizer& tokenizer, std::strin
 
 std::vector<float> SentenceEmbedder::Embed(std::span<const float> tokens, size_t skip) const {
   return ApplySteps(PoolTokens(modules_.pooling, tokens, static_cast<size_t>(width_), skip));
+}
+
+std::vector<float> SentenceEmbedder::WeighTokens(const text::Tokenizer& tokenizer, std::span<const int32_t> ids,
+                                                 std::span<const float> tokens, int32_t size) const {
+  const auto width = static_cast<size_t>(width_);
+  std::vector<float> weights(static_cast<size_t>(size));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::span<const float> token = tokens.subspan(i * width, width);
+    float& weight = weights[static_cast<size_t>(ids[i])];
+    weight = std::max(weight, ApplySteps({token.begin(), token.end()})[0]);
+  }
+  for (const int32_t id : {tokenizer.cls_id(), tokenizer.sep_id(), tokenizer.pad_id(), tokenizer.unk_id()}) {
+    if (id >= 0 && id < size) weights[static_cast<size_t>(id)] = 0;
+  }
+  return weights;
 }
 
 std::vector<float> SentenceEmbedder::ApplySteps(std::vector<float> vector) const {

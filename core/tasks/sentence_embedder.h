@@ -51,6 +51,10 @@ class SentenceEmbedder {
   // Returns the text's matrix for late interaction [rows, width()], of token vectors [ids, width]. Errors: kOutOfMemory.
   Result<std::vector<float>> EmbedRows(const text::Tokenizer& tokenizer, std::optional<TextRole> role,
                                        std::span<const int32_t> ids, std::span<const float> tokens) const;
+  // For weighs_tokens: returns the weights of the vocabulary's tokens, of which there are `size`. Special tokens of the beginning, the end and
+  // padding, and the unknown token, have none.
+  std::vector<float> WeighTokens(const text::Tokenizer& tokenizer, std::span<const int32_t> ids,
+                                 std::span<const float> tokens, int32_t size) const;
 
  private:
   struct Dense {

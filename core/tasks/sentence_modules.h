@@ -27,9 +27,9 @@ struct SentenceStep {
   enum class Kind : uint8_t { kDense, kNormalize };
   Kind kind = Kind::kNormalize;
   // The members below are only for kDense.
-  std::string folder;  // folder of the weights
-  int32_t in = 0;
-  int32_t out = 0;
+  std::string folder;  // folder of the weights, or their file
+  int32_t in = 0;      // 0 means the size of the vectors that arrive
+  int32_t out = 0;     // 0 means the size of the vectors that arrive
   bool bias = true;
   bool residual = false;  // whether to add the layer's input, multiplied by a second matrix if sizes differ
   Activation activation = Activation::kTanh;
@@ -82,6 +82,7 @@ struct MultiVector {
   std::vector<std::string> markers;
   bool normalizes = false;  // whether rows are scaled to length 1 after all listed modules (PyLate)
   std::optional<RowPooling> pooling;
+  int32_t omitted_rows = 0;  // number of first rows that are left out
   // Columns of the model's own layer linear.weight (Stanford's folders); 0 if the model does not have it.
   int32_t projection = 0;
 };
@@ -95,6 +96,8 @@ struct SentenceModules {
   std::optional<SparsePooling> sparse;
   // Set if a text's vector becomes sparse after all steps.
   std::optional<SparseCoding> coding;
+  // Whether the steps give a number for each token, and the largest one of a token of the vocabulary is its weight in a sparse vector.
+  bool weighs_tokens = false;
   // Set if a text is a matrix; then pooling does not apply, and steps apply to each row.
   std::optional<MultiVector> multi_vector;
   // Folder of the table that encodes queries (token_weights.h); empty if the model encodes them.
@@ -121,6 +124,8 @@ struct SentenceModules {
   std::optional<std::string> default_prompt;  // name of the prompt in `prompts` that is used by default
   std::string similarity = "cosine";
   std::string ranking_activation;  // activation of a cross-encoder: the name of a PyTorch class, or empty
+
+  bool gives_sparse() const { return sparse || coding || weighs_tokens; }
 };
 
 // Returns `prompt`, or the folder's prompt called `name`, or the folder's default prompt, or "". Errors: kInvalidArgument, which lists the

@@ -34,6 +34,7 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
   'KRLabsOrg/lettucedect-base-modernbert-en-v1': '../tests/fixtures/guards/lettuce',
   'naver/splade-cocondenser-ensembledistil': '../tests/fixtures/sparse/plain',
   'lightonai/GTE-ModernColBERT-v1': '../tests/fixtures/late_interaction/pylate-prompts',
+  'BAAI/bge-m3': '../tests/fixtures/m3/published',
   'user/asymmetric': '../tests/fixtures/router/static-queries',
   'text-classification': 'peruse-sentiment-convbert-tiny',
   'sentiment-analysis': 'peruse-sentiment-convbert-tiny',

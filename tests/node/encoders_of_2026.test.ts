@@ -9,6 +9,7 @@ const kSentence = 'tests/node/sentence.test.ts';
 const kRankers = 'tests/node/rankers.test.ts';
 const kSparse = 'tests/node/sparse.test.ts';
 const kMatrices = 'tests/node/late_interaction.test.ts';
+const kM3 = 'tests/node/m3.test.ts';
 const kTiny = 'tests/fixtures/tiny/cases.json'; // the programs of tests/native/models compare all of these
 
 const kCovered: readonly (readonly [id: string, folder: string, test: string])[] = [
@@ -32,6 +33,7 @@ const kCovered: readonly (readonly [id: string, folder: string, test: string])[]
   ['lightonai/LateOn', 'late_interaction/pylate', kMatrices],
   ['jinaai/jina-colbert-v2', 'late_interaction/stanford-flash', kMatrices],
   ['mixedbread-ai/mxbai-edge-colbert-v0-17m', 'late_interaction/pylate-prompts', kMatrices],
+  ['BAAI/bge-m3', 'm3/published', kM3],
 ];
 
 describe('has a row in docs/models.md and a folder with goldens', () => {
@@ -43,7 +45,7 @@ describe('has a row in docs/models.md and a folder with goldens', () => {
 });
 
 test.each([
-  ['bge-m3', 'sparse_linear.pt'],
+  ['bge-m3', 'colbert_linear.pt'],
   ['Router', 'Asym'],
   ['Jina v5', 'custom_st.Transformer'],
 ])('what is not read of %s is in docs/limits.md: %s', async (name, part) => {

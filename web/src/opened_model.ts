@@ -107,6 +107,9 @@ async function sourcesOf(source: SourceSpec, leading: SourceSpec | undefined, op
   return sources;
 }
 
+/** Options of a load that do not change the weights. */
+const kSharing = ['loraTask', 'pooling'];
+
 /** The options of a load that belong to a task, not to the model. */
 function engineOptions({ id2label, enhanced_mask_decoder: enhanced, lora_task: loraTask, pooling, route }: AnyPipelineOptions) {
   return {
@@ -163,7 +166,7 @@ export class OpenedModel {
     const request: MakeRequest = async (...given) => ({
       ...(await loadRequest(this.sources, this.#checked, ...given)),
       ...own,
-      share: this.sources.adapter === undefined && Object.keys(own).every((name) => name === 'loraTask'),
+      share: this.sources.adapter === undefined && Object.keys(own).every((name) => kSharing.includes(name)),
       ...(engine ? { task: engine } : { tasks: kEngineTasks }),
     });
     const use = await this.#resident.use(engine && keyOfTask(engine.name, own), request, report, wait);

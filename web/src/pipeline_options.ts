@@ -97,10 +97,11 @@ const kMasks = {
 
 export const kPooling = {
   /**
-   * 'splade': the model is a masked language model that gives sparse vectors (SPLADE), although its folder does not say so. Folders that
-   * sentence-transformers saved as a SparseEncoder do not need this option.
+   * The vectors of a model whose folder does not say that it gives them. 'splade': sparse vectors, of a masked language model (SPLADE) or of
+   * BGE M3 (`sparse_linear.pt`). 'multi_vector': matrices of BGE M3 (`colbert_linear.pt`). Folders that sentence-transformers saved as a
+   * SparseEncoder or MultiVectorEncoder, and those of PyLate and Stanford's ColBERT, do not need this option.
    */
-  pooling: option({ kind: ['splade'] }),
+  pooling: option({ kind: ['splade', 'multi_vector'] }),
 };
 
 export const kRoutes = {

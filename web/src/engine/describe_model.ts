@@ -20,6 +20,7 @@ import {
   modulesIn,
   readModules,
   readStanford,
+  readTokenLayer,
   tokenizerForSize,
 } from '../sources/checkpoint.js';
 import { naming } from '../sources/feed_weights.js';
@@ -36,6 +37,7 @@ import {
   kForms,
   kTokenizerConfigs,
   kVocabularies,
+  type LoadPooling,
   notFound,
   shardsOf,
 } from '../sources/model_files.js';
@@ -56,7 +58,7 @@ export interface DescribeRequest {
   encoder?: SourceSpec | undefined;
   labelsEncoder?: SourceSpec | undefined;
   route?: string | undefined;
-  pooling?: 'splade' | undefined;
+  pooling?: LoadPooling | undefined;
   /** Location and name of ONNX files (WeightsWish). */
   subfolder: string;
   modelFileName: string;
@@ -364,13 +366,19 @@ class Description {
     }
   }
 
-  /** Files without which the task's head is not known: those of language models, of cross-encoders' layers, and of Stanford's ColBERT. */
+  /**
+   * Files without which the task's head is not known: those of language models, of cross-encoders' layers, of Stanford's ColBERT, and of BGE M3's
+   * layers.
+   */
   private async modules(task: EngineTask): Promise<NamedFile[]> {
     if (task.sentenceFiles !== 'all' && task.sentenceFiles !== 'prompts') return [];
     const isLanguageModel = [this.parsed_.architectures].flat().some((name) => textOf(name).endsWith('ForCausalLM'));
-    const last = (await modulesIn(this.root_)).at(-1)?.type;
-    if (!isLanguageModel && last !== 'Dense')
-      return task.sentenceFiles === 'all' ? ((await readStanford(this.job_, this.config_)) ?? []) : [];
+    const modules = await modulesIn(this.root_);
+    if (!isLanguageModel && modules.at(-1)?.type !== 'Dense') {
+      if (task.sentenceFiles !== 'all') return [];
+      const layer = await readTokenLayer(this.job_, this.config_, modules, this.pooling_);
+      return [...layer, ...((await readStanford(this.job_, this.config_)) ?? [])];
+    }
     const located = { job: this.job_, config: this.config_, prefix: '' };
     const files = [...(await readModules(this.root_)), ...(await readThoseThere(this.job_, kTokenizerConfigs))];
     return [...files, ...(await readPairTemplate({ ...this.job_, task }, located, files, this.root_.importOnnx))].filter(

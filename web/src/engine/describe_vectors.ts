@@ -1,7 +1,7 @@
 // Describes the vectors of an embedder by the files of sentence-transformers, of PyLate and of Stanford's ColBERT.
 import { type LocatedModel, modulesIn, readStanford } from '../sources/checkpoint.js';
 import { firstObject, isObject, numberOf, parseObject, textOf } from '../sources/json.js';
-import { kPrompts, type ModelModule, pathWithin } from '../sources/model_files.js';
+import { kPrompts, type LoadPooling, type ModelModule, pathWithin } from '../sources/model_files.js';
 import { type Reading, readThoseThere } from '../sources/read_files.js';
 
 /** The vectors of feature extraction with `pooling: 'sentence'`. */
@@ -38,7 +38,7 @@ const kLatents = 512;
 export async function describeVectors(
   root: Reading,
   { job, config }: Pick<LocatedModel, 'job' | 'config'>,
-  loadedAs?: 'splade',
+  loadedAs?: LoadPooling,
 ): Promise<VectorReport | undefined> {
   const own = parseObject(config.name, config.content);
   const classes = [own.architectures].flat().map(textOf);
@@ -48,14 +48,15 @@ export async function describeVectors(
   const settings = await readObject(root, kPrompts);
   const prompts = Object.entries(isObject(settings.prompts) ? settings.prompts : {}).map(([name, text]) => [name, textOf(text)]);
   const common = { prompts: Object.fromEntries(prompts) as Record<string, string> };
-  const said = textOf(settings.similarity_fn_name).toLowerCase();
   const hidden = numberOf(own.hidden_size ?? own.n_embd ?? own.dim);
   const has = (...types: string[]) => modules.some(({ type }) => types.includes(type));
+  // A folder with a Pooling names the measure of its dense vectors.
+  const said = loadedAs && has('Pooling') ? '' : textOf(settings.similarity_fn_name).toLowerCase();
   if (stanford) {
     const { dim } = firstObject(stanford);
     return { kind: 'multi_vector', dimensions: numberOf(dim, kStanfordDimensions), pooling: [], similarity: 'maxsim', ...common };
   }
-  if (loadedAs || has('SpladePooling', 'SparseStaticEmbedding')) {
+  if (loadedAs === 'splade' || has('SpladePooling', 'SparseStaticEmbedding')) {
     return { kind: 'sparse', dimensions: numberOf(own.vocab_size), pooling: ['splade'], similarity: said || 'dot', ...common };
   }
   const coder = modules.find(({ type }) => type === 'SparseAutoEncoder');
@@ -65,7 +66,7 @@ export async function describeVectors(
   }
   const last = modules.filter(({ type }) => type === 'Dense').at(-1);
   const projected = last && numberOf((await readObject(root, pathWithin(last.folder, 'config.json'))).out_features);
-  if (kMultiVector.includes(textOf(settings.model_type))) {
+  if (loadedAs || kMultiVector.includes(textOf(settings.model_type))) {
     return { kind: 'multi_vector', dimensions: projected ?? hidden, pooling: [], similarity: said || 'maxsim', ...common };
   }
   const pooling = await poolingOf(root, modules);

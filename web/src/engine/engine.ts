@@ -2,6 +2,7 @@
 
 import { PeruseError } from '../errors.js';
 import type { EngineDtype } from '../precisions.js';
+import type { LoadPooling } from '../sources/model_files.js';
 import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
@@ -89,8 +90,8 @@ export interface OpenRequest {
   /** For fill-mask with DeBERTa: predict through the decoder of pre-training. */
   enhanced_mask_decoder?: boolean;
   lora_task?: string;
-  /** For feature-extraction with a masked language model: sparse vectors. */
-  pooling?: 'splade';
+  /** For feature-extraction: sparse vectors or matrices, although the modules do not say so. */
+  pooling?: LoadPooling;
 }
 
 /** The engine's report on loaded weights. */

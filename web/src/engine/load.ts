@@ -156,7 +156,7 @@ async function openFolders(request: TaskRequest, context: LoadContext): Promise<
   const { files, signal } = context;
   const open = async (other: SourceSpec) => openCheckpoint(other, files, signal);
   const opened = await (task.readsStatic ? openWithStatic(source, files, signal, request.route) : open(source));
-  const job: Job = { ...opened, task, report: context.report };
+  const job: Job = { ...opened, task, pooling: request.pooling, report: context.report };
   const adapter = request.adapter && { ...job, name: request.adapter.name, folder: (await open(request.adapter)).folder };
   const encoder = request.encoder && (await open(request.encoder));
   const labels = request.labelsEncoder && (await open(request.labelsEncoder));

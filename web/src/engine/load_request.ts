@@ -1,5 +1,6 @@
 // The request of a load, and the reports on device, memory and work. All are plain data: the types of the package must not require those of WebGPU.
 import type { EngineDtype } from '../precisions.js';
+import type { LoadPooling } from '../sources/model_files.js';
 import type { WeightsWish } from '../sources/onnx_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { EngineTask } from '../tasks/definition.js';
@@ -86,8 +87,8 @@ export interface LoadRequest {
   loraTask?: string;
   /** The route of a Router (sentence-transformers) whose modules to load. */
   route?: string;
-  /** The model gives sparse vectors, although its folder does not say so. */
-  pooling?: 'splade';
+  /** The model gives sparse vectors or matrices, although its folder does not say so. */
+  pooling?: LoadPooling;
   device?: DeviceWish;
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */

@@ -25,8 +25,11 @@ import {
   kTokenAdditions,
   kTokenizerConfigs,
   kTokenizerFiles,
+  kTokenLayers,
   kVocabularies,
+  type LoadPooling,
   type ModelModule,
+  mayHaveTokenLayers,
   modulesOf,
   neededShards,
   neededWeights,
@@ -109,6 +112,8 @@ export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
 
 export interface Job extends Reading {
   task: EngineTask;
+  /** The load option. */
+  pooling?: LoadPooling | undefined;
   /** A bi-encoder's label encoder, if the caller named its folder. */
   labels?: ModelFolder;
 }
@@ -199,8 +204,22 @@ export async function readTexts(job: Job, located: ReturnType<typeof locateForTa
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = files === 'without head' && !hasHeadFor(job.task, config) ? await readModules(job) : [];
   const settings = files === 'all' ? ((await readStanford(job, config)) ?? []) : [];
-  if (encoder === job) return [config, ...(await texts).flat(2), ...forLabels, ...classifier, ...settings];
+  if (encoder === job) {
+    const found = (await texts).flat();
+    const layer = await readTokenLayer(job, config, modulesOf(found.filter(({ name }) => name === kModules)), job.pooling);
+    return [config, ...found, ...layer, ...forLabels, ...classifier, ...settings];
+  }
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
+}
+
+/** Reads BGE M3's layer for the load's pooling. */
+export async function readTokenLayer(
+  reading: Reading,
+  config: NamedFile,
+  modules: readonly ModelModule[],
+  pooling: LoadPooling | undefined,
+): Promise<NamedFile[]> {
+  return pooling && mayHaveTokenLayers(classesOf(config), modules) ? readThoseThere(reading, [kTokenLayers[pooling]]) : [];
 }
 
 /** Reads what a cross-encoder needs. The engine ignores these files if modules.json is absent. */
@@ -210,9 +229,12 @@ async function readRankingSettings(job: Reading): Promise<NamedFile[]> {
   return modules.length === 0 ? [] : [...modules, ...(await readThoseThere(job, [kPrompts, kSentenceConfigs[0]!]))];
 }
 
-function classesOf(config: NamedFile): string[] {
-  const { architectures } = parseObject(config.name, config.content);
+function classNames({ architectures }: Record<string, unknown>): string[] {
   return [architectures].flat().map(textOf);
+}
+
+function classesOf(config: NamedFile): string[] {
+  return classNames(parseObject(config.name, config.content));
 }
 
 /** Whether the class in config.json has the task's head. Otherwise sentence-transformers' modules may contain one. */
@@ -314,17 +336,17 @@ export async function readForTokenizer(reading: Reading): Promise<NamedFile[]> {
 }
 
 /** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. `prefix` is the encoder's folder in the model's. */
-export async function readOthers(reading: Reading, prefix: string, config: object): Promise<Map<string, Uint8Array>> {
-  const labels =
-    labelsEncoderOf(config as Record<string, unknown>) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
+export async function readOthers(reading: Reading, prefix: string, config: Record<string, unknown>): Promise<Map<string, Uint8Array>> {
+  const labels = labelsEncoderOf(config) === undefined ? [] : kTokenizerFiles.map((name) => kLabelsTokenizer + name);
   const { files: lists, modules } = await listModules(reading);
   const parts = modules.filter((module) => module.folder !== '' && `${module.folder}/` !== prefix);
   const tables = modules.filter(({ type }) => type === 'SparseStaticEmbedding');
   const names = [
     ...[...kTokenizerFiles, kChatTemplate, ...kSentenceConfigs, kStanfordSettings].map((name) => prefix + name),
     ...labels,
-    ...calibrationOf(config as Record<string, unknown>),
+    ...calibrationOf(config),
     kPrompts,
+    ...(mayHaveTokenLayers(classNames(config), modules) ? Object.values(kTokenLayers) : []),
     ...parts.flatMap((module) => ['config.json', ...kForms].map((name) => `${module.folder}/${name}`)),
     ...tables.flatMap(({ folder }) => ['idf.json', ...kTokenizerFiles].map((name) => `${folder}/${name}`)),
   ];

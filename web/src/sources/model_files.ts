@@ -77,6 +77,18 @@ function lastPart(type: string): string {
 
 const kConfig = 'config.json';
 
+/** How a folder gives sparse vectors or matrices that neither its modules nor its class name: the load option `pooling`. */
+export type LoadPooling = 'splade' | 'multi_vector';
+
+/** BGE M3's layers on each token's vector, for the poolings of a load. */
+export const kTokenLayers: Readonly<Record<LoadPooling, string>> = { splade: 'sparse_linear.pt', multi_vector: 'colbert_linear.pt' };
+
+/** Whether a folder may have kTokenLayers: one of a bare encoder, with modules for dense vectors or without any. */
+export function mayHaveTokenLayers(classes: readonly string[], modules: readonly ModelModule[]): boolean {
+  const isBare = classes.every((name) => name.endsWith('Model'));
+  return isBare && (modules.length === 0 || modules.some(({ type }) => type === 'Pooling'));
+}
+
 /** Files of weights; the first that exists is used. */
 export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
 
@@ -101,6 +113,7 @@ export const kModelFiles: readonly string[] = [
   ...kSentenceConfigs,
   ...kTokenizerFiles,
   kChatTemplate,
+  ...Object.values(kTokenLayers),
   ...kWeightFiles,
 ];
 
