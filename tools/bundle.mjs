@@ -95,7 +95,7 @@ const kBundles = [
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-transformers', entry: 'transformers/index.ts', others: kOthersOfTransformers },
   { name: 'peruse-redact', entry: 'index_redact.ts' },
-  { name: 'peruse-redact-kit', entry: 'redact/kit.ts', part: true, sourcemap: false },
+  { name: 'peruse-redact-kit', entry: 'redact/model_kit.ts', part: true, sourcemap: false },
   { name: 'peruse-search', entry: 'search/kit.ts', part: true },
   { name: 'peruse-extras', entry: 'extras.ts', part: true },
   { name: 'peruse-files', entry: 'engine/files_part.ts', part: true },

@@ -67,6 +67,7 @@ inline void Write(ResultWriter& writer, const Entity& it) {
   writer.Fields({{it.index ? "entity" : "entity_group", it.label}, {"score", it.score}});
   if (it.index) writer.Fields({ResultWriter::Field("index", *it.index)});
   writer.Fields({{"word", it.word}, {"start", it.span.start}, {"end", it.span.end}});
+  if (it.certainty) writer.Fields({{"certainty", *it.certainty}});
   writer.EndObject();
 }
 

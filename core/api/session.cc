@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/api/module_list.h"
 #include "core/api/multi_vector_reader.h"
 #include "core/api/option_reader.h"
 #include "core/api/ranking_reader.h"

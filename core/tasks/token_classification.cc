@@ -188,7 +188,7 @@ std::vector<size_t> TokenClassification::Path(std::span<const Token> tokens, con
 
 Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores, size_t label) const {
   PERUSE_ASSIGN_OR_RETURN(const std::string_view name, LabelName(model_.config(), label));
-  return Entity{std::string(name), scores[label], token.word, token.bytes, token.index};
+  return Entity{std::string(name), scores[label], token.word, token.bytes, token.index, {0, 0}, Certainty(token)};
 }
 
 Result<std::vector<Entity>> TokenClassification::Words(std::span<const Token> tokens) const {
@@ -221,6 +221,7 @@ Result<Entity> TokenClassification::Word(std::span<const Token> tokens) const {
   PERUSE_ASSIGN_OR_RETURN(Entity word, Labelled(tokens[0], scores, Chosen(scores)));
   word.word = tokenizer_.ConvertTokensToString(names);
   word.bytes.end = tokens.back().bytes.end;
+  for (const Token& token : tokens) word.certainty = std::max(word.certainty, Certainty(token));
   return word;
 }
 
@@ -243,15 +244,20 @@ std::vector<Entity> TokenClassification::Groups(std::span<const Entity> entities
 
 Entity TokenClassification::Group(std::span<const Entity> entities) const {
   double score = 0;
+  std::optional<float> certainty;
   std::vector<std::string> names;
   for (const Entity& entity : entities) {
     score += entity.score;
+    certainty = std::max(certainty, entity.certainty);
     names.push_back(entity.word);
   }
   return {std::string(GroupName(entities[0].label)),
           static_cast<float>(score / static_cast<double>(entities.size())),
           tokenizer_.ConvertTokensToString(names),
-          {entities[0].bytes.start, entities.back().bytes.end}};
+          {entities[0].bytes.start, entities.back().bytes.end},
+          std::nullopt,
+          {0, 0},
+          certainty};
 }
 
 size_t TokenClassification::Chosen(std::span<const float> scores) const {
@@ -262,6 +268,15 @@ size_t TokenClassification::Chosen(std::span<const float> scores) const {
     if (!Ignored(label) && (chosen == best || scores[label] > scores[chosen])) chosen = label;
   }
   return chosen;
+}
+
+std::optional<float> TokenClassification::Certainty(const Token& token) const {
+  if (!request.certainty) return std::nullopt;
+  float certainty = 1;
+  for (size_t label = 0; label < token.scores.size(); ++label) {
+    if (Ignored(label)) certainty -= token.scores[label];
+  }
+  return certainty;
 }
 
 bool TokenClassification::Ignored(size_t label) const {

@@ -34,6 +34,8 @@ struct TokenClassificationRequest {
   // Splits long texts even if `stride` and `max_length` are not set: into windows of max_position_embeddings tokens that share a quarter,
   // but at most 64 tokens.
   bool windows = false;
+  // Adds Entity::certainty, which transformers does not have.
+  bool certainty = false;
 
   template <typename Reader>
   void ReadOptions(Reader& reader) {
@@ -43,6 +45,7 @@ struct TokenClassificationRequest {
     reader.ReadOptional("stride", &stride, 0);
     reader.ReadOptional("max_length", &max_length, 1);
     reader.Read("windows", &windows);
+    reader.Read("certainty", &certainty);
   }
 };
 
@@ -53,6 +56,8 @@ struct Entity {
   text::Offset bytes;                 // range in the UTF-8 text
   std::optional<int32_t> index = {};  // index of the token in its window; nullopt for words and merged entities
   TextSpan span = {0, 0};             // the same range as `bytes`, in UTF-16 code units
+  // The highest of its tokens' probabilities of having no ignored label. It separates entities from false ones better than the score.
+  std::optional<float> certainty = {};
 };
 
 // Returns each input's entities in order. The entities of a long text are returned window by window.
@@ -85,6 +90,8 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Groups as transformers does. If labels are BIOES or BILOU, which transformers does not know, as transformers.js 4.2 does.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
+  // Returns the probability that the token has none of the ignored labels, or nullopt if it is not requested.
+  std::optional<float> Certainty(const Token& token) const;
   bool Ignored(size_t label) const;
   bool Ignored(std::string_view label) const;
   size_t Chosen(std::span<const float> scores) const;

@@ -1,4 +1,5 @@
 // What docs/tasks/redact.md and the card of the multilingual tagger say of 300 messages and 150 clean texts in fifteen languages.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline, type RedactOptions } from '../../web/dist/index_node.js';
@@ -14,6 +15,14 @@ interface Row {
   touched: number;
 }
 
+const kPage = readFileSync(new URL('../../docs/tasks/redact.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
+
+/** The lowest and the highest count of the languages: '12 to 14'. */
+function spread(rows: readonly Row[], count: 'without a leak' | 'touched'): string {
+  const counts = rows.map((row) => row[count]);
+  return `${Math.min(...counts)} to ${Math.max(...counts)}`;
+}
+
 type File = 'kEveryday' | 'kForms' | 'kFresh' | 'kChoosing' | 'kUnseen';
 
 async function rowsOf(model: string, file: File = 'kEveryday'): Promise<Row[]> {
@@ -22,7 +31,7 @@ async function rowsOf(model: string, file: File = 'kEveryday'): Promise<Row[]> {
   } & Record<File, URL>;
   const redact = await pipeline('redact', folder(model), { patterns: true, worker: false });
   try {
-    return await measured(redact, { aggregation_strategy: 'average', recall: 0.5 }, undefined, files[file]);
+    return await measured(redact, { aggregation_strategy: 'average', recall: 0.55 }, undefined, files[file]);
   } finally {
     await redact.dispose();
   }
@@ -32,38 +41,55 @@ test('in fifteen languages most messages keep no private detail, and most clean 
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([300, 150]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(253);
-  expect(all.touched).toBeLessThanOrEqual(6);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(259);
+  expect(all.touched).toBeLessThanOrEqual(4);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 14).map(({ language }) => language)).toEqual([]);
+  const kept = spread(languages, 'without a leak');
+  expect(kPage).toContain(`leaves ${all['without a leak']} of 300 messages without a leak, in each language ${kept} of 20`);
+  expect(kPage).toContain(`touches ${all.touched} of 150 clean texts, ${spread(languages, 'touched')} of 10 in each language`);
   expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual([]);
 }, 60_000);
 
-test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 97 of 100', async () => {
+test('forms, JSON, CSV, mails and chats in ten languages keep no private detail in 99 of 100', async () => {
   const all = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kForms')).at(-1)!;
   expect([all.messages, all.clean]).toEqual([100, 40]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(97);
-  expect(all.touched).toBeLessThanOrEqual(11);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(99);
+  expect(all.touched).toBeLessThanOrEqual(4);
+  expect(kPage).toContain(`${all['without a leak']} of 100 forms, mails and chats in ten languages are without a leak`);
 }, 60_000);
 
-test('of texts written after the training, 197 of 210 messages keep no private detail, and 49 of 300 clean texts are touched', async () => {
+test('of texts written after the training, 198 of 210 messages keep no private detail, and 40 of 300 clean texts are touched', async () => {
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kFresh');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([210, 300]);
-  expect(all['without a leak']).toBeGreaterThanOrEqual(197);
-  expect(all.touched).toBeLessThanOrEqual(49);
+  expect(all['without a leak']).toBeGreaterThanOrEqual(198);
+  expect(all.touched).toBeLessThanOrEqual(40);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 12).map(({ language }) => language)).toEqual([]);
+  const kept = spread(languages, 'without a leak');
+  expect(kPage).toContain(`${all['without a leak']} of 210 messages without a leak, in each language ${kept} of 14`);
+  const [hindi] = languages.filter(({ language }) => language === 'hi');
+  const others = spread(
+    languages.filter((row) => row !== hindi),
+    'touched',
+  );
+  expect(kPage).toContain(`${all.touched} of 300 clean texts: ${others} of 20 in fourteen languages, ${hindi!.touched} of 20 in Hindi`);
   expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual(['hi']);
 }, 60_000);
 
-test('of texts by which the rules about unsure names were chosen, 42 of 300 clean ones are touched; of as many unseen ones, 78', async () => {
+test('of texts by which the rules about unsure names were chosen, 27 of 300 clean ones are touched; of as many unseen ones, 69', async () => {
   const choosing = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kChoosing')).at(-1)!;
   expect([choosing.messages, choosing.clean]).toEqual([150, 300]);
-  expect(choosing['without a leak']).toBeGreaterThanOrEqual(127);
-  expect(choosing.touched).toBeLessThanOrEqual(42);
-  const unseen = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kUnseen')).at(-1)!;
+  expect(choosing['without a leak']).toBeGreaterThanOrEqual(128);
+  expect(choosing.touched).toBeLessThanOrEqual(27);
+  const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kUnseen');
+  const unseen = rows.at(-1)!;
   expect([unseen.messages, unseen.clean]).toEqual([150, 300]);
   expect(unseen['without a leak']).toBeGreaterThanOrEqual(142);
-  expect(unseen.touched).toBeLessThanOrEqual(78);
+  expect(unseen.touched).toBeLessThanOrEqual(69);
+  const languages = rows.slice(0, -1).filter((row) => row.touched > row.clean / 4);
+  expect(languages.map(({ language, touched }) => `${language} ${touched}`)).toEqual(['de 7', 'ar 6', 'hi 10', 'en 7']);
+  const kept = unseen['without a leak'];
+  expect(kPage).toContain(`${kept} of 150 messages are without a leak, and ${unseen.touched} of 300 clean texts are touched`);
 }, 60_000);

@@ -1,4 +1,5 @@
 // Compares national numbers with python-stdnum (tests/reference/make_national_id_goldens.py).
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as checks from '../../web/src/redact/patterns/national_checks.js';
 import { findNationalIds } from '../../web/src/redact/patterns/national_ids.js';
@@ -37,6 +38,8 @@ const kChecks: Record<string, (code: string) => boolean> = {
   'au.tfn': checks.australian,
   'il.idnr': checks.luhn,
 };
+
+const kPage = readFileSync(new URL('../../docs/tasks/redact.md', import.meta.url), 'utf8');
 
 interface Numbers {
   cue: string;
@@ -80,4 +83,22 @@ test.each([
 test('a day of birth is 1 to 31', () => {
   expect(checks.polish('85013112342')).toBe(true); // 31 January
   expect(checks.polish('85013212349')).toBe(false); // its check digit is right
+});
+
+const kCued = {
+  Australia: 'au.tfn',
+  Bulgaria: 'bg.egn',
+  Canada: 'ca.sin',
+  India: 'in_.aadhaar',
+  Israel: 'il.idnr',
+  'the Netherlands': 'nl.bsn',
+  Portugal: 'pt.nif',
+  'the NHS': 'gb.nhs',
+};
+
+test.each(Object.entries(kCued))('numbers of %s need a cue, as the page says', (country, name) => {
+  const { right } = (goldens as Record<string, Numbers>)[name]!;
+  const free = right.filter((number) => found(`Look, ${number}, she says.`).includes(number));
+  expect(free.length).toBeLessThanOrEqual(right.length / 4); // by chance also right numbers of another country: of Sweden or Norway
+  expect(/where these say little \(([^)]*)\)/.exec(kPage)![1]).toContain(country);
 });

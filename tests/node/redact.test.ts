@@ -64,7 +64,7 @@ describe('redact', () => {
   test('hands recall to the engine', async () => {
     const { run, asked } = finder();
     await redact(run)(kText, { recall: 0.8 });
-    expect(asked.options).toEqual({ aggregation_strategy: 'average', windows: true, recall: 0.8 });
+    expect(asked.options).toEqual({ aggregation_strategy: 'average', windows: true, certainty: true, recall: 0.8 });
   });
 
   test('entities of one type that touch are one, with the lower score', async () => {
@@ -87,7 +87,7 @@ describe('redact', () => {
   test('reads long texts in windows, with options of the classifier passed on', async () => {
     const { run, asked } = finder();
     await redact(run)('Anna', { aggregation_strategy: 'first', stride: 8, max_length: 100, types: ['X'] });
-    expect(asked.options).toEqual({ aggregation_strategy: 'first', windows: true, stride: 8, max_length: 100 });
+    expect(asked.options).toEqual({ aggregation_strategy: 'first', windows: true, certainty: true, stride: 8, max_length: 100 });
   });
 
   test.each<[string, object, RegExp]>([

@@ -53,7 +53,7 @@ test('the figures of Peruse are those of the table, in README, too', async () =>
   try {
     const tools: [string, unknown, object][] = [
       ["Peruse, patterns and the demo's English model", english, { recall: 0.5, patterns: true }],
-      ['Peruse, patterns and the model for fifteen languages', multilingual, { recall: 0.5 }],
+      ['Peruse, patterns and the model for fifteen languages', multilingual, { recall: 0.55 }],
       ['Peruse, patterns alone', byPatterns, {}],
     ];
     for (const [name, redact, options] of tools) {
@@ -102,9 +102,9 @@ test('recall 0.8 finds more first names in small letters, and touches more ordin
   };
   expect([await count(0), await count(0.8)]).toEqual([
     [148, 160, 2, 60],
-    [155, 160, 5, 60],
+    [155, 160, 4, 60],
   ]);
-  expect(kPage).toMatch(/155 of 160 first names in small letters instead of 148, and touches 5 of 60 ordinary messages instead\s+of 2/);
+  expect(kPage).toMatch(/155 of 160 first names in small letters instead of 148, and touches 4 of 60 ordinary messages instead\s+of 2/);
 });
 
 test('a model also accepts other languages of its scripts', async () => {

@@ -78,13 +78,13 @@ const { pipeline } = await import(pathToFileURL(join(root, 'web/dist/index_node.
 const { redact } = await import(pathToFileURL(join(root, 'web/dist/index_redact.js')).href);
 const rows = [];
 rows.push(await timed('Peruse, patterns alone', '0.03', async (text) => (await redact(text)).entities));
-for (const [folder, megabytes] of [
-  ['peruse-tagger-convbert-tiny', '2.9'],
-  ['peruse-multilingual-tagger-convbert-tiny', '2.2'],
+for (const [folder, megabytes, recall] of [
+  ['peruse-tagger-convbert-tiny', '2.9', 0.5],
+  ['peruse-multilingual-tagger-convbert-tiny', '2.2', 0.55],
 ]) {
   const tagger = await pipeline('redact', join(root, 'models', folder), { patterns: true, worker: false }).catch(() => undefined);
   if (tagger === undefined) continue;
-  rows.push(await timed(`Peruse, ${folder}`, megabytes, async (text) => (await tagger(text, { recall: 0.5 })).entities));
+  rows.push(await timed(`Peruse, ${folder}`, megabytes, async (text) => (await tagger(text, { recall })).entities));
   await tagger.dispose();
 }
 

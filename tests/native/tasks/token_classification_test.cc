@@ -178,6 +178,37 @@ TEST(TokenClassification, RecallTakesAnIgnoredLabelOnlyWhereItIsSure) {
   EXPECT_EQ(run(R"("recall":1.5)"), "invalid_argument: option recall must be a number from 0 to 1");
 }
 
+// Probabilities of having the label O: "anna" 0.2, "nor" 0.7, "##wich" 0.4; of B-PER: 0.5, 0.1, 0.3.
+TEST(TokenClassification, CertaintyIsTheHighestOfTheTokensNotToBeIgnored) {
+  auto tokenizer = WordTokenizer(kWords);
+  FakeModel model(Labels(), true, [](const ModelInput& input) {
+    std::vector<float> logits;
+    for (const int32_t id : input.ids) {
+      const std::vector<float> chances = id == 5   ? std::vector<float>{0.2F, 0.5F, 0.2F, 0.1F}
+                                         : id == 9 ? std::vector<float>{0.7F, 0.1F, 0.15F, 0.05F}
+                                                   : std::vector<float>{0.4F, 0.3F, 0.25F, 0.05F};
+      for (const float chance : chances) logits.push_back(std::log(chance));
+    }
+    return logits;
+  });
+  const auto run = [&](const std::string& text, const std::string& options) {
+    return RunTask<TokenClassification>(*tokenizer, model,
+                                        R"({"inputs":[{"text":")" + text + R"("}],"options":{)" + options + "}}");
+  };
+  const auto certainty = [&](const std::string& text, const std::string& options) {
+    const std::string found = run(text, R"("certainty":true,)" + options);
+    const size_t at = found.find(R"("certainty":)");
+    return at == std::string::npos ? -1 : std::stof(found.substr(at + 12));
+  };
+  EXPECT_EQ(run("anna", R"("aggregation_strategy":"average")").find("certainty"), std::string::npos);
+  EXPECT_NEAR(certainty("anna", R"("aggregation_strategy":"none")"), 0.8, 1e-6);
+  EXPECT_NEAR(certainty("anna", R"("ignore_labels":["O","LOC"])"), 0.7, 1e-6);
+  EXPECT_NEAR(certainty("norwich", R"("aggregation_strategy":"average","recall":1)"), 0.6, 1e-6);
+  EXPECT_NEAR(certainty("norwich", R"("aggregation_strategy":"first","recall":1)"), 0.6, 1e-6);
+  EXPECT_NEAR(certainty("anna norwich", R"("aggregation_strategy":"simple","recall":1)"), 0.8, 1e-6);
+  EXPECT_NEAR(certainty("nor anna", R"("aggregation_strategy":"none","recall":1)"), 0.3, 1e-6);
+}
+
 TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {
   auto tokenizer = WordTokenizer(kWords, R"({"model_max_length": 6})");
   FakeModel model(Labels(), true, ByToken(kLabels));

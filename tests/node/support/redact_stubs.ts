@@ -1,12 +1,12 @@
 // redact with stubs of a classifier, so that results are exact.
 
-import { kRedactKit } from '../../../web/src/redact/kit.js';
+import { kModelKit } from '../../../web/src/redact/model_kit.js';
 import { createRedact } from '../../../web/src/redact/redactor.js';
 import type { RedactCall } from '../../../web/src/redact/types.js';
 import type { Run } from '../../../web/src/tasks/call.js';
 import { type RedactContext, redact as taskRedact } from '../../../web/src/tasks/redact.js';
 
-const loadRedactKit = async () => kRedactKit;
+const loadRedactKit = async () => kModelKit;
 
 /** Without `run` there is no model. */
 export function redact(run: Run | undefined, context: Partial<RedactContext> = {}): RedactCall {

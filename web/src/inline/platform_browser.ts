@@ -6,7 +6,7 @@ import { detectFeatures } from '../engine/variant.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { webPaths } from '../platform/paths.js';
 import type { ProgressCallback } from '../progress.js';
-import { kRedactKit } from '../redact/kit.js';
+import { kModelKit } from '../redact/model_kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import * as folderKit from '../sources/folder_kit.js';
 import type { Host } from '../worker/host.js';
@@ -39,7 +39,7 @@ export const inlineInBrowser: CallerRuntime = {
   startWorker,
   startHere,
   build: embeddedBuild,
-  redaction: async () => kRedactKit,
+  redaction: async () => kModelKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,

@@ -5,7 +5,7 @@ import { detectFeatures } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
-import { kRedactKit } from '../redact/kit.js';
+import { kModelKit } from '../redact/model_kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { pairTemplate } from '../sources/chat_template.js';
 import * as folderKit from '../sources/folder_kit.js';
@@ -31,7 +31,7 @@ export const aloneRuntime: CallerRuntime = {
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', 'This environment cannot start workers.')),
   startHere: async (report) => new LocalHost(report, kEngines),
-  redaction: async () => kRedactKit,
+  redaction: async () => kModelKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: webPaths,

@@ -5,7 +5,7 @@ import { filesFolder } from '../engine/files_folder.js';
 import { detectFeatures } from '../engine/variant.js';
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import type { RedactKit } from '../redact/kit.js';
+import type { ModelKit } from '../redact/model_kit.js';
 import type { FolderKit } from '../sources/file_access.js';
 import type { Host } from '../worker/host.js';
 import type { hostHere } from '../worker/host_here.js';
@@ -66,8 +66,8 @@ async function startHere(report: ProgressCallback): Promise<Host> {
   return part.hostHere(report, folder ?? kOwnFiles, () => startThread(thread));
 }
 
-async function redaction(): Promise<RedactKit> {
-  return (await load<{ kRedactKit: RedactKit }>('redact-kit', 'The parts of redact')).kRedactKit;
+async function redaction(): Promise<ModelKit> {
+  return (await load<{ kModelKit: ModelKit }>('redact-kit', 'The parts of redact')).kModelKit;
 }
 
 async function search(): Promise<SearchKit> {

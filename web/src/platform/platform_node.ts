@@ -7,7 +7,7 @@ import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
-import { kRedactKit } from '../redact/kit.js';
+import { kModelKit } from '../redact/model_kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodePaths } from '../sources/file_access_node.js';
 import { LocalHost } from '../worker/local_host.js';
@@ -39,7 +39,7 @@ export const nodeRuntime: CallerRuntime = {
     if (!hasFiles()) return (await embedded()).embeddedBuild(variant);
     return device === 'cpu' && isNode() ? compileRead(kNodeBuilds[variant], undefined).catch(() => undefined) : undefined;
   },
-  redaction: async () => kRedactKit,
+  redaction: async () => kModelKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
   paths: nodePaths,

@@ -5,6 +5,8 @@ import type { TextRange } from './text_folding.js';
 export interface Detail extends TextRange {
   type: string;
   score: number;
+  /** The highest of the tokens' probabilities of having a label, if a token classifier found it. */
+  certainty?: number;
 }
 
 /** Merges overlapping details; the highest score gives the type, then the greatest length, then the order (patterns, model, finders). */

@@ -1,4 +1,4 @@
-// The parts of redaction that pages load at the first call (web/bundle/peruse-redact-kit.js).
+// The parts of redaction that need no model.
 import { decodedText } from './decoding.js';
 import { findDetails } from './patterns.js';
 import { detailsOf } from './private_details.js';

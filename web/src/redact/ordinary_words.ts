@@ -1,6 +1,7 @@
 // Ordinary words that a token classifier takes for names: unsure findings in small letters, answers, measures, adjectives, parts of words.
 import type { Detail } from './details.js';
 import { isPersonType } from './letter_case.js';
+import { isUnsure } from './unsure_names.js';
 
 /** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
 const kSure = 0.7;
@@ -44,7 +45,7 @@ const kVerb = /^ (?:कर|हो|रह|लि?या|दिया|लग|ह�
 const kNear = 1000;
 
 /** Whether a model's finding is probably an ordinary word or number. `beside` are the model's findings before and after it. */
-export function isOrdinary(text: string, detail: Detail, beside: readonly Detail[]): boolean {
+export function isOrdinary(text: string, detail: Detail, beside: readonly Detail[], recall?: number): boolean {
   const { type, score, start, end } = detail;
   const words = text.slice(start, end);
   if (/\d/.test(words)) return /^(?:loc|org|per|birth)/i.test(type) && isMeasure(text, detail);
@@ -56,13 +57,16 @@ export function isOrdinary(text: string, detail: Detail, beside: readonly Detail
     .at(-1)!;
   const isFirst = !/\p{L}/u.test(sentence);
   if (isFirst && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
-  if (isSingle(text, detail, beside)) return true;
-  if (score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !hasKanaNear(text, detail) && !hasNeighbour(text, detail, beside))
-    return true;
+  const neighbours = beside.filter((other) => isNeighbour(text, detail, other));
+  const isJapanese = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(words) && hasKanaNear(text, detail);
+  if (isUnsure(text, detail, { isFirst, isJapanese, neighbours }, recall)) return true;
+  const isAlone = neighbours.length === 0;
+  if (isAlone && isSingle(text, detail, isJapanese)) return true;
+  if (isAlone && score < kSureHan && /^\p{Script=Han}+$/u.test(words) && !isJapanese) return true;
   if (score < kSurePhrase && isPhrase(text, detail, isPerson)) return true;
   if (score < kSureAdjective && isAdjective(words, isPerson)) return true;
   if (score >= kSure) return false;
-  if (/^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words) && !hasNeighbour(text, detail, beside)) return true;
+  if (isAlone && /^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words)) return true;
   if (!isPerson && score < kSureFirst && isFirst && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
   return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
 }
@@ -76,22 +80,20 @@ function isMeasure(text: string, { start, end }: Detail): boolean {
   return numbers.every(({ index }) => kMeasure.test((words + after).slice(index)));
 }
 
-/** A single character of Chinese, Japanese or Korean, without a neighbour or a form of address. */
-function isSingle(text: string, detail: Detail, beside: readonly Detail[]): boolean {
+/** A single character of Chinese, Japanese or Korean, without a form of address. */
+function isSingle(text: string, detail: Detail, isJapanese: boolean): boolean {
   const words = text.slice(detail.start, detail.end);
   if (!/^["'“「『]?[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]["'”」』]?$/u.test(words)) return false;
   if (/[姓老小阿]$/.test(text.slice(Math.max(0, detail.start - 1), detail.start)) || kTitle.test(text.slice(detail.end))) return false;
-  return (hasKanaNear(text, detail) || detail.score < kSureSingle) && !hasNeighbour(text, detail, beside);
+  return isJapanese || detail.score < kSureSingle;
 }
 
 function hasKanaNear(text: string, { start, end }: Detail): boolean {
   return kKana.test(text.slice(Math.max(0, start - kNear), end + kNear));
 }
 
-function hasNeighbour(text: string, { start, end }: Detail, beside: readonly Detail[]): boolean {
-  return beside.some(
-    (other) => text.slice(other.end, start) === ' ' || text.slice(end, other.start) === ' ' || other.end === start || other.start === end,
-  );
+function isNeighbour(text: string, { start, end }: Detail, other: Detail): boolean {
+  return text.slice(other.end, start) === ' ' || text.slice(end, other.start) === ' ' || other.end === start || other.start === end;
 }
 
 /**

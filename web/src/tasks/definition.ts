@@ -1,7 +1,7 @@
 // The form of a task's definition. Each task's file has one. The rest of the package derives types, options and the files to load from it.
 
 import type { Schema } from '../options.js';
-import type { LoadRedactKit } from '../redact/redactor.js';
+import type { LoadModelKit } from '../redact/model_kit.js';
 import type { PipelineTokenizer } from './tokenizer_calls.js';
 
 /** The part of a task that loads and describes models need: plain data, which is sent to workers. */
@@ -57,7 +57,7 @@ export interface CallContext {
   defaults?: object;
   /** Adds a notice about the tokens of texts that were left out. */
   describeCuts?: (inputs: readonly TextInput[]) => Promise<void>;
-  loadRedactKit: LoadRedactKit;
+  loadRedactKit: LoadModelKit;
   tokenizer?: PipelineTokenizer;
 }
 

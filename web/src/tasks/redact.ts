@@ -1,8 +1,8 @@
 // redact: the model that finds private details (web/src/redact has the rest).
 import { PeruseError } from '../errors.js';
 import type { Detail } from '../redact/details.js';
-import { isPersonType, recased } from '../redact/letter_case.js';
-import { isOrdinary } from '../redact/ordinary_words.js';
+import { isPersonType } from '../redact/letter_case.js';
+import type { ModelKit } from '../redact/model_kit.js';
 import { createRedact, type ModelReader } from '../redact/redactor.js';
 import { kRedactOptions, kTaggerOptions, type RedactCall, type RedactPipelineOptions } from '../redact/types.js';
 import { type CallOptions, callOptions, engineOptions, labelList, type Run } from './call.js';
@@ -29,8 +29,10 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
     },
     read: async (texts, settings, { threshold, types }, call) => {
       if (labels === undefined) {
-        const found = await readTwice(run, { aggregation_strategy: 'average', windows: true, ...settings }, texts, call);
-        return types === undefined ? withoutOrdinaryWords(texts, found) : found;
+        const kit = await loadRedactKit();
+        const all = { aggregation_strategy: 'average', windows: true, certainty: true, ...settings };
+        const found = await readTwice(run, all, texts, kit, call);
+        return types === undefined ? withoutOrdinaryWords(texts, found, kit, settings.recall as number | undefined) : found;
       }
       const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
       const found = (await run(inputsOf(texts), options, call)) as LabelledSpan[][];
@@ -46,11 +48,17 @@ function inputsOf(texts: readonly string[]): { text: string }[] {
 }
 
 /** Reads each text, and if its letter case hides names from the model, a copy with other letter case. */
-async function readTwice(run: Run, settings: Record<string, unknown>, texts: readonly string[], call: CallOptions): Promise<Detail[][][]> {
+async function readTwice(
+  run: Run,
+  settings: Record<string, unknown>,
+  texts: readonly string[],
+  { recased }: ModelKit,
+  call: CallOptions,
+): Promise<Detail[][][]> {
   const copies = texts.map(recased);
   const inputs = inputsOf([...texts, ...copies.flatMap((copy) => (copy === undefined ? [] : [copy.text]))]);
-  const found = ((await run(inputs, settings, call)) as EntityGroup[][]).map((entities) =>
-    entities.map(({ entity_group: type, score, start, end }) => ({ type, score, start, end })),
+  const found = ((await run(inputs, settings, call)) as (EntityGroup & Pick<Detail, 'certainty'>)[][]).map((entities) =>
+    entities.map(({ entity_group: type, score, start, end, certainty }) => ({ type, score, start, end, certainty })),
   );
   let next = texts.length; // results of the copies follow those of the texts
   return copies.map((copy, index) => {
@@ -59,11 +67,17 @@ async function readTwice(run: Run, settings: Record<string, unknown>, texts: rea
   });
 }
 
-function withoutOrdinaryWords(texts: readonly string[], found: readonly Detail[][][]): Detail[][][] {
+function withoutOrdinaryWords(
+  texts: readonly string[],
+  found: readonly Detail[][][],
+  { isOrdinary }: ModelKit,
+  recall: number | undefined,
+): Detail[][][] {
   return found.map((lists, index) =>
     lists.map((details) =>
       details.filter(
-        (detail, at) => !isOrdinary(texts[index]!, detail, [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)]),
+        (detail, at) =>
+          !isOrdinary(texts[index]!, detail, [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)], recall),
       ),
     ),
   );

@@ -8,7 +8,7 @@ import type { BuildAccess } from '../engine/start_module.js';
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';
 import type { ProgressCallback } from '../progress.js';
-import type { RedactKit } from '../redact/kit.js';
+import type { ModelKit } from '../redact/model_kit.js';
 import type * as SearchKitModule from '../search/kit.js';
 import type { FileAccess } from '../sources/file_access.js';
 import type { PathResolver } from '../sources/source.js';
@@ -38,7 +38,7 @@ export interface Runtime<B extends string = Build> extends FileAccess, BuildAcce
   filesFolder?(): Promise<string | undefined>;
   /** A compiled build for a load on this device, which is sent to the worker. Without it, the worker compiles. */
   build?(variant: Variant, device: DeviceWish): Promise<object | undefined>;
-  redaction(): Promise<RedactKit>;
+  redaction(): Promise<ModelKit>;
   search(): Promise<SearchKit>;
   extras(): Promise<Pick<typeof Extras, 'describeBlank' | 'describeCuts' | 'explain' | 'streamOf'>>;
 

@@ -45,7 +45,7 @@ const kAfterCue = new RegExp(
 );
 
 const kNamesOnly = new RegExp(`^${kSecretName}$`, 'iu');
-/** Names of values in the help of programs, in capitals: '--password=PASS', 'YOUR_API_KEY', 'MOT_DE_PASSE'. Other words in capitals may be passwords. */
+/** Names of values in the help of programs, in capitals: '--password=PASS', 'MOT_DE_PASSE'. Other words in capitals may be passwords. */
 const kMetavariable = new RegExp(
   `^(?:(?:your|my|new|old|user|db) )?(?:${kSecretName}|pass|pin|key|file|path|string|value|name|text|fichier|datei|archivo|fichero|clave|cadena)$`,
   'iu',
