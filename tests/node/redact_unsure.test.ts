@@ -23,6 +23,8 @@ test.each<[what: string, text: string, word: string, below: number, above: numbe
   ['the first word of a sentence', 'Hallo. Snow is left only here.', 'Snow', 0.63, 0.65],
   ['the first word of a Russian sentence', 'Осторожно, лестница шатается', 'Осторожно', 0.63, 0.65],
   ['first words of which one has a capital', 'Vino italiano y queso', 'Vino italiano', 0.87, 0.89],
+  ['a pronoun that begins a sentence', 'Hallo. Your house', 'Your', 0.97, 0.99],
+  ['words after a pronoun that begins a sentence', 'Twoja ładowarka leży', 'Twoja ładowarka', 0.97, 0.99],
   ['Hindi words', 'यह नई अलमारी है', 'नई अलमारी', 0.91, 0.92],
   ['an Arabic word', 'نحن نبحث عن شخص', 'نبحث', 0.69, 0.71],
   ['Arabic words', 'هو يقص العشب كل', 'يقص العشب', 0.79, 0.81],
@@ -38,6 +40,7 @@ test.each<[what: string, text: string, word: string, below: number, above: numbe
 
 test.each<[what: string, text: string, word: string]>([
   ['a name within a sentence', 'I saw Snow there', 'Snow'],
+  ['a pronoun and a name', 'He Snow is here', 'He Snow'],
   ['a first name and a surname', 'Clara Snow is here', 'Clara Snow'],
   ['a first word that is alone', 'Snow: here', 'Snow'],
   ['small letters', 'das ist jonas', 'jonas'],

@@ -1,6 +1,7 @@
 // Names of which a token classifier is not certain enough for their script and form: a German noun, the first word of a sentence.
 import type { Detail } from './details.js';
 import { kChineseSurnames, kJapaneseSurnames } from './patterns/honorifics.js';
+import { kSentenceStarts } from './sentence_starts.js';
 
 export interface Surroundings {
   /** Whether no word of the sentence precedes the finding. */
@@ -47,6 +48,8 @@ function leastCertainty(text: string, { start, end }: Detail, { isFirst, isJapan
   if (kHan.test(words)) return kChineseName.test(words) ? 0 : words.length === 1 ? 0.9 : 0.95;
   if (!kOneCapital.test(words)) return 0;
   if (!isFirst) return /\p{Script=Latin}/u.test(words) && kGerman.test(text.slice(Math.max(0, start - kNear), end + kNear)) ? 0.78 : 0;
-  if (!kFirstWord.test(words) || !/^,? ?\p{Ll}/u.test(text.slice(end))) return 0;
+  if (!kFirstWord.test(words)) return 0;
+  if (kSentenceStarts.has(words.toLowerCase().split(' ')[0]!)) return 0.98;
+  if (!/^,? ?\p{Ll}/u.test(text.slice(end))) return 0;
   return isOne ? 0.64 : 0.88;
 }
