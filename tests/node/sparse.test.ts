@@ -72,6 +72,12 @@ test.each(['splade', 'router'])('several texts are a list, and batches give the 
 
 test('a text without content is a vector of zeros if a table encodes it', async () => {
   const embed = await load('router');
+  const several = await embed([' ', 'a', ' '], { pooling: 'splade', task: 'query' });
+  expect(several.map(({ tokens, values }) => [tokens.length, values.length])).toEqual([
+    [0, 0],
+    [1, 1],
+    [0, 0],
+  ]);
   expect(await embed(' ', { pooling: 'splade', task: 'query' })).toMatchObject({ tokens: [], values: new Float32Array() });
   expect((await embed('a', { pooling: 'splade', task: 'query' })).tokens).toEqual(['a']);
   await embed.dispose();
@@ -105,4 +111,14 @@ test('options that do not go together are named, and the pipeline stays usable',
   await expect(pipeline('feature-extraction', sentence, misplaced)).rejects.toThrow(
     /modules.json names no such pooling, and there is no sparse_linear.pt/,
   );
+});
+
+test('a dense and a sparse pipeline of a masked language model share its weights', async () => {
+  const folder = join(kFixtures, 'plain');
+  const dense = await pipeline('feature-extraction', folder, kSettings);
+  const sparse = await load('plain');
+  expect([dense.info.shared, sparse.info.shared]).toEqual([false, true]);
+  const [wanted] = await wantedOf('plain');
+  expectVector(await sparse(wanted!.text, { pooling: 'splade' }), wanted!);
+  await Promise.all([dense.dispose(), sparse.dispose()]);
 });

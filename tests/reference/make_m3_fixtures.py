@@ -27,6 +27,7 @@ TEXTS = [
     "bees bees bees and bees",
     "\u2603 bees",  # a sign that the vocabulary lacks
     "the <mask> hive </s> of bees",
+    "",
     "the bees live in the hive and the bees live in a hive of the bees and so on",  # is cut
 ]
 WORDS = "the a in of and on so bees bee hive live s e h i v t n d o b l f".split()

@@ -160,11 +160,12 @@ interface EngineSparse {
   indices: number[];
   tokens: string[];
   size: number;
-  values: NumberArray;
+  /** Absent if all weights are zero. */
+  values?: NumberArray;
 }
 
 function asSparse({ indices, tokens, size, values }: EngineSparse): SparseFeatures {
-  return { indices: Uint32Array.from(indices), values: values.data, tokens, size };
+  return { indices: Uint32Array.from(indices), values: values?.data ?? new Float32Array(), tokens, size };
 }
 
 /** A pipeline of one route only encodes texts of that route. */
