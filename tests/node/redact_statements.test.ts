@@ -49,6 +49,18 @@ describe('restore', () => {
   });
 });
 
+test('a replacer receives what the page says', async () => {
+  const received: unknown[] = [];
+  const replacer = (entity: object) => {
+    received.push(entity);
+    return '***';
+  };
+  await redact('Mail mary@example.org, MARY@EXAMPLE.ORG.', { replacer });
+  const first = { type: 'EMAIL', text: 'mary@example.org', score: 1, start: 5, end: 21, placeholder: '[EMAIL_1]' };
+  expect(received).toEqual([first, { ...first, text: 'MARY@EXAMPLE.ORG', start: 23, end: 39, placeholder: '[EMAIL_2]' }]);
+  expect(kPage).toContain(`receives \`{ ${Object.keys(first).join(', ')} }\``);
+});
+
 test('a session compares words without spacing and Unicode form, and its mapping is plain data', async () => {
   const redactor = createRedactor({
     finders: [(texts) => texts.map((text) => [{ type: 'PER', start: 0, end: text.length }])],
