@@ -176,5 +176,8 @@ TEST(Int4Test, RefusesValuesThatNoScaleReaches) {
   EXPECT_EQ(Int4Format().Encode(infinite, 1, &buffer).status().code(), StatusCode::kUnsupported);
 }
 
+// As messages about a wrong dtype say them.
+TEST(WeightFormats, HaveNamesThatASentenceLists) { EXPECT_EQ(PrecisionNames(), R"("f32", "f16", "q8" or "q4")"); }
+
 }  // namespace
 }  // namespace peruse::testing

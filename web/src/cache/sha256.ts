@@ -10,7 +10,7 @@ const kBlock = 64;
 // First 32 fractional bits of the cube roots of the first 64 primes, and of the square roots of the first 8.
 const kPrimes: number[] = [];
 for (let n = 2; kPrimes.length < 64; ++n) if (kPrimes.every((prime) => n % prime !== 0)) kPrimes.push(n);
-const fraction = (x: number) => ((x - Math.floor(x)) * 2 ** 32) | 0;
+const fraction = (x: number) => (x * 2 ** 32) | 0; // '|' drops what is above 32 bits, which is the integer part
 const kRound = Int32Array.from(kPrimes, (prime) => fraction(Math.cbrt(prime)));
 const kStart = Int32Array.from(kPrimes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
 
