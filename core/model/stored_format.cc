@@ -71,9 +71,9 @@ void StoredFormat::AddUses(const Parameters& parameters, Precision precision) {
       layer = first;
     }
     for (const std::string& name : tensor.names) {
-      const StoredRows rows = {encoded ? format : nullptr, StoresTransposed(parameters, tensor)};
+      const StoredRows rows = {encoded ? format : nullptr, RowsTransposed(parameters, tensor)};
       Use& use = uses_.try_emplace(name, Use{rows, tensor.shape, layer}).first->second;
-      if (!encoded || use.rows.transposed != rows.transposed) use.rows.format = nullptr;
+      if (!encoded || use.rows.in != rows.in) use.rows.format = nullptr;
       // Linear layers that share a table's rows read them in its format.
       if (tensor.parameter.kind != ParameterId::Kind::kTable) continue;
       if (use.rows.format != nullptr) use.rows.format = format;

@@ -135,7 +135,7 @@ void Checkpoint::CheckTensor(const NeededTensor& needed, const TensorInfo& tenso
   if (format == nullptr && tensor.dtype == DType::kI8) return misfits.int8.Add(tensor.name);
   if (format == nullptr && tensor.dtype == DType::kU8) return misfits.int4.Add(tensor.name);
   const auto rows_of = [&](size_t use) {
-    return StoredRows{format, StoresTransposed(parameters_, parameters_.tensors[use])};
+    return StoredRows{format, RowsTransposed(parameters_, parameters_.tensors[use])};
   };
   const auto misfit = std::find_if(needed.uses.begin(), needed.uses.end(), [&](size_t use) {
     const std::vector<int64_t>& shape = parameters_.tensors[use].shape;

@@ -66,7 +66,7 @@ const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTenso
     case ParameterId::Kind::kTable:
       return parameters.table(tensor.parameter).words ? &FormatOf(precision) : nullptr;
     case ParameterId::Kind::kWeight:
-      if (!KeepsRows(tensor.layout) && !StoresTransposed(parameters, tensor)) return nullptr;
+      if (!KeepsRows(tensor.layout) && RowsTransposed(parameters, tensor) == 0) return nullptr;
       return &FormatOf(parameters.linear(tensor.parameter).precision);
     case ParameterId::Kind::kBias:
     case ParameterId::Kind::kConstant:
@@ -161,7 +161,7 @@ Status ParameterWriter::Unpack(const Packed& packed) {
       // Other backends multiply layers in the format of the file.
       const bool multiplies = Multiplies(*packed.format, *use) || (!packed.words && !TakesPart(use->layout));
       packed.format->DecodeRow({packed.payload, packed.scales}, r, multiplies, row);
-      if (StoresTransposed(parameters_, *use)) {
+      if (RowsTransposed(parameters_, *use) > 0) {
         for (const ElementRun& run : RunsOfRows(parameters_, *use, static_cast<int64_t>(r), 1)) {
           PERUSE_RETURN_IF_ERROR(WriteRows(use->parameter, run.to, row));
         }

@@ -43,11 +43,11 @@ Status RowEncoder::OnHeader(std::span<const TensorInfo> tensors) {
 
 void RowEncoder::Open(size_t index) {
   const TensorInfo& tensor = tensors_[index];
-  const int64_t rows = tensor.shape[0];
+  const int64_t size = parts_[index].rows.UnitElements(tensor.shape);
   const auto encode = [this, index](int32_t first, std::span<const float> values) {
     return Encode(index, first, values);
   };
-  reader_ = std::make_unique<FloatReader>(*tensor.dtype, rows, ElementCount(tensor.shape) / rows, encode);
+  reader_ = std::make_unique<FloatReader>(*tensor.dtype, ElementCount(tensor.shape) / size, size, encode);
   scales_.clear();
   open_ = index;
 }
@@ -60,15 +60,15 @@ Status RowEncoder::OnData(size_t index, std::span<const uint8_t> bytes) {
 
 Status RowEncoder::Encode(size_t index, int32_t first, std::span<const float> values) {
   const TensorInfo& tensor = tensors_[index];
-  const auto size = static_cast<size_t>(ElementCount(tensor.shape) / tensor.shape[0]);
+  const auto size = static_cast<size_t>(parts_[index].rows.UnitElements(tensor.shape));
   if (!AllFinite(values)) {
     size_t bad = 0;
     while (AllFinite(values.subspan(bad * size, size))) ++bad;
     return MalformedFile("tensor \"" + tensor.name + "\" holds NaN or infinity in row " +
                          std::to_string(static_cast<size_t>(first) + bad) + ": nothing can be computed with it");
   }
-  if (!parts_[index].rows.transposed) return EncodeRows(index, values);
-  const auto in = static_cast<size_t>(tensor.shape[1]), columns = static_cast<size_t>(tensor.shape[2]);
+  const auto in = static_cast<size_t>(parts_[index].rows.in), columns = static_cast<size_t>(tensor.shape.back());
+  if (in == 0) return EncodeRows(index, values);
   if (!TryResize(&transposed_, size)) return OutOfMemory("no memory to transpose a weight");
   for (; !values.empty(); values = values.subspan(size)) {
     for (size_t i = 0; i < in; ++i) {

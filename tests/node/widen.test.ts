@@ -91,6 +91,14 @@ describe('a file', () => {
     const { shape, values } = floatsIn(result, 'four');
     expect(shape).toEqual([1, 20, 2]);
     expect(values.slice(0, 6)).toEqual([3.5, 14, -4, 12, 0, 16]);
+    // The matrices of [matrices * in, columns]: scales alone say how many there are.
+    const flat: Tensor = ['flat', 'I8', [4, 3], eight[3]];
+    const flatScales: Tensor = ['flat_scale', 'F32', [2, 2], eightScales[3]];
+    const few: Tensor = ['few', 'U8', [2, 16], nibbles];
+    const fewScales: Tensor = ['few_scale', 'F16', [1, 2, 1], kWordScales[3]];
+    const both = converted(fileOf([flatScales, few, flat, fewScales]), 9, { hidden_size: 20 });
+    expect(floatsIn(both, 'flat')).toEqual({ ...floatsIn(result, 'eight'), shape: [6, 2] });
+    expect(floatsIn(both, 'few')).toEqual({ ...floatsIn(result, 'four'), shape: [20, 2] });
   });
 
   test('keeps a whole group if config.json has no width in it', () => {
@@ -111,6 +119,25 @@ describe('a file', () => {
       expect(converted(bytes, 10)).toEqual(Buffer.from(bytes));
     }
   });
+});
+
+test.each(['q8', 'q4'] as const)('%s of NomicBERT stores all of its experts in it, with the numbers of a load', async (form) => {
+  const { files } = await readTiny('nomic-bert-experts');
+  const folder = await rounded(form, files);
+  const { header } = splitSafetensors(await readFile(join(folder, 'model.safetensors')));
+  const experts = Object.entries(header).filter(([name]) => /experts\.mlp\.w[12]$/.test(name));
+  expect(experts.map(([, { dtype }]) => dtype)).toEqual(experts.map(() => 'I8')); // too narrow for 4 bits
+  expect(experts.length).toBeGreaterThan(1);
+  const vectors = async (source: Source, dtype: 'auto' | 'q8' | 'q4') => {
+    const embed = await pipeline('feature-extraction', source, { dtype, variant: 'simd' });
+    const { data } = await embed(tinyText([1, 2, 3, 5, 8]));
+    await embed.dispose();
+    return data;
+  };
+  expect(await vectors(folder, 'auto')).toEqual(await vectors(files, form));
+  const shapesOf = (file: Uint8Array) => Object.entries(splitSafetensors(file).header).map(([name, { shape }]) => [name, shape]);
+  const wide = new Map(shapesOf(await readFile(join(await rounded(form, folder), 'model.safetensors'))) as [string, number[]][]);
+  for (const [name, { shape }] of experts) expect(wide.get(name)).toEqual(shape);
 });
 
 const kTiny = ['deberta-v2-sequence', 'electra-sequence'];

@@ -38,6 +38,12 @@ constexpr const char* kExperts =
     R"("sliding_window":4,"max_position_embeddings":64,"rms_norm_eps":1e-5,"pad_token_id":1,"id2label":{"0":"O","1":"B-x"},)"
     R"("rope_parameters":{"rope_type":"default","rope_theta":10000}})";
 
+// Only the second matrices of the experts have enough inputs for 4 bits.
+constexpr const char* kTwoMatrices =
+    R"({"model_type":"nomic_bert","vocab_size":40,"n_positions":20,"n_embd":64,"n_layer":2,"n_head":4,"n_inner":1024,)"
+    R"("type_vocab_size":2,"activation_function":"gelu","rotary_emb_fraction":1.0,"rotary_emb_base":10000,)"
+    R"("layer_norm_epsilon":1e-5,"prenorm":false,"moe_every_n_layers":2,"num_experts":16,"moe_top_k":2})";
+
 std::string DrawWeights(const std::string& config_json) {
   Random random(5);
   const ConfiguredFamily configured = ReadFamily(config_json).value();
@@ -196,7 +202,10 @@ TEST(FourBitsTest, FilesGiveTheBitsOfFloats) {
 TEST(FourBitsTest, FilesWithExpertsGiveTheBitsOfFloats) {
   for (const Precision precision : {Precision::kQ4, Precision::kQ8}) {
     for (const BackendUnderTest& under_test : BackendsUnderTest()) {
-      if (under_test.mixes_experts) ExpectFilesLikeFloats(kExperts, precision, Head::kNone, under_test);
+      if (!under_test.mixes_experts) continue;
+      for (const char* config : {kExperts, kTwoMatrices}) {
+        ExpectFilesLikeFloats(config, precision, Head::kNone, under_test);
+      }
     }
   }
 }
@@ -220,6 +229,20 @@ TEST(FourBitsTest, ExpertsAreStoredByRows) {
     EXPECT_EQ(shape_of("gate_up_proj_scale"), (four ? Shape{6, 256, 2} : Shape{6, 256}));
     EXPECT_EQ(shape_of("down_proj"), (Shape{6, 64, four ? 64 : 128}));
     EXPECT_EQ(shape_of("down_proj_scale"), (four ? Shape{6, 64, 4} : Shape{6, 64}));
+  }
+}
+
+TEST(FourBitsTest, MatricesOfExpertsInOneAreStoredByRows) {
+  const std::string name = "encoder.layers.1.mlp.experts.mlp.w2";
+  for (const Precision precision : {Precision::kQ4, Precision::kQ8}) {
+    const bool four = precision == Precision::kQ4;
+    TensorRecorder recorder;
+    EncodeAs(kTwoMatrices, DrawWeights(kTwoMatrices), precision, recorder);
+    std::map<std::string, std::vector<int64_t>> shapes;
+    for (const TensorInfo& tensor : recorder.tensors) shapes[tensor.name] = tensor.shape;
+    using Shape = std::vector<int64_t>;
+    EXPECT_EQ(shapes[name], (Shape{16 * 64, four ? 512 : 1024}));
+    EXPECT_EQ(shapes[name + "_scale"], (four ? Shape{16, 64, 32} : Shape{16, 64}));
   }
 }
 

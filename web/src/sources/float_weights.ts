@@ -39,8 +39,11 @@ interface Tensor extends TensorEntry {
   /** Name of the scales of a quantised tensor. */
   scales?: string;
   isScale: boolean;
-  /** Whether the matrices of a tensor [matrices, in, columns] are stored as [matrices, columns, in]. */
-  isTransposed: boolean;
+  /**
+   * Columns of the matrices of a tensor [matrices, in, columns] or [matrices * in, columns] that is stored transposed, as [matrices, columns, in]
+   * or [matrices * columns, in]. 0 means that the tensor is stored as it is.
+   */
+  columns: number;
 }
 
 /**
@@ -118,8 +121,10 @@ export class FloatWeights {
   }
 
   private floatShape(tensor: Tensor): number[] {
-    const { isTransposed, shape } = tensor;
-    return isTransposed ? [shape[0]!, this.rowWidth(tensor), shape[1]!] : [shape[0] ?? 0, ...this.rowShape(tensor)];
+    const { columns, shape } = tensor;
+    if (columns === 0) return [shape[0] ?? 0, ...this.rowShape(tensor)];
+    const width = this.rowWidth(tensor);
+    return shape.length === 3 ? [shape[0]!, width, columns] : [(shape[0]! / columns) * width, columns];
   }
 
   private rowShape({ dtype, shape: [, ...rest] }: Tensor): number[] {
@@ -127,8 +132,8 @@ export class FloatWeights {
   }
 
   private rowWidth(tensor: Tensor): number {
-    if (!tensor.isTransposed) return elementsOf(this.rowShape(tensor));
-    const [, , bytes = 0] = tensor.shape;
+    if (tensor.columns === 0) return elementsOf(this.rowShape(tensor));
+    const bytes = tensor.shape.at(-1)!;
     return tensor.dtype === 'U8' ? this.widthOfBytes(bytes) : bytes;
   }
 
@@ -152,8 +157,8 @@ export class FloatWeights {
   }
 
   private *floats(tensor: Tensor, bytes: Uint8Array, scales: Tensor & { bytes: Uint8Array }): Generator<Uint8Array> {
-    const [first = 0, columns = 0] = tensor.shape;
-    const rows = tensor.isTransposed ? first * columns : first;
+    const { columns, shape } = tensor;
+    const rows = elementsOf(shape.slice(0, columns > 0 ? -1 : 1));
     const width = this.rowWidth(tensor);
     const steps = scaleValues(scales);
     const inRow = tensor.dtype === 'U8' ? Math.ceil(width / kGroup) : 1;
@@ -162,7 +167,7 @@ export class FloatWeights {
     }
     const decode = tensor.dtype === 'U8' ? rowOfNibbles : rowOfBytes;
     const rowBytes = bytes.length / rows;
-    const rowsAtOnce = tensor.isTransposed ? columns : Math.max(1, Math.floor(kPartValues / width));
+    const rowsAtOnce = columns > 0 ? columns : Math.max(1, Math.floor(kPartValues / width));
     for (let first = 0; first < rows; first += rowsAtOnce) {
       const count = Math.min(rowsAtOnce, rows - first);
       const part = new Float32Array(count * width);
@@ -171,7 +176,7 @@ export class FloatWeights {
         const out = part.subarray(i * width, (i + 1) * width);
         decode(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), steps.subarray(row * inRow, (row + 1) * inRow), out);
       }
-      yield new Uint8Array((tensor.isTransposed ? transposed(part, width) : part).buffer);
+      yield new Uint8Array((columns > 0 ? transposed(part, width) : part).buffer);
     }
   }
 }
@@ -206,16 +211,16 @@ function tensorsIn(json: Uint8Array): { tensors: Tensor[]; metadata: unknown } |
     const { dtype, shape, data_offsets: offsets } = (isObject(entry) ? entry : {}) as Record<string, unknown>;
     if (typeof dtype !== 'string' || !areCounts(shape) || !areCounts(offsets) || offsets.length !== 2) return undefined;
     const scales = (dtype === 'I8' || dtype === 'U8') && `${name}_scale` in entries ? { scales: `${name}_scale` } : {};
-    tensors.push({ name, dtype, shape, begin: offsets[0]!, end: offsets[1]!, isScale: false, isTransposed: false, ...scales });
+    tensors.push({ name, dtype, shape, begin: offsets[0]!, end: offsets[1]!, isScale: false, columns: 0, ...scales });
   }
   tensors.sort((a, b) => a.begin - b.begin || a.end - b.end);
   const scaleNames = new Set(tensors.map(({ scales }) => scales));
   const shapes = new Map(tensors.map(({ name, shape }) => [name, shape]));
   for (const tensor of tensors) {
     tensor.isScale = scaleNames.has(tensor.name);
-    // Scales of other tensors have one dimension for all rows.
-    const [, columns] = shapes.get(tensor.scales ?? '') ?? [];
-    tensor.isTransposed = tensor.shape.length === 3 && columns !== undefined && columns === tensor.shape[1];
+    // Scales of other tensors have one dimension for all rows. Those of 4 bits have one more, for groups.
+    const scales = shapes.get(tensor.scales ?? '') ?? [];
+    if (scales.length > (tensor.dtype === 'U8' ? 2 : 1)) tensor.columns = scales[1]!;
   }
   const fits = tensors.every((one, i) => one.begin === (tensors[i - 1]?.end ?? 0) && sizeOf(one) === tensorBytes(one));
   return fits ? { tensors, metadata } : undefined;
