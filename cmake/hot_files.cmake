@@ -26,6 +26,7 @@ set(peruse_hot_list
   "core/cpu/int4_panel.cc | kernels_bench"
   "core/cpu/int8_gemm.cc | kernels_bench | QuantizeTile, Int8TileOf"
   "core/cpu/int8_linear.cc | kernels_bench"
+  "core/cpu/low_rank.cc | first_answer.mjs | AddTile"
   "core/cpu/lstm.cc | npm run bench | AddColumns"
   "core/cpu/norms.cc | kernels_bench | cpu::AddNormRow"
   "core/cpu/packed_linear.cc | kernels_bench"
@@ -64,7 +65,6 @@ set(peruse_hot_list
   "core/formats/quantize.cc | first_answer.mjs"
   "core/text/files/protobuf_reader.cc | first_answer.mjs"
   "core/weights/float_reader.cc | first_answer.mjs"
-  "core/weights/low_rank.cc | first_answer.mjs | LowRankSum|LoraMerger"
   "core/weights/row_encoder.cc | first_answer.mjs"
   # the reference of tests, which no module links
   "core/backend/reference/reference_backend.cc | peruse_wasm_tests"

@@ -48,9 +48,15 @@ Status Twice(const std::string& one, const std::string& other) {
   return MalformedFile("the adapter holds \"" + one + "\" twice: as \"" + other + "\" too");
 }
 
-std::vector<float> Floats(const LoraTensor& tensor) {
-  std::vector<float> values(tensor.bytes.size() / static_cast<size_t>(DTypeSize(*tensor.info.dtype)));
-  ConvertToFloat(*tensor.info.dtype, tensor.bytes, values);
+// Frees the bytes, so that the next tensor's numbers take their place. Numbers are copied without zeroing their memory first.
+std::vector<float> TakeFloats(LoraTensor* tensor) {
+  const std::vector<uint8_t> bytes = std::move(tensor->bytes);
+  if (*tensor->info.dtype == DType::kF32) {
+    const auto* const first = reinterpret_cast<const float*>(bytes.data());
+    return {first, first + bytes.size() / sizeof(float)};
+  }
+  std::vector<float> values(bytes.size() / static_cast<size_t>(DTypeSize(*tensor->info.dtype)));
+  ConvertToFloat(*tensor->info.dtype, bytes, values);
   return values;
 }
 
@@ -154,8 +160,8 @@ Status LoraAdapter::OnData(size_t index, std::span<const uint8_t> bytes) {
 Status LoraAdapter::Finish() {
   PERUSE_RETURN_IF_ERROR(parser_.Finish());
   std::map<std::string, Factors> modules;
-  for (const LoraTensor& tensor : read_) {
-    if (FindLora(tensor.info.name) != std::string::npos) PERUSE_RETURN_IF_ERROR(AddFactor(tensor, &modules));
+  for (LoraTensor& tensor : read_) {
+    if (FindLora(tensor.info.name) != std::string::npos) PERUSE_RETURN_IF_ERROR(AddFactor(&tensor, &modules));
   }
   for (const auto& [module, factors] : modules) PERUSE_RETURN_IF_ERROR(MakeUpdate(module, factors));
   PERUSE_RETURN_IF_ERROR(TakeWhole());
@@ -166,12 +172,12 @@ Status LoraAdapter::Finish() {
 
 // Accepts ".lora_A.weight", ".lora_A.default.weight", ".lora_embedding_A", ".lora_embedding_A.default", ".lora_B.bias",
 // ".lora_magnitude_vector", ".lora_magnitude_vector.default.weight".
-Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const {
-  const std::string& name = tensor.info.name;
+Status LoraAdapter::AddFactor(LoraTensor* tensor, std::map<std::string, Factors>* modules) const {
+  const std::string& name = tensor->info.name;
   const size_t at = FindLora(name);
   Factors& factors = (*modules)[CheckpointName(std::string_view(name).substr(0, at))];
   std::string_view kind = std::string_view(name).substr(at + 6);
-  const LoraTensor** place = nullptr;
+  LoraTensor** place = nullptr;
   size_t dimensions = 2;
   if (kind.starts_with("embedding_")) {
     factors.embedding = true;
@@ -183,12 +189,12 @@ Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Fa
   if (which == "B" && kind.ends_with(".bias") && lora_bias_) place = &factors.b_bias;
   if (which == "magnitude_vector" && use_dora_) place = &factors.magnitude;
   if (place == &factors.b_bias || place == &factors.magnitude) dimensions = 1;
-  if (place == nullptr || tensor.info.shape.size() != dimensions) {
-    return Unsupported("the adapter's tensor \"" + name + "\" " + ShapeString(tensor.info.shape) +
+  if (place == nullptr || tensor->info.shape.size() != dimensions) {
+    return Unsupported("the adapter's tensor \"" + name + "\" " + ShapeString(tensor->info.shape) +
                        " is not supported: only linear layers and embeddings are merged");
   }
   if (*place != nullptr) return Twice((*place)->info.name, name);
-  *place = &tensor;
+  *place = tensor;
   return OkStatus();
 }
 
@@ -243,11 +249,11 @@ Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors
   update.name = module + ".weight";
   update.rank = a[0];
   update.scale = scale;
-  update.left = Floats(*factors.b);
-  update.right = Floats(*factors.a);
+  update.left = TakeFloats(factors.b);
+  update.right = TakeFloats(factors.a);
   update.rows = b[0];
   update.cols = a[1];
-  if (factors.magnitude != nullptr) update.magnitude = Floats(*factors.magnitude);
+  if (factors.magnitude != nullptr) update.magnitude = TakeFloats(factors.magnitude);
   if (factors.embedding) {
     std::swap(update.rows, update.cols);
     std::vector<float> left = Transposed(update.right, a[0], a[1]);
@@ -261,7 +267,7 @@ Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors
     bias.rows = b[0];
     bias.cols = bias.rank = 1;
     bias.scale = scale;
-    bias.left = Floats(*factors.b_bias);
+    bias.left = TakeFloats(factors.b_bias);
     bias.right = {1};
   }
   return OkStatus();
@@ -388,7 +394,7 @@ Status LoraMerger::SendWhole(size_t index, const LoraTensor& tensor) {
 Result<std::unique_ptr<FloatReader>> LoraMerger::ReaderOf(size_t index, DType dtype) {
   const LoraUpdate& update = *parts_[index].update;
   const auto scale = static_cast<float>(update.scale);
-  PERUSE_ASSIGN_OR_RETURN(sum_, LowRankSum::Create(update.right, update.rank, update.cols, scale, pool_));
+  PERUSE_ASSIGN_OR_RETURN(sum_, cpu::LowRankSum::Create(update.right, update.rank, update.cols, scale, pool_));
   return std::make_unique<FloatReader>(
       dtype, update.rows, update.cols,
       [this, index](int32_t row, std::span<const float> values) { return Merge(index, row, values); });

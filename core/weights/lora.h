@@ -18,10 +18,10 @@
 
 #include "core/base/json.h"
 #include "core/base/status.h"
+#include "core/cpu/low_rank.h"
 #include "core/program/parameters.h"
 #include "core/text/regex/regex_program.h"
 #include "core/weights/float_reader.h"
-#include "core/weights/low_rank.h"
 #include "core/weights/tensor_info.h"
 #include "core/weights/weights_parser.h"
 
@@ -71,17 +71,17 @@ class LoraAdapter : private TensorVisitor {
   };
   struct Factors {
     bool embedding = false;
-    const LoraTensor* a = nullptr;
-    const LoraTensor* b = nullptr;
-    const LoraTensor* b_bias = nullptr;     // lora_bias
-    const LoraTensor* magnitude = nullptr;  // use_dora
+    LoraTensor* a = nullptr;
+    LoraTensor* b = nullptr;
+    LoraTensor* b_bias = nullptr;     // lora_bias
+    LoraTensor* magnitude = nullptr;  // use_dora
   };
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
   static Status ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns);
   static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
-  Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
+  Status AddFactor(LoraTensor* tensor, std::map<std::string, Factors>* modules) const;
   Status TakeWhole();
   Status MakeUpdate(const std::string& module, const Factors& factors);
   Result<double> ScaleOf(std::string_view module, int64_t rank) const;
@@ -146,7 +146,7 @@ class LoraMerger : public TensorVisitor {
   std::vector<Part> parts_;
   size_t reading_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
-  std::optional<LowRankSum> sum_;  // the update of the tensor that is read
+  std::optional<cpu::LowRankSum> sum_;  // the update of the tensor that is read
   std::vector<float> merged_;
 };
 

@@ -1,5 +1,5 @@
 // The merged rows against sums in double precision, and their bits with one thread and several.
-#include "core/weights/low_rank.h"
+#include "core/cpu/low_rank.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(LowRankSumTest, RowsAreSumsInDoublePrecisionForAnyNumberOfThreads) {
         for (const int32_t threads : {0, 1, train::ThreadsHere(3)}) {
           Result<cpu::ThreadPool> pool = cpu::ThreadPool::Create(std::max(threads, 1));
           ASSERT_TRUE(pool.ok());
-          auto sum = LowRankSum::Create(right, rank, cols, scale, threads > 0 ? &*pool : nullptr);
+          auto sum = cpu::LowRankSum::Create(right, rank, cols, scale, threads > 0 ? &*pool : nullptr);
           ASSERT_TRUE(sum.ok());
           std::vector<float> out(rows.size());
           sum->Add(rows.data(), left.data(), count, out.data());
