@@ -6,6 +6,10 @@
 
 #include "core/cpu/simd.h"
 
+#if defined(__wasm__)
+#include <wasm_simd128.h>
+#endif
+
 namespace peruse::cpu {
 
 inline int32_t LoadInt32(const std::byte* p) {
@@ -29,7 +33,7 @@ struct VectorSums {
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };
 
-// Multiplies pairs of 16-bit numbers (x86: pmaddwd, wasm: i32x4.dot_i16x8_s). The 8-bit weights are widened beforehand.
+// Multiplies pairs of 16-bit numbers (x86: pmaddwd, wasm: i32x4.dot_i16x8_s).
 struct DotI16 : VectorSums {
   using Shorts = simd::hn::Repartition<int16_t, Tag>;
   using Weights = simd::hn::Vec<Shorts>;
@@ -44,6 +48,24 @@ struct DotI16 : VectorSums {
   static Input LoadInput(const std::byte* p) { return simd::hn::BitCast(kShorts, simd::hn::Set(kInts, LoadInt32(p))); }
   static Vector Accumulate(Vector sums, Weights weights, Input input) {
     return simd::hn::Add(sums, simd::hn::WidenMulPairwiseAdd(kInts, weights, input));
+  }
+};
+
+// The same for weights of 8 bits, which are widened in registers: the first tile of a panel costs little more than the others.
+struct DotWidened : DotI16 {
+  static constexpr int64_t kWeightBytes = 2 * kVectorCols;
+  static constexpr int64_t kWidenedBytes = DotI16::kWeightBytes;
+
+  static Weights LoadWeights(const std::byte* p) {
+#if defined(__wasm__)
+    return Weights{wasm_i16x8_load8x8(p)};
+#else
+    const simd::hn::Rebind<int8_t, Shorts> bytes;
+    return simd::hn::PromoteTo(kShorts, simd::hn::LoadU(bytes, reinterpret_cast<const int8_t*>(p)));
+#endif
+  }
+  static void StoreWidened(Weights weights, std::byte* p) {
+    simd::hn::StoreU(weights, kShorts, reinterpret_cast<int16_t*>(p));
   }
 };
 

@@ -245,17 +245,6 @@ int64_t Int8PanelScratch(Int8Path path, int64_t k) {
   return path == Int8Path::kI16 ? Int8Depth(path, k) * kTileCols * int64_t{sizeof(int16_t)} : 0;
 }
 
-const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch) {
-  if (path != Int8Path::kI16) return panel;
-  const hn::Rebind<int8_t, DotI16::Shorts> bytes;
-  constexpr int64_t kShortLanes = hn::MaxLanes(DotI16::kShorts);
-  int16_t* out = static_cast<int16_t*>(scratch);
-  for (int64_t i = 0; i < Int8Depth(path, k) * kTileCols; i += kShortLanes) {
-    hn::StoreU(hn::PromoteTo(DotI16::kShorts, hn::LoadU(bytes, panel + i)), DotI16::kShorts, out + i);
-  }
-  return scratch;
-}
-
 void SumInt8Columns(Int8Path path, const void* panel, int64_t k, int32_t* sums) {
 #if defined(__wasm_relaxed_simd__)
   if (path == Int8Path::kI16) return;
@@ -273,16 +262,18 @@ void SumInt8Columns(Int8Path path, const void* panel, int64_t k, int32_t* sums) 
 #endif
 }
 
-void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,
-                      const int32_t* weight_sums, const Int8Output& output) {
+void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide,
+                      const Int8Panel& panel, const Int8Output& output) {
   const auto* inputs = static_cast<const std::byte*>(tile);
-  const auto* weights = static_cast<const std::byte*>(panel);
+  const auto* weights = static_cast<const std::byte*>(panel.weights);
   const int64_t steps = Int8Depth(path, k) / Step(path);
   if (path == Int8Path::kI16) {
-    return Int8Tile<DotI16>(inputs, steps, /*passes=*/1, weights, /*offsets=*/nullptr, weight_sums, output);
+    if (panel.widened == nullptr) return Int8Tile<DotI16>(inputs, steps, 1, weights, nullptr, panel.sums, output);
+    auto* const widened = static_cast<std::byte*>(panel.widened);
+    return Int8Tile<DotWidened>(inputs, steps, 1, weights, nullptr, panel.sums, output, widened);
   }
 #if defined(__wasm_relaxed_simd__)
-  Int8Tile<DotRelaxed>(inputs, steps, wide ? 2 : 1, weights, offsets, weight_sums, output);
+  Int8Tile<DotRelaxed>(inputs, steps, wide ? 2 : 1, weights, offsets, panel.sums, output);
 #endif
 }
 

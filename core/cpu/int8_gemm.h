@@ -45,17 +45,25 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales, int32_t* offsets);
 
+// A panel of weights as the kernel reads it: bytes, or for kI16 16-bit integers.
+struct Int8Panel {
+  const void* weights;
+  const int32_t* sums;  // of the panel's columns
+  void* widened =
+      nullptr;  // kI16: if set, `weights` are bytes, and the product also writes them here as 16-bit integers
+
+  // The panel for the products after the first.
+  Int8Panel Next() const { return {widened != nullptr ? widened : weights, sums}; }
+};
+
+// Bytes of Int8Panel::widened; 0 if `path` does not need it.
 int64_t Int8PanelScratch(Int8Path path, int64_t k);
 
-// Prepares a panel of weights for the kernel: kI16 widens it into `scratch`.
-const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
-
-// Writes the sum of each column of a prepared panel, if `path` needs them (kSdot, kUsdot).
+// Writes the sum of each column of a panel, if `path` needs them (kSdot, kUsdot).
 void SumInt8Columns(Int8Path path, const void* panel, int64_t k, int32_t* sums);
 
-// Multiplies a tile by a panel, and finishes with `output`. `offsets`: of the tile's rows, four must be readable. `weight_sums`: of the
-// panel's columns.
-void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide, const void* panel,
-                      const int32_t* weight_sums, const Int8Output& output);
+// Multiplies a tile by a panel, and finishes with `output`. `offsets`: of the tile's rows, four must be readable.
+void MultiplyInt8Tile(Int8Path path, const void* tile, const int32_t* offsets, int64_t k, bool wide,
+                      const Int8Panel& panel, const Int8Output& output);
 
 }  // namespace peruse::cpu

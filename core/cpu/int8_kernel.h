@@ -4,6 +4,7 @@
 //   Weights, Input   a step of one column vector's weights; a step of one row's activations, in every lane
 //   Zero, LoadSums, AddTimes, ShiftLeft7            on Vector, modulo 2^32
 //   LoadWeights(p), LoadInput(p)                    kWeightBytes and four bytes at p
+//   kWidenedBytes, StoreWidened(weights, p)         optional: the loop stores weights in a wider form, for the panel's next tiles
 //   Accumulate(sums, weights, input)                sums + their dot product, exact
 #pragma once
 
@@ -22,11 +23,16 @@ constexpr int64_t kInt8StepBytes = 16;
 // because compilers would interleave the steps and run out of registers.
 template <typename Dot, int kRows>
 inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const std::byte* panel_end,
-                           typename Dot::Vector (&sums)[kRows][2]) {
+                           typename Dot::Vector (&sums)[kRows][2], std::byte* widened = nullptr) {
 #pragma clang loop unroll(disable)
   while (panel != panel_end) {
     const typename Dot::Weights left = Dot::LoadWeights(panel);
     const typename Dot::Weights right = Dot::LoadWeights(panel + Dot::kWeightBytes);
+    if constexpr (requires { Dot::kWidenedBytes; }) {
+      Dot::StoreWidened(left, widened);
+      Dot::StoreWidened(right, widened + Dot::kWidenedBytes);
+      widened += 2 * Dot::kWidenedBytes;
+    }
     for (int r = 0; r < kRows; ++r) {
       const typename Dot::Input value = Dot::LoadInput(input + 4 * r);
       sums[r][0] = Dot::Accumulate(sums[r][0], left, value);
@@ -78,7 +84,7 @@ struct Int8Output {
 // the low bytes, and the sum is 128 * high + low. Intermediate sums may wrap around; the result fits.
 template <typename Dot, int kRows, typename Output>
 void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel, const int32_t* offsets,
-                const int32_t* weight_sums, const Output& output) {
+                const int32_t* weight_sums, const Output& output, std::byte* widened = nullptr) {
   typename Dot::Vector sums[kRows][2];
   const auto correct = [&] {
     if (offsets == nullptr) return;
@@ -90,7 +96,7 @@ void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const s
   const std::byte* const panel_end = panel + steps * 2 * Dot::kWeightBytes;
   for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = Dot::Zero();
   correct();
-  AccumulateInt8<Dot, kRows>(activations, panel, panel_end, sums);
+  AccumulateInt8<Dot, kRows>(activations, panel, panel_end, sums, widened);
   if (passes == 2) {
     for (int r = 0; r < kRows; ++r) {
       for (int half = 0; half < 2; ++half) sums[r][half] = Dot::ShiftLeft7(sums[r][half]);
@@ -103,9 +109,11 @@ void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const s
 
 template <typename Dot, typename Output>
 void Int8Tile(const std::byte* activations, int64_t steps, int passes, const std::byte* panel, const int32_t* offsets,
-              const int32_t* weight_sums, const Output& output) {
-  if (output.rows <= 2) return Int8TileOf<Dot, 2>(activations, steps, passes, panel, offsets, weight_sums, output);
-  Int8TileOf<Dot, 4>(activations, steps, passes, panel, offsets, weight_sums, output);
+              const int32_t* weight_sums, const Output& output, std::byte* widened = nullptr) {
+  if (output.rows <= 2) {
+    return Int8TileOf<Dot, 2>(activations, steps, passes, panel, offsets, weight_sums, output, widened);
+  }
+  Int8TileOf<Dot, 4>(activations, steps, passes, panel, offsets, weight_sums, output, widened);
 }
 
 }  // namespace peruse::cpu

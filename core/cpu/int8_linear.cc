@@ -88,7 +88,7 @@ void Int8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step,
     float* const result = out.data + group * width;
     for (int64_t col = first_col; col < end_col; col += tile_cols) {
       const int64_t output = first_output + col;
-      const Panel panel = Prepare(group, output, panel_scratch + thread * plan.panel_bytes);
+      Int8Panel panel = Prepare(group, output, panel_scratch + thread * plan.panel_bytes);
       for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
         const int64_t number = group * plan.rows + r;
         const Int8Output result_tile = {row_scales + number,
@@ -99,7 +99,8 @@ void Int8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step,
                                         std::min(kInt8TileRows, end_row - r),
                                         std::min(tile_cols, end_col - col)};
         MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes,
-                         row_offsets + number, plan.depth, plan.wide, panel.weights, panel.sums, result_tile);
+                         row_offsets + number, plan.depth, plan.wide, panel, result_tile);
+        panel = panel.Next();
       }
     }
     if (activation == Activation::kNone) return;

@@ -24,13 +24,8 @@ class Int8Linear : public PackedLinear {
 
   explicit Int8Linear(const LinearSpec& spec) : PackedLinear(spec, Int8TileCols()) {}
 
-  // A panel of weights as the kernel reads it, and the sum of each of its columns.
-  struct Panel {
-    const void* weights;
-    const int32_t* sums;
-  };
   // Prepares the panel that starts with column `output`. `scratch` has PanelScratch() bytes, and is aligned.
-  virtual Panel Prepare(int64_t group, int64_t output, std::byte* scratch) const = 0;
+  virtual Int8Panel Prepare(int64_t group, int64_t output, std::byte* scratch) const = 0;
   virtual int64_t PanelScratch() const = 0;
 };
 

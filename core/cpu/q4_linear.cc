@@ -18,7 +18,7 @@ class Q4Linear final : public Int8Linear {
   void WriteRows(int32_t first_row, const EncodedRows& rows) override;
 
  private:
-  Panel Prepare(int64_t g, int64_t output, std::byte* scratch) const override;
+  Int8Panel Prepare(int64_t g, int64_t output, std::byte* scratch) const override;
   int64_t PanelScratch() const override { return UnpackedBytes() + Int8TileCols() * int64_t{sizeof(int32_t)}; }
 
   int64_t UnpackedBytes() const { return RoundUp(Int4PanelScratch(ChosenInt8Path(), depth()), 16); }
@@ -43,7 +43,7 @@ void Q4Linear::WriteRows(int32_t first_row, const EncodedRows& rows) {
   });
 }
 
-Int8Linear::Panel Q4Linear::Prepare(int64_t g, int64_t output, std::byte* scratch) const {
+Int8Panel Q4Linear::Prepare(int64_t g, int64_t output, std::byte* scratch) const {
   const Int8Path path = ChosenInt8Path();
   auto* const sums = reinterpret_cast<int32_t*>(scratch + UnpackedBytes());
   UnpackInt4Panel(path, panel(g, output), depth(), scratch);

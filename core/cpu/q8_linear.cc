@@ -16,9 +16,9 @@ class Q8Linear final : public Int8Linear {
  private:
   static constexpr int64_t kWeightSums = kColumnKinds;
 
-  Panel Prepare(int64_t g, int64_t output, std::byte* scratch) const override {
+  Int8Panel Prepare(int64_t g, int64_t output, std::byte* scratch) const override {
     const int8_t* packed = group(g) + Int8PanelOffset(ChosenInt8Path(), depth(), output);
-    return {PrepareInt8Panel(ChosenInt8Path(), packed, depth(), scratch), WeightSums(g) + output};
+    return {packed, WeightSums(g) + output, PanelScratch() > 0 ? scratch : nullptr};
   }
   int64_t PanelScratch() const override { return Int8PanelScratch(ChosenInt8Path(), depth()); }
 

@@ -125,13 +125,14 @@ struct Int8Way {
                    tiles.data() + r / kInt8TileRows * tile_bytes, row_scales.data() + r, offsets.data() + r);
     }
     for (int64_t col = 0; col < shape.width; col += Int8TileCols()) {
-      const void* ready =
-          PrepareInt8Panel(path, packed.data() + Int8PanelOffset(path, shape.depth, col), shape.depth, panel.data());
+      Int8Panel part = {packed.data() + Int8PanelOffset(path, shape.depth, col), sums.data() + col,
+                        path == Int8Path::kI16 ? panel.data() : nullptr};
       for (int64_t r = 0; r < shape.rows; r += kInt8TileRows) {
         MultiplyInt8Tile(path, tiles.data() + r / kInt8TileRows * tile_bytes, offsets.data() + r, shape.depth, wide,
-                         ready, sums.data() + col,
+                         part,
                          {row_scales.data() + r, scales.data() + col, biases.data() + col,
                           out.data() + r * shape.width + col, shape.width, kInt8TileRows, Int8TileCols()});
+        part = part.Next();
       }
     }
   }

@@ -137,15 +137,18 @@ std::vector<int64_t> Computed(const Problem& p, Int8Path path) {
   QuantizeTile(path, p.inputs.data(), p.k, p.rows, p.k, p.wide, tile.data(), scales.data(), row_offsets.data());
   for (int64_t r = 0; r < p.rows; ++r) EXPECT_EQ(scales[static_cast<size_t>(r)], 1.0f);
   std::vector<std::byte> scratch(static_cast<size_t>(Int8PanelScratch(path, p.k)) + 64);
-  const void* panel = PrepareInt8Panel(path, packed.data(), p.k, scratch.data());
   std::vector<int32_t> sums(static_cast<size_t>(kInt8TileRows * cols));
   const Sums output = {sums.data(), p.rows};
-  const auto* weights = static_cast<const std::byte*>(panel);
+  const auto* weights = reinterpret_cast<const std::byte*>(packed.data());
   const int64_t steps = Int8Depth(path, p.k) / (path == Int8Path::kI16 ? 2 : 4);
   const int32_t* const offsets = path == Int8Path::kI16 ? nullptr : row_offsets.data();
   const int passes = path != Int8Path::kI16 && p.wide ? 2 : 1;
   if (path == Int8Path::kI16) {
-    Int8Tile<DotI16>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
+    Int8Tile<DotWidened>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output, scratch.data());
+    const std::vector<int32_t> first = sums;
+    std::fill(sums.begin(), sums.end(), 0);
+    Int8Tile<DotI16>(tile.data(), steps, passes, scratch.data(), offsets, weight_sums.data(), output);
+    EXPECT_EQ(sums, first) << "from bytes, and from the 16-bit integers that this product stored";
 #if defined(__wasm_relaxed_simd__)
   } else if (path == ChosenInt8Path()) {
     Int8Tile<DotRelaxed>(tile.data(), steps, passes, weights, offsets, weight_sums.data(), output);
