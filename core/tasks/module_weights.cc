@@ -55,7 +55,7 @@ class FloatSink : public CheckpointSink {
 
 Status ReadModuleWeights(const ReadModelFile& read, const std::string& folder,
                          const std::vector<ModuleTensor>& tensors) {
-  for (const char* name : {"", "/model.safetensors", "/pytorch_model.bin"}) {
+  for (const char* name : {"/model.safetensors", "/pytorch_model.bin", ""}) {
     const std::optional<std::string_view> file = read(folder + name);
     if (!file) continue;
     PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(4, file->size()), folder));
