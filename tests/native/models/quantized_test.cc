@@ -134,6 +134,14 @@ struct Checkpoint {
       values = Transposed(values, static_cast<size_t>(tensor.shape[1]), static_cast<size_t>(tensor.shape[2]));
       std::swap(tensor.shape[1], tensor.shape[2]);
       scale_shape.push_back(tensor.shape[1]);
+    } else if (name.ends_with("experts.mlp.w2")) {  // [experts * in, columns]
+      const auto router = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+        return t.name.starts_with(name.substr(0, name.find("experts."))) && t.name.ends_with("router.layer.weight");
+      });
+      const int64_t experts = router->shape[0], columns = tensor.shape[1], in = tensor.shape[0] / experts;
+      values = Transposed(values, static_cast<size_t>(in), static_cast<size_t>(columns));
+      tensor.shape = {experts * columns, in};
+      scale_shape = {experts, columns};
     }
     const auto rows = static_cast<size_t>(ElementCount(scale_shape));
     const size_t width = values.size() / rows;
@@ -161,7 +169,7 @@ struct Checkpoint {
 // Whether q8 stores the tensor as int8.
 bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (name.ends_with("experts.mlp.w1")) return true;  // w2 is transposed in memory
+  if (name.ends_with("experts.mlp.w1") || name.ends_with("experts.mlp.w2")) return true;
   if (has(".experts.") && shape.size() == 3) return true;
   if (has("router.")) return false;
   if (!name.ends_with(".weight") && !name.ends_with(".parametrizations.weight.original")) return false;
