@@ -14,7 +14,8 @@ const kOptions = callOptions(kTask, {
    * 'first_token'), the last token's ('last_token' or 'eos'), the mean, the maximum, or 'sentence': whatever the model's sentence-transformers
    * files say about prompts, length limit, pooling, dense layers and normalisation, or else the mean. 'splade' returns a sparse vector
    * (SparseFeatures) of a SparseEncoder, or of a model that was loaded with this pooling. 'multi_vector' returns a matrix of a late-interaction
-   * model (ColBERT) or of one loaded with this pooling, whose rows `max_sim` compares. Default: 'sentence' if a prompt or a task is given, otherwise 'none'.
+   * model (ColBERT) or of one loaded with this pooling, whose rows `max_sim` compares. Default: 'sentence' if a prompt or a task is given, otherwise
+   * 'none'.
    */
   pooling: option({
     kind: ['none', 'cls', 'first_token', 'last_token', 'eos', 'mean', 'max', 'sentence', 'splade', 'multi_vector'],
