@@ -48,19 +48,23 @@ test.each([
   ['Chinese', '冬季，', '冬季'],
   ['Hindi', 'घर रहता ', 'घर'],
   ['measures', '80 cm ', '80'],
-])('the time of the rules about ordinary words grows as the text does: %s', (_, part, word) => {
-  const time = (count: number) => {
-    const text = part.repeat(count);
-    const details = Array.from({ length: count }, (_, index) => {
-      const start = index * part.length;
-      return { type: 'LOC', score: 0.75, certainty: 0.97, start, end: start + word.length };
-    });
-    const start = process.cpuUsage();
-    for (const [at, detail] of details.entries()) isOrdinary(text, detail, [details.at(at - 1)!, details[at + 1] ?? detail]);
-    return process.cpuUsage(start).user / 1000;
-  };
-  time(2000);
-  const short = Math.min(time(5000), time(5000), time(5000));
-  const long = Math.min(time(20_000), time(20_000), time(20_000));
-  expect(long / Math.max(short, 3)).toBeLessThan(10); // 4 times the text; quadratic time would be 16 times
-}, 60_000);
+])(
+  'the time of the rules about ordinary words grows as the text does: %s',
+  (_, part, word) => {
+    const time = (count: number) => {
+      const text = part.repeat(count);
+      const details = Array.from({ length: count }, (_, index) => {
+        const start = index * part.length;
+        return { type: 'LOC', score: 0.75, certainty: 0.97, start, end: start + word.length };
+      });
+      const start = process.cpuUsage();
+      for (const [at, detail] of details.entries()) isOrdinary(text, detail, [details.at(at - 1)!, details[at + 1] ?? detail]);
+      return process.cpuUsage(start).user / 1000;
+    };
+    time(2000);
+    const short = Math.min(time(5000), time(5000), time(5000));
+    const long = Math.min(time(20_000), time(20_000), time(20_000));
+    expect(long / Math.max(short, 3)).toBeLessThan(10); // 4 times the text; quadratic time would be 16 times
+  },
+  60_000,
+);
