@@ -1,4 +1,4 @@
-// The model cards' tables "Where it fails" are true of the weights beside them.
+// What the tables "Where it fails" in the models' cards say is what the models answer.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

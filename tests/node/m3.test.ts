@@ -33,7 +33,7 @@ interface Wanted {
     sparse: { indices: number[]; tokens: string[]; values: number[] };
     rows: { dims: number[]; values: number[] };
   }[];
-  /** Of the first text with each. */
+  /** The first text is the query: its scores with all texts. */
   scores: { sparse: number[]; colbert: number[] };
 }
 
