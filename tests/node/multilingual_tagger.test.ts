@@ -93,3 +93,13 @@ test('of texts by which the rules about unsure names were chosen, 27 of 300 clea
   const kept = unseen['without a leak'];
   expect(kPage).toContain(`${kept} of 150 messages are without a leak, and ${unseen.touched} of 300 clean texts are touched`);
 }, 60_000);
+
+test('a preposition after a name is not hidden with it', async () => {
+  const redact = await pipeline('redact', folder('peruse-multilingual-tagger-convbert-tiny'), { worker: false });
+  try {
+    const { text } = await redact('Frau Schmidt und Herr Meier aus Ulm', { recall: 0.55 });
+    expect(text).toBe('Frau [PER_1] und Herr [PER_2] aus [LOC_1]');
+  } finally {
+    await redact.dispose();
+  }
+});

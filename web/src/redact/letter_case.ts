@@ -30,3 +30,8 @@ function capitalized(word: string): string {
 export function isPersonType(type: string): boolean {
   return /^(private_)?per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
 }
+
+/** Whether a model's label means a name of a person, place or organisation. */
+export function isNameType(type: string): boolean {
+  return isPersonType(type) || /^(?:loc|org|gpe|city)/i.test(type);
+}

@@ -1,6 +1,6 @@
 // Ordinary words that a token classifier takes for names: unsure findings in small letters, answers, measures, adjectives, parts of words.
 import type { Detail } from './details.js';
-import { isPersonType } from './letter_case.js';
+import { isNameType, isPersonType } from './letter_case.js';
 import { isUnsure } from './unsure_names.js';
 
 /** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
@@ -49,8 +49,8 @@ export function isOrdinary(text: string, detail: Detail, beside: readonly Detail
   const { type, score, start, end } = detail;
   const words = text.slice(start, end);
   if (/\d/.test(words)) return /^(?:loc|org|per|birth)/i.test(type) && isMeasure(text, detail);
+  if (!isNameType(type)) return false;
   const isPerson = isPersonType(type);
-  if (!(isPerson || /^(?:loc|org|gpe|city)/i.test(type))) return false;
   const sentence = text
     .slice(Math.max(0, start - kNear), start)
     .split(/[.!?\n\u2026\u3002\uff01\uff1f\u061f\u0964]/)

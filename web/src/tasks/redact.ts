@@ -32,7 +32,9 @@ export function redact(run: Run, { defaults = {}, loadRedactKit, tokenizer }: Re
         const kit = await loadRedactKit();
         const all = { aggregation_strategy: 'average', windows: true, certainty: true, ...settings };
         const found = await readTwice(run, all, texts, kit, call);
-        return types === undefined ? withoutOrdinaryWords(texts, found, kit, settings.recall as number | undefined) : found;
+        if (types !== undefined) return found;
+        const recall = settings.recall as number | undefined;
+        return found.map((lists, index) => lists.map((details) => namesIn(texts[index]!, details, kit, recall)));
       }
       const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
       const found = (await run(inputsOf(texts), options, call)) as LabelledSpan[][];
@@ -67,20 +69,12 @@ async function readTwice(
   });
 }
 
-function withoutOrdinaryWords(
-  texts: readonly string[],
-  found: readonly Detail[][][],
-  { isOrdinary }: ModelKit,
-  recall: number | undefined,
-): Detail[][][] {
-  return found.map((lists, index) =>
-    lists.map((details) =>
-      details.filter(
-        (detail, at) =>
-          !isOrdinary(texts[index]!, detail, [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)], recall),
-      ),
-    ),
-  );
+/** Leaves ordinary words out, and function words at the ends of names. */
+function namesIn(text: string, details: readonly Detail[], { isOrdinary, withoutFunctionWords }: ModelKit, recall?: number): Detail[] {
+  return details.flatMap((detail, at) => {
+    const beside = [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)];
+    return isOrdinary(text, detail, beside, recall) ? [] : (withoutFunctionWords(text, detail, beside) ?? []);
+  });
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */
