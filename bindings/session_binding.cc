@@ -10,34 +10,18 @@
 
 #include "bindings/reply.h"
 #include "bindings/tokenizer_binding.h"
+#include "core/api/session.h"
 #if defined(PERUSE_WEBGPU)
 #include "core/backend/webgpu/webgpu_backend.h"
-#endif
-#include "core/api/session.h"
+#else
 #include "core/backend/cpu/cpu_backend.h"
+#endif
 
 namespace peruse {
 namespace {
 
 class SessionBinding {
  public:
-  explicit SessionBinding(int threads) {
-    Result<std::unique_ptr<Backend> > backend = CreateCpuBackend(threads);
-    if (backend.ok()) {
-      session_ = std::make_unique<Session>(std::move(*backend));
-    } else {
-      failure_ = backend.status();
-    }
-  }
-  // Creates a session for another task that shares the weights of `first`.
-  explicit SessionBinding(const SessionBinding& first)
-      : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
-#if defined(PERUSE_WEBGPU)
-    gpu_ = first.gpu_;
-#endif
-  }
-  std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
-  bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
 #if defined(PERUSE_WEBGPU)
   // Uses a GPU with these webgpu::Limits. The first argument is unused.
   SessionBinding(int, uint32_t binding_bytes, bool packed_dot, bool subgroups, const std::string& vendor) {
@@ -48,7 +32,25 @@ class SessionBinding {
     gpu_ = backend.get();
     session_ = std::make_unique<Session>(std::move(backend), WebGpuBackend::kUsualPrecision);
   }
+#else
+  explicit SessionBinding(int threads) {
+    Result<std::unique_ptr<Backend> > backend = CreateCpuBackend(threads);
+    if (backend.ok()) {
+      session_ = std::make_unique<Session>(std::move(*backend));
+    } else {
+      failure_ = backend.status();
+    }
+  }
 #endif
+  // Creates a session for another task that shares the weights of `first`.
+  explicit SessionBinding(const SessionBinding& first)
+      : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
+#if defined(PERUSE_WEBGPU)
+    gpu_ = first.gpu_;
+#endif
+  }
+  std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
+  bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
 
   // Returns a double, because it is exact up to 2^53.
   double WeightBytes() const { return session_ ? static_cast<double>(session_->WeightBytes()) : 0; }
@@ -176,9 +178,10 @@ class SessionBinding {
 EMSCRIPTEN_BINDINGS(peruse) {
   RegisterTokenizer();
   emscripten::class_<SessionBinding>("Session")
-      .constructor<int>()
 #if defined(PERUSE_WEBGPU)
       .constructor<int, uint32_t, bool, bool, const std::string&>()
+#else
+      .constructor<int>()
 #endif
       .function("reserve", &SessionBinding::Reserve)
       .function("addFile", &SessionBinding::AddFile)

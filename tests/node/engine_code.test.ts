@@ -68,6 +68,13 @@ test.each(['tokenizer', 'webgpu'])("the module %s links neither C's conversions 
   ).toEqual([]);
 });
 
+test('the engine for a GPU does not link the backend for the CPU', () => {
+  const linked = engine('webgpu').filter(({ name }) =>
+    /\b(xnn_|peruse::cpu::(\(anonymous namespace\)::)?Run\w*[<(]|CpuBackend::)/.test(name),
+  );
+  expect(linked.map(({ name }) => name)).toEqual([]);
+});
+
 // Folders by their namespaces. Printed for a reader; tests in tests/packaging limit the sum. The same code can take 130 bytes more: functions that
 // call others contain their numbers, which any change of the core may shift.
 test('sizes of the parts of an engine', () => {

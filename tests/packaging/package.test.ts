@@ -150,11 +150,12 @@ test('README and docs/limits.md say how much a page loads, to one per cent', () 
   expect(wrong).toEqual([]);
 });
 
-test("the GPU's part adds less than 60 KB (brotli)", () => {
-  const [gpu, cpu] = [buildKilobytes('webgpu'), buildKilobytes('simd')];
+test("the GPU's engine is less than 335 KiB, and its scripts less than 15 KiB (brotli)", () => {
+  const gpu = buildKilobytes('webgpu');
   const script = brotliKilobytes(join(kBundle, 'peruse-gpu.js'));
-  console.log(`the GPU's part: ${gpu.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
-  expect(gpu - cpu + script).toBeLessThan(60);
+  console.log(`the GPU's part: engine ${gpu.toFixed(1)} KB, ${script.toFixed(1)} KB of scripts`);
+  expect(gpu).toBeLessThan(335);
+  expect(script).toBeLessThan(15);
 });
 
 test('what a page loads to teach is an engine of less than 317 KiB, and less than 42.5 KiB of scripts (brotli)', () => {
