@@ -125,7 +125,8 @@ class SessionBinding {
   std::string Take() {
     return With(0, [&] { return Reply("parts", session_->Take()); });
   }
-  // Address of array `index` of the last results, valid until the next step or request; 0 for an unknown index.
+  // Address of array `index` of the last results, valid until the next step or request; 0 for an unknown index or an empty
+  // array.
   uintptr_t Array(uint32_t index) const {
     return session_ ? reinterpret_cast<uintptr_t>(session_->array(index).data()) : 0;
   }

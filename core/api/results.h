@@ -79,10 +79,8 @@ inline void Write(ResultWriter& writer, Features it) {
   WriteMember(writer, "indices", it.indices);
   WriteMember(writer, "tokens", it.tokens);
   writer.Fields({ResultWriter::Field("size", it.dims[0])});
-  if (count > 0) {  // the host takes an array without numbers for one that does not exist
-    writer.Key("values");
-    writer.Array(std::move(it.values), {count});
-  }
+  writer.Key("values");
+  writer.Array(std::move(it.values), {count});
   writer.EndObject();
 }
 

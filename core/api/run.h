@@ -22,6 +22,8 @@ class Run {
 
   // Returns the results since the last call: [{"input": number, "value": ...}]. The host concatenates lists that belong to one input.
   Result<std::string> Take();
+  // Whether the parts that Take has returned have arrays, which may be empty.
+  bool has_arrays() const { return !taken_.arrays().empty(); }
   // Returns the floats of array `index`, valid until the task's next step; empty if the index is unknown.
   std::span<const float> array(size_t index) const;
 

@@ -476,7 +476,7 @@ Result<std::string> Session::Take() {
   PERUSE_RETURN_IF_ERROR(Running("take").status());
   Result<std::string> parts = run_->Take();
   // Frees texts, which may be large, unless the host still has to read arrays.
-  if (run_->task().done() && run_->array(0).empty()) EndRun();
+  if (run_->task().done() && !run_->has_arrays()) EndRun();
   return parts;
 }
 

@@ -82,6 +82,10 @@ Status TokenClassification::Start() {
   const ModelConfig& config = model_.config();
   marks_ends_ = MarksEnds(config.id2label);
   is_path_ = config.path_biases && marks_ends_ && request.aggregation_strategy != Aggregation::kNone;
+  for (size_t label = 0; label < config.id2label.size(); ++label) {
+    const Result<std::string_view> name = LabelName(config, label);
+    ignored_.push_back(name.ok() && Ignored(*name));
+  }
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {
@@ -221,7 +225,7 @@ Result<Entity> TokenClassification::Word(std::span<const Token> tokens) const {
   PERUSE_ASSIGN_OR_RETURN(Entity word, Labelled(tokens[0], scores, Chosen(scores)));
   word.word = tokenizer_.ConvertTokensToString(names);
   word.bytes.end = tokens.back().bytes.end;
-  for (const Token& token : tokens) word.certainty = std::max(word.certainty, Certainty(token));
+  for (const Token& token : tokens.subspan(1)) word.certainty = std::max(word.certainty, Certainty(token));
   return word;
 }
 
@@ -279,10 +283,7 @@ std::optional<float> TokenClassification::Certainty(const Token& token) const {
   return certainty;
 }
 
-bool TokenClassification::Ignored(size_t label) const {
-  const Result<std::string_view> name = LabelName(model_.config(), label);
-  return name.ok() && Ignored(*name);
-}
+bool TokenClassification::Ignored(size_t label) const { return ignored_[label]; }
 
 bool TokenClassification::Ignored(std::string_view label) const {
   const std::vector<std::string>& ignored = request.ignore_labels;

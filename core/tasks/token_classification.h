@@ -98,8 +98,9 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   // Removes from found_ the items that begin before byte `end`, which later windows cannot change, and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
-  bool marks_ends_ = false;  // whether the labels are BIOES or BILOU
-  bool is_path_ = false;     // whether spans are those of the best path
+  bool marks_ends_ = false;    // whether the labels are BIOES or BILOU
+  std::vector<bool> ignored_;  // for each label, whether it is one of request.ignore_labels
+  bool is_path_ = false;       // whether spans are those of the best path
   // State of a text that is split into windows:
   std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;

@@ -74,7 +74,7 @@ export interface Session extends Staged {
   startInspection(bytes: number): string;
   step(): string;
   take(): string;
-  /** Returns the address of array `index` of the last results, valid until the next step or request; 0 for an unknown index. */
+  /** Returns the address of array `index` of the last results, valid until the next step or request; 0 for an unknown index or an empty array. */
   array(index: number): number;
   /** The tokenizer; null before the weights are loaded. */
   tokenizer(): TokenizerBinding | null;
@@ -247,10 +247,9 @@ export class Engine extends ModuleCalls<EngineModule> {
   take(): ResultPart[] {
     const { parts } = this.call(() => this.session_.take());
     if (!Array.isArray(parts)) throw new PeruseError('internal', 'The engine returned no list of results.');
-    const address = (array: number) => this.guard(() => this.session_.array(array)) >>> 0;
-    if (address(0) === 0) return parts as ResultPart[];
     return fillArrays(parts as ResultPart[], (array, count) => {
-      const start = address(array);
+      if (count === 0) return new Float32Array();
+      const start = this.guard(() => this.session_.array(array)) >>> 0;
       if (start === 0) throw new PeruseError('internal', `The engine has no array ${array}.`);
       return new Float32Array(this.module_.HEAPU8.slice(start, start + 4 * count).buffer);
     });

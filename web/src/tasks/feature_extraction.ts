@@ -161,12 +161,11 @@ interface EngineSparse {
   indices: number[];
   tokens: string[];
   size: number;
-  /** Absent if all weights are zero. */
-  values?: NumberArray;
+  values: NumberArray;
 }
 
 function asSparse({ indices, tokens, size, values }: EngineSparse): SparseFeatures {
-  return { indices: Uint32Array.from(indices), values: values?.data ?? new Float32Array(), tokens, size };
+  return { indices: Uint32Array.from(indices), values: values.data, tokens, size };
 }
 
 /** A pipeline of one route only encodes texts of that route. */
