@@ -24,7 +24,7 @@ const kInternals = '\0internals';
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
-    'engine/files_folder.ts',
+    'engine/files_browser.ts',
     'engine/variant.ts',
     'env.ts',
     'errors.ts',
@@ -81,7 +81,7 @@ function keptApart(others) {
 
 /**
  * The bundles, with the builds that they require. A part is a script without imports and exports, which bundlers copy
- * unchanged: it sets a global to what its entry exports (worker/import_part.ts).
+ * unchanged: it sets a global to what its entry exports (importPart, engine/files_browser.ts).
  */
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },

@@ -14,7 +14,7 @@ import { modelCache } from '../../web/src/model_cache.js';
 import { patience } from '../../web/src/patience.js';
 import { setRuntime } from '../../web/src/platform/current.js';
 import { nodeRuntime } from '../../web/src/platform/platform_node.js';
-import { fetchInNode } from '../../web/src/sources/fetching_node.js';
+import { fetchInNode } from '../../web/src/sources/file_access_node.js';
 import { type FakeLoad, loadFake } from './support/fake_load.js';
 import { type Content, type ModelServer, startModelServer } from './support/model_server.js';
 

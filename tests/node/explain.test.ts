@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
-import { explain, scoresByWord, wordsOf } from '../../web/src/explain/explain.js';
+import { explain, scoresByWord, wordsOf } from '../../web/src/tasks/explain.js';
 import type { TextExplanation } from '../../web/src/tasks/explanations.js';
 import type { Answer } from '../../web/src/tasks/question_answering.js';
 import type { PipelineTokenizer } from '../../web/src/tasks/tokenizer_calls.js';

@@ -27,14 +27,14 @@ const kLayers = [
   'onnx',
   'sources',
   'extras index_redact',
-  'search explain',
+  'search',
   'tasks cache',
   'redact',
   'options_transformers_js',
   'env options tensor',
   'env_transformers_js',
   'checks',
-  'base_address errors events isolated_response own_fetch patience precisions progress',
+  'errors events isolated_response own_fetch patience precisions progress',
   'web_types',
 ].map((names) => names.split(' '));
 

@@ -1,7 +1,7 @@
 // Requests in the thread of the caller: env.fetch, and a fetch() or a dispatcher that the program replaced. Redirects in Node.
 import { afterEach, describe, expect, test } from 'vitest';
 import { describe as describeModel, env, modelCache, pipeline } from '../../web/dist/index_node.js';
-import { fetchInNode } from '../../web/src/sources/fetching_node.js';
+import { fetchInNode } from '../../web/src/sources/file_access_node.js';
 import { hub, useFreshHub } from './support/fresh_hub.js';
 import { sends } from './support/model_hub.js';
 import { startServer } from './support/model_server.js';

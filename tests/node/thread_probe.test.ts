@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
+import { fewestFast, threadsThatHelp } from '../../web/src/engine/cpu_engine.js';
 import type { EngineModule, Session } from '../../web/src/engine/engine.js';
-import { fewestFast, threadsThatHelp } from '../../web/src/engine/thread_probe.js';
 
 function choose(times: Record<number, number>): Promise<number> {
   return fewestFast(Math.max(...Object.keys(times).map(Number)), async (threads) => times[threads]!);

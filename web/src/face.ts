@@ -122,7 +122,7 @@ export type { ChoiceScore, MultipleChoiceCall } from './tasks/multiple_choice.js
 export type { Answer, QuestionAnsweringCall, QuestionAnsweringOptions, QuestionAnsweringOutput } from './tasks/question_answering.js';
 export type { ReplacedTokenDetectionCall, TokenReplacement } from './tasks/replaced_token_detection.js';
 export type { NumberArray } from './tasks/results.js';
-export type { QuestionInput, ResultStream, StreamInputs, StreamOptions, StreamProgress, Streams } from './tasks/streams.js';
+export type { QuestionInput, ResultStream, StreamInputs, StreamOptions, StreamProgress, Streams } from './tasks/stream.js';
 export type {
   ExtractedChoice,
   ExtractedLabel,

@@ -1,5 +1,5 @@
 // Entry of web/bundle/peruse.js: the public API in browsers. Sets the runtime itself, because bundlers drop side effects of intermediate modules.
-import { filesFolder } from './engine/files_folder.js';
+import { filesFolder } from './engine/files_browser.js';
 import { chooseThreads } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
 import {

@@ -1,6 +1,5 @@
 // peruse/inline: the package, its worker and its engine in one file, for browsers and Node.
-import { inlineInBrowser } from './inline/platform_browser.js';
-import { inlineInNode } from './inline/platform_node.js';
+import { inlineInBrowser, inlineInNode } from './inline/platform.js';
 import { embeddedBuild, workerCode } from './inline/unpack.js';
 import { setRuntime } from './platform/current.js';
 

@@ -1,6 +1,5 @@
 import { openOpfs } from './cache/cache_opfs.js';
-import { compileFetched } from './engine/files_browser.js';
-import { filesFolder } from './engine/files_folder.js';
+import { compileFetched, filesFolder } from './engine/files_browser.js';
 import { webPaths } from './platform/paths.js';
 import { readHere } from './tokenizer/read_here.js';
 import { setTokenizerRuntime } from './tokenizer/tokenizer.js';

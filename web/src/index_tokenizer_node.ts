@@ -1,5 +1,4 @@
-import type { InstalledFile } from './engine/installed_node.js';
-import { compileRead } from './engine/read_wasm_node.js';
+import { compileRead, type InstalledFile } from './engine/installed_node.js';
 import { nodeFileAccess, nodePaths } from './sources/file_access_node.js';
 import { readHere } from './tokenizer/read_here.js';
 import { setTokenizerRuntime } from './tokenizer/tokenizer.js';

@@ -19,10 +19,13 @@ import { runtime } from './platform/current.js';
 import { engineFiles } from './platform/paths.js';
 import { withTotals } from './progress.js';
 import { keyOfSource, keyOfTask, type MakeRequest, ResidentModel, type StartedHost, startHost, type TaskUse } from './resident_models.js';
-import { namedBase } from './sources/named_base.js';
+import type { FileAccess } from './sources/file_access.js';
+import { parseObject } from './sources/json.js';
+import { kAdapterConfig } from './sources/model_files.js';
 import { weightsWish } from './sources/onnx_files.js';
+import { readSmall } from './sources/read_files.js';
 import { sendable } from './sources/sendable.js';
-import { resolveSource, type Source, type SourceSpec } from './sources/source.js';
+import { kHubId, type PathResolver, resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import { engineTask, kEngineTasks, type Task } from './tasks/tasks.js';
 
 /** Results of the probe of `device: 'auto'`, kept for the session. */
@@ -245,4 +248,36 @@ async function loadRequest(
     probes: { ...kProbes },
     ...(engine && { wasm: engine }),
   };
+}
+
+/**
+ * Returns the source of the base model that a folder with a LoRA adapter and no config.json names in adapter_config.json, as peft and
+ * sentence-transformers save it. Returns undefined if the folder is not an adapter's.
+ */
+async function namedBase(
+  adapter: SourceSpec,
+  options: SourceOptions,
+  paths: PathResolver,
+  access: FileAccess,
+  signal: AbortSignal,
+): Promise<SourceSpec | undefined> {
+  if (adapter.kind === 'port') return undefined;
+  const { healing, openFolder } = await access.kit!();
+  const config = await healing(async (opened) => {
+    const folder = await openFolder(adapter, { ...access, opened });
+    const file = await folder.open(kAdapterConfig, signal);
+    return file.found ? parseObject(file.where, await readSmall(file)) : undefined;
+  });
+  if (config === undefined) return undefined;
+  const { base_model_name_or_path: name, revision } = config;
+  const isLocal = adapter.kind === 'folder' && typeof name === 'string' && (await paths.findFolder(name)) !== undefined;
+  if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
+    throw new PeruseError(
+      'not_found',
+      `${adapter.name} is an adapter, but the model that ${kAdapterConfig} names was not found. Load its model with the option adapter.`,
+    );
+  }
+  // A downloaded file must not name a folder of this machine.
+  const known = isLocal ? paths : { ...paths, findFolder: async () => undefined };
+  return resolveSource(name, { ...options, revision: typeof revision === 'string' ? revision : undefined }, known);
 }

@@ -6,7 +6,7 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { kStoreVersion, type LockingCache } from './file_store.js';
 import { lockFile } from './lock_node.js';
-import { makeFolder } from './make_folder_node.js';
+import { makeFolder } from './write_file_node.js';
 
 const kChunkBytes = 1 << 20;
 const kDay = 24 * 3600 * 1000;

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted, unlessAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { lock } from './locks.js';
-import { makeFolder } from './make_folder_node.js';
+import { makeFolder } from './write_file_node.js';
 
 const kTouchEvery = 2000;
 const kStaleAfter = 10_000;

@@ -2,10 +2,9 @@
 // name is replaced, and a link in its path throws.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeError, PeruseError, show } from '../errors.js';
-import { makeFolder } from './make_folder_node.js';
 
 /** Checks a folder name from a caller. A blank one, which would mean the current folder, throws 'invalid_argument'. */
 export function checkFolderName(folder: unknown): string {
@@ -114,4 +113,19 @@ export async function refuseLinks(folder: string, within: string): Promise<void>
   const path = join(folder, within);
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSymbolicLink()) throw new PeruseError('invalid_argument', `${path} is a symbolic link: nothing is written through it.`);
+}
+
+/** Creates the folder and its parents. Node's `recursive` option never returns if creating folders is forbidden (/proc). */
+export async function makeFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path && !(await isFolder(parent))) await makeFolder(parent);
+  await mkdir(path).catch(async (error: unknown) => {
+    if (!(await isFolder(path))) throw error; // another process may have created it
+  });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() ?? false;
 }

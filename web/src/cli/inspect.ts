@@ -2,8 +2,7 @@ import { describe, type ModelDescription, type VectorDescription } from '../desc
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError, show } from '../errors.js';
 import { nodeRuntime } from '../platform/platform_node.js';
-import { readerModule } from '../quantize/reader_module.js';
-import { withModel } from '../quantize/stand_in_engine.js';
+import { readerModule, withModel } from '../quantize/engines.js';
 import { locateModel, lookAtTokenizer, weightFiles } from '../sources/checkpoint.js';
 import { FileStart } from '../sources/file_bytes.js';
 import { numberOf, parseObject } from '../sources/json.js';

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { defaultCacheFolder } from '../cache/cache_node.js';
-import { makeFolder } from '../cache/make_folder_node.js';
+import { makeFolder } from '../cache/write_file_node.js';
 import { describeError, PeruseError } from '../errors.js';
 import { type Command, flag, number, text, UsageError } from './command.js';
 import type { Io } from './io.js';

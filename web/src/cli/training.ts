@@ -2,9 +2,9 @@
 import { env } from '../env.js';
 import { describeError, PeruseError } from '../errors.js';
 import { refuseOccupied } from '../sources/staged_folder_node.js';
+import { refuseSources } from '../teach/files_node.js';
 import type { PretrainOptions, TeachProgress, TeachReport } from '../teach/index_node.js';
 import { teachSchema } from '../teach/options.js';
-import { refuseSources } from '../teach/save_node.js';
 import { flag, number, type Options, text, UsageError, type Values } from './command.js';
 import { type Io, jsonLine, printable } from './io.js';
 import { explainModel, kModelOptions, kSourceOptions } from './model_options.js';

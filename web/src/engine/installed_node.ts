@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions, workerData } from 'node:worker_threads';
 import { describeError } from '../errors.js';
@@ -88,4 +89,21 @@ function filesForWorker(files: readonly InstalledFile[]): FilesOfWorker {
 function inProject(path: string): URL {
   const manifest = createRequire(join(process.cwd(), 'package.json')).resolve('peruse/package.json');
   return pathToFileURL(join(dirname(manifest), 'web', path));
+}
+
+const kCompiled = new Map<string, Promise<WebAssembly.Module>>();
+
+export async function compileRead(file: InstalledFile, folder: string | undefined): Promise<WebAssembly.Module> {
+  const url = folder === undefined ? installedFile(file) : new URL(basename(file.path), folder.endsWith('/') ? folder : `${folder}/`);
+  const compiled = kCompiled.get(url.href) ?? read(url).then((bytes) => WebAssembly.compile(bytes));
+  kCompiled.set(url.href, compiled);
+  compiled.catch(() => kCompiled.delete(url.href));
+  return compiled;
+}
+
+async function read(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  if (url.protocol === 'file:') return readFile(fileURLToPath(url));
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.href}: the server answered ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
 }

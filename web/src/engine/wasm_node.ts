@@ -1,7 +1,6 @@
 import type { Build } from './cpu_engine.js';
 import { startNodeHelper } from './helper_node.js';
-import type { InstalledFile } from './installed_node.js';
-import { compileRead } from './read_wasm_node.js';
+import { compileRead, type InstalledFile } from './installed_node.js';
 import type { BuildAccess } from './start_module.js';
 
 /** The worker as one file, so that a bundler needs to copy only that. */

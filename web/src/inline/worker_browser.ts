@@ -4,7 +4,7 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
 import { hostsWith } from '../worker/serve.js';
-import { inlineEngines } from './runtime_browser.js';
+import { inlineEngines } from './runtime.js';
 
 declare const self: WorkerScope<WorkerRequest>;
 

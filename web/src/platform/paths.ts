@@ -1,5 +1,5 @@
-import { baseAddress } from '../base_address.js';
 import { PeruseError, show } from '../errors.js';
+import { baseAddress } from '../sources/fetching.js';
 import type { PathResolver } from '../sources/source.js';
 
 /** On the web a path is a URL, relative to the page or the worker. */

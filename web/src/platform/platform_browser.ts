@@ -1,7 +1,6 @@
 // The runtime of pages and programs' own workers: the engine runs in a module worker, or in this thread.
 
-import { kFilesRemedy } from '../engine/files_browser.js';
-import { filesFolder } from '../engine/files_folder.js';
+import { filesFolder, importPart, kFilesRemedy } from '../engine/files_browser.js';
 import { detectFeatures } from '../engine/variant.js';
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
@@ -9,19 +8,19 @@ import type { ModelKit } from '../redact/model_kit.js';
 import type { FolderKit } from '../sources/file_access.js';
 import type { Host } from '../worker/host.js';
 import type { hostHere } from '../worker/host_here.js';
-import { importPart } from '../worker/import_part.js';
 import type { WorkerPort } from '../worker/messages.js';
-import { kOwnFiles } from '../worker/own_files.js';
 import type { CallerRuntime, SearchKit } from '../worker/runtime.js';
+import { kOwnFiles } from '../worker/runtime_browser.js';
 import { startBrowserWorker, startThread, workerScript } from '../worker/start_worker_browser.js';
 import { webPaths } from './paths.js';
 
-const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
+export const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
 /** In a program's own worker, models work in that worker. */
-const isPage = () => typeof document !== 'undefined';
+export const isPage = () => typeof document !== 'undefined';
 
-export const pageRuntime: CallerRuntime = {
+/** What peruse/inline has in common with other entries in browsers. */
+export const inBrowsers: Pick<CallerRuntime, 'startsWorkers' | 'features' | 'paths'> = {
   startsWorkers: () => kHasWorkers && isPage(),
   features: (inWorker) =>
     detectFeatures({
@@ -29,13 +28,17 @@ export const pageRuntime: CallerRuntime = {
       processors: globalThis.navigator?.hardwareConcurrency ?? 1,
       sharedMemory: globalThis.crossOriginIsolated === true,
     }),
+  paths: webPaths,
+};
+
+export const pageRuntime: CallerRuntime = {
+  ...inBrowsers,
   startWorker,
   startHere,
   filesFolder: () => filesFolder(import.meta.url),
   redaction,
   search,
   extras,
-  paths: webPaths,
   kit,
   openOpfs: async (version) => (await kit()).openOpfs(version),
 };

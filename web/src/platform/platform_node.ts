@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { embedWorker, isInstalled } from '../engine/installed_node.js';
-import { compileRead } from '../engine/read_wasm_node.js';
+import { compileRead, embedWorker, isInstalled } from '../engine/installed_node.js';
 import type { Features } from '../engine/variant.js';
 import { detectFeatures } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';

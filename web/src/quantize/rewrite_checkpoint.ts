@@ -30,8 +30,7 @@ import { refuseSource, writeStaged } from '../sources/staged_folder_node.js';
 import { openStatic } from '../sources/static_embeddings.js';
 import { taskOfClasses } from '../tasks/definition.js';
 import { kEngineTasks } from '../tasks/tasks.js';
-import { readerModule } from './reader_module.js';
-import { withModel } from './stand_in_engine.js';
+import { readerModule, withModel } from './engines.js';
 
 export interface RewriteOptions extends SourceOptions, RouteOptions {
   /** Receives progress of reading the weights. */

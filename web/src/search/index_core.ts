@@ -5,8 +5,7 @@ import type { FeatureExtractionOptions, SparseFeatures } from '../tasks/feature_
 import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
 import type { Tensor } from '../tensor.js';
 import { chunksOf, type TextRange } from './chunks.js';
-import { filterOf, type SearchSettings, settingsOf } from './index_options.js';
-import { itemsOf, type NewItem } from './items.js';
+import { filterOf, itemsOf, type NewItem, type SearchSettings, settingsOf } from './index_options.js';
 import { Keywords } from './keywords.js';
 import { bestOf, Rows } from './rows.js';
 import type {

@@ -38,11 +38,15 @@ import {
   routedModules,
 } from './model_files.js';
 import { type NamedFile, type ReadFile, type Reading, readFirstThere, readNeeded, readThoseThere, readWhole } from './read_files.js';
-import { hasNoModules } from './repository_names.js';
 import type { FileFacts, MissingFile, ModelFolder } from './source.js';
 
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kTokenizerConfigs)])).flat();
+}
+
+/** Whether a repository lacks sentence-transformers' modules.json: Xenova's were made by a tool that did not copy it. */
+export function hasNoModules(name: string): boolean {
+  return name.startsWith('Xenova/');
 }
 
 async function readModuleList(reading: Reading): Promise<ReadFile[]> {

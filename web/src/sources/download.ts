@@ -4,9 +4,21 @@ import type { Hasher } from '../cache/sha256.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { joined } from './file_bytes.js';
-import { isEncoded, isSame, rangeOf, readHeaders, versionOf } from './headers.js';
 import { isObject } from './json.js';
-import { type Answer, drop, mayPass, type Requests, retriesAfter, seconds, sleep } from './requests.js';
+import {
+  type Answer,
+  drop,
+  isEncoded,
+  isSame,
+  mayPass,
+  type Requests,
+  rangeOf,
+  readHeaders,
+  retriesAfter,
+  seconds,
+  sleep,
+  versionOf,
+} from './requests.js';
 
 /** Bytes after which a break counts as a new one, with all its retries. */
 const kProgress = 256 << 10;

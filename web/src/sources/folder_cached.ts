@@ -6,8 +6,8 @@ import { describeError, PeruseError, type PlainError, throwIfAborted } from '../
 import { Late, patience, within } from '../patience.js';
 import { CommitPin } from './commit_pin.js';
 import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
-import { isSame, versionOf } from './headers.js';
 import type { Recovery } from './healing.js';
+import { isSame, versionOf } from './requests.js';
 import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
 import type { CheckedModel } from './stored_models.js';
 import { Suspects } from './suspects.js';

@@ -6,9 +6,8 @@ import { patience } from '../patience.js';
 import { type Announced, Body, Download } from './download.js';
 import { type Fetched, fetchInBrowser } from './fetching.js';
 import type { FileAccess } from './file_access.js';
-import { rangeOf, readHeaders, versionOf } from './headers.js';
 import type { Recovery } from './healing.js';
-import { type Answer, drop, Requests, retryAfter, seconds } from './requests.js';
+import { type Answer, drop, Requests, rangeOf, readHeaders, retryAfter, seconds, versionOf } from './requests.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
 export interface RemoteFile extends ModelFile, ServerHeaders {

@@ -4,7 +4,6 @@ import { textOf } from './json.js';
 import { lookAt } from './look.js';
 import { findWeights, notFound } from './model_files.js';
 import { refusedType } from './onnx_families.js';
-import { hasOnlyOnnx } from './repository_names.js';
 import type { MissingFile, ModelFolder } from './source.js';
 
 export interface WeightsWish {
@@ -55,6 +54,11 @@ export interface OnnxChoice {
 }
 
 type Folder = Pick<ModelFolder, 'open' | 'look'>;
+
+/** Whether a repository was made for transformers.js: such repositories have ONNX files and no other weights. */
+export function hasOnlyOnnx(name: string): boolean {
+  return /^(Xenova|onnx-community)\/|-ONNX\/?$/.test(name);
+}
 
 /** If the repository has no other weights according to its name, returns its .onnx file, before a server is asked for others in vain. */
 export async function firstOnnx(

@@ -2,9 +2,9 @@
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { lockFile } from '../cache/lock_node.js';
-import { makeFolder } from '../cache/make_folder_node.js';
 import {
   checkFolderName,
+  makeFolder,
   newPartial,
   notPartial,
   notWritten,

@@ -7,7 +7,7 @@ import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
 import { redaction } from './redact.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
-import type { Streaming } from './streams.js';
+import type { Streaming } from './stream.js';
 import { structuredExtraction } from './structured_extraction.js';
 import { textClassification } from './text_classification.js';
 import { textRanking } from './text_ranking.js';

@@ -1,5 +1,5 @@
 import '../index.js';
-import { filesFolder } from '../engine/files_folder.js';
+import { filesFolder } from '../engine/files_browser.js';
 import { provideTraining } from '../pipeline_members.js';
 import type { Source } from '../sources/source.js';
 import type { PretrainedTask, PretrainObjective, TeachTask, UsualTeachTask } from '../tasks/training.js';

@@ -1,11 +1,10 @@
 import '../index_node.js';
 import { provideTraining } from '../pipeline_members.js';
 import { startNodeWorker } from '../worker/start_worker_node.js';
-import { kTeachBuilds, kTeachWorker } from './files_node.js';
+import { kTeachBuilds, kTeachWorker, saveTaught } from './files_node.js';
 import { trainingWith } from './gradients.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
-import { saveTaught } from './save_node.js';
 import { type TeachRuntime, teachWith } from './teach.js';
 
 export * from './face.js';

@@ -1,10 +1,9 @@
 // The training worker in browsers, or one of its engine's threads.
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-import { compileFetched } from '../engine/files_browser.js';
+import { compileFetched, importPart } from '../engine/files_browser.js';
 import { startHelper } from '../engine/helper_browser.js';
 import type { FolderKit } from '../sources/file_access.js';
-import { importPart } from '../worker/import_part.js';
 import { serveInBrowser, type WorkerScope } from '../worker/listen_browser.js';
 import type { WorkerRequest } from '../worker/messages.js';
 import { TeachHost } from './lesson.js';

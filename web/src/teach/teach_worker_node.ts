@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
-import { compileRead } from '../engine/read_wasm_node.js';
+import { compileRead } from '../engine/installed_node.js';
 import { nodeFileAccess } from '../sources/file_access_node.js';
 import { serveMembers } from '../worker/serve.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';

@@ -16,8 +16,6 @@ export {
   TokenClassificationPipeline,
   ZeroShotClassificationPipeline,
 } from '../face.js';
-export { LogLevel, ModelFileNotFoundError } from './errors_and_levels.js';
-export { full, full_like, layer_norm, log_softmax, matmul, ones, ones_like, softmax, zeros, zeros_like } from './maths.js';
 export {
   AutoConfig,
   AutoModel,
@@ -25,6 +23,7 @@ export {
   AutoModelForQuestionAnswering,
   AutoModelForSequenceClassification,
   AutoModelForTokenClassification,
+  ModelFileNotFoundError,
   type ModelInputs,
   PreTrainedModel,
 } from './models.js';
@@ -61,6 +60,7 @@ export {
   interpolate_4d,
   LogitsProcessorList,
   LogitsWarper,
+  LogLevel,
   load_audio,
   load_image,
   load_video,
@@ -82,7 +82,26 @@ export {
 } from './others.js';
 export { type OutputTensors, type Pipeline, pipeline } from './pipeline.js';
 export { ModelRegistry } from './registry.js';
-export { cat, mean, permute, quantize_embeddings, slice, stack, std_mean, topk } from './tensor_functions.js';
+export {
+  cat,
+  full,
+  full_like,
+  layer_norm,
+  log_softmax,
+  matmul,
+  mean,
+  ones,
+  ones_like,
+  permute,
+  quantize_embeddings,
+  slice,
+  softmax,
+  stack,
+  std_mean,
+  topk,
+  zeros,
+  zeros_like,
+} from './tensor_functions.js';
 export * from './text_names.js';
 export {
   AutoTokenizer,

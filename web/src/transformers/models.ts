@@ -178,3 +178,10 @@ export const AutoConfig = {
     return tokenizer.config;
   },
 };
+
+/** transformers.js's error for a file that does not exist: a PeruseError with the code 'not_found', for `instanceof`. */
+export class ModelFileNotFoundError extends PeruseError {
+  static override [Symbol.hasInstance](value: unknown): value is ModelFileNotFoundError {
+    return value instanceof PeruseError && value.code === 'not_found';
+  }
+}

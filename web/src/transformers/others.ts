@@ -1,4 +1,5 @@
-// Names of generation, images and sound in transformers.js: they exist so that bundles that also name them link, and throw if they are used.
+// Names of generation, images and sound in transformers.js: they exist so that bundles that also name them link, and throw if they are used. Only
+// LogLevel does not throw.
 import { PeruseError } from '../face.js';
 
 function refusing(name: string): (..._given: readonly unknown[]) => never {
@@ -79,3 +80,5 @@ export const random = /* @__PURE__ */ Object.freeze({
 });
 export const read_audio = /* @__PURE__ */ refusing('read_audio');
 export const rfft = /* @__PURE__ */ refusing('rfft');
+/** transformers.js's values of `env.logLevel`, which changes nothing in Peruse. */
+export const LogLevel = Object.freeze({ DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, NONE: 50 });

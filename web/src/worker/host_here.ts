@@ -3,8 +3,7 @@ import { startHelpersBy } from '../engine/helper_browser.js';
 import type { ProgressCallback } from '../progress.js';
 import type { Host } from './host.js';
 import { LocalHost } from './local_host.js';
-import type { PackageFiles } from './own_files.js';
-import { browserEngines } from './runtime_browser.js';
+import { browserEngines, type PackageFiles } from './runtime_browser.js';
 
 /**
  * `files` are addresses, or the URL of the folder that has the files: this script is copied, so it does not know where its bundler puts them.

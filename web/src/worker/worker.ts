@@ -3,8 +3,7 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { serveInBrowser, type WorkerScope } from './listen_browser.js';
 import type { WorkerRequest } from './messages.js';
-import { kOwnFiles } from './own_files.js';
-import { browserEngines } from './runtime_browser.js';
+import { browserEngines, kOwnFiles } from './runtime_browser.js';
 import { hostsWith } from './serve.js';
 
 declare const self: WorkerScope<WorkerRequest>;

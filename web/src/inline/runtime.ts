@@ -4,7 +4,6 @@ import { describeModel } from '../engine/describe_model.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { EngineRuntime } from '../worker/runtime.js';
-import { noGpu } from './no_gpu.js';
 
 export const inlineEngines: EngineRuntime = {
   importGpu: noGpu,
@@ -20,3 +19,7 @@ export const inlineEngines: EngineRuntime = {
   dropHelpers,
   openOpfs,
 };
+
+export async function noGpu(): Promise<never> {
+  throw new Error("it is not in 'peruse/inline': import from 'peruse'.");
+}

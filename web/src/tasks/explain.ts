@@ -1,9 +1,17 @@
 // The explanations of pipelines, which load on use (web/bundle/peruse-extras.js in pages).
 import { PeruseError, show } from '../errors.js';
-import { checkString, nameOf } from '../tasks/call.js';
-import { type Explained, kExplained } from '../tasks/explained.js';
-import type { ExplainedWord, ExplainGradient, ExplainOptions, Explains, Explanation, GradientRequest } from '../tasks/explanations.js';
-import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
+import { checkString, nameOf } from './call.js';
+import {
+  type Explained,
+  type ExplainedWord,
+  type ExplainGradient,
+  type ExplainOptions,
+  type Explains,
+  type Explanation,
+  type GradientRequest,
+  kExplained,
+} from './explanations.js';
+import type { PipelineTokenizer } from './tokenizer_calls.js';
 
 /** Inputs of one call: few, so that an abort takes effect soon. */
 const kAtOnce = 32;

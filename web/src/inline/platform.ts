@@ -1,10 +1,11 @@
-// The runtime of peruse/inline in pages: the worker starts from a blob, and the engine is embedded.
-
+// The runtimes of peruse/inline, whose engine is embedded. In pages the worker starts from a blob, in Node from its source text.
 import { startHelpersBy } from '../engine/helper_browser.js';
+import { embedWorker } from '../engine/installed_node.js';
 import type { Features } from '../engine/variant.js';
-import { detectFeatures } from '../engine/variant.js';
+import { kNodeWorker } from '../engine/wasm_node.js';
 import { describeBlank, describeCuts, explain, streamOf } from '../extras.js';
-import { webPaths } from '../platform/paths.js';
+import { inBrowsers, isPage, kHasWorkers } from '../platform/platform_browser.js';
+import { nodeRuntime } from '../platform/platform_node.js';
 import type { ProgressCallback } from '../progress.js';
 import { kModelKit } from '../redact/model_kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
@@ -13,36 +14,25 @@ import type { Host } from '../worker/host.js';
 import { LocalHost } from '../worker/local_host.js';
 import type { WorkerPort } from '../worker/messages.js';
 import type { CallerRuntime } from '../worker/runtime.js';
+import { nodeEngines } from '../worker/runtime_node.js';
 import { startBrowserWorker } from '../worker/start_worker_browser.js';
-import { inlineEngines } from './runtime_browser.js';
+import { takeNodeWorker } from '../worker/start_worker_node.js';
+import { inlineEngines, noGpu } from './runtime.js';
 import { embeddedBuild, workerCode } from './unpack.js';
 
-const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
-
-/** In a program's own worker, models work in that worker. */
-const isPage = () => typeof document !== 'undefined';
-
-export function plainOnly(features: Features): Features {
+function plainOnly(features: Features): Features {
   return { ...features, relaxedSimd: false, whyPlain: "'peruse/inline' holds no other build" };
 }
 
 export const inlineInBrowser: CallerRuntime = {
-  startsWorkers: () => kHasWorkers && isPage(),
-  features: (inWorker) =>
-    plainOnly(
-      detectFeatures({
-        inWorker: kHasWorkers && (inWorker || !isPage()),
-        processors: globalThis.navigator?.hardwareConcurrency ?? 1,
-        sharedMemory: globalThis.crossOriginIsolated === true,
-      }),
-    ),
+  ...inBrowsers,
+  features: (inWorker) => plainOnly(inBrowsers.features(inWorker)),
   startWorker,
   startHere,
   build: embeddedBuild,
   redaction: async () => kModelKit,
   search: async () => ({ loadIndex, newIndex, saveIndex }),
   extras: async () => ({ describeBlank, describeCuts, explain, streamOf }),
-  paths: webPaths,
   kit: async () => folderKit,
   openOpfs: folderKit.openOpfs,
 };
@@ -69,3 +59,17 @@ async function startWorker(threads: number): Promise<WorkerPort> {
   const url = await address;
   return startBrowserWorker({ make: () => new Worker(url, { name: 'peruse' }), address: url, isBlob: true }, threads);
 }
+
+export const inlineInNode: CallerRuntime = {
+  ...nodeRuntime,
+  features: (inWorker) => plainOnly(nodeRuntime.features(inWorker)),
+  startWorker: async () => {
+    embedWorker(await workerCode('node'));
+    return takeNodeWorker(kNodeWorker, []);
+  },
+  startHere: async (report) => {
+    embedWorker(await workerCode('node')); // enables threads, which run the same worker
+    return new LocalHost(report, { ...nodeEngines, importGpu: noGpu });
+  },
+  build: embeddedBuild,
+};

@@ -1,4 +1,0 @@
-declare module '*.mjs' {
-  const factory: import('./engine.js').EngineModuleFactory;
-  export default factory;
-}
