@@ -23,7 +23,7 @@ function spread(rows: readonly Row[], count: 'without a leak' | 'touched'): stri
   return `${Math.min(...counts)} to ${Math.max(...counts)}`;
 }
 
-type File = 'kEveryday' | 'kForms' | 'kFresh' | 'kChoosing' | 'kUnseen';
+type File = 'kEveryday' | 'kForms' | 'kFresh' | 'kChoosing' | 'kOrdinary' | 'kUnseen';
 
 async function rowsOf(model: string, file: File = 'kEveryday'): Promise<Row[]> {
   const { measured, ...files } = (await import(/* @vite-ignore */ kEveryday)) as {
@@ -59,37 +59,36 @@ test('forms, JSON, CSV, mails and chats in ten languages keep no private detail 
   expect(kPage).toContain(`${all['without a leak']} of 100 forms, mails and chats in ten languages are without a leak`);
 }, 60_000);
 
-test('of texts written after the training, 198 of 210 messages keep no private detail, and 39 of 300 clean texts are touched', async () => {
+test('of texts written after the training, 198 of 210 messages keep no private detail, and 34 of 300 clean texts are touched', async () => {
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kFresh');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([210, 300]);
   expect(all['without a leak']).toBeGreaterThanOrEqual(198);
-  expect(all.touched).toBeLessThanOrEqual(39);
+  expect(all.touched).toBeLessThanOrEqual(34);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 12).map(({ language }) => language)).toEqual([]);
   const kept = spread(languages, 'without a leak');
   expect(kPage).toContain(`${all['without a leak']} of 210 messages without a leak, in each language ${kept} of 14`);
-  const [hindi] = languages.filter(({ language }) => language === 'hi');
-  const others = spread(
-    languages.filter((row) => row !== hindi),
-    'touched',
-  );
-  expect(kPage).toContain(`${all.touched} of 300 clean texts: ${others} of 20 in fourteen languages, ${hindi!.touched} of 20 in Hindi`);
-  expect(languages.filter((row) => row.touched > row.clean / 4).map(({ language }) => language)).toEqual(['hi']);
+  expect(kPage).toContain(`${all.touched} of 300 clean texts, ${spread(languages, 'touched')} of 20 in each language`);
+  expect(languages.filter((row) => row.touched > row.clean / 4)).toEqual([]);
 }, 60_000);
 
-test('of texts by which the rules about unsure names were chosen, 27 of 300 clean ones are touched; of as many unseen ones, 68', async () => {
+test('of texts by which the rules about unsure names were chosen, 21 of 300 clean ones are touched; of as many unseen ones, 64', async () => {
   const choosing = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kChoosing')).at(-1)!;
   expect([choosing.messages, choosing.clean]).toEqual([150, 300]);
   expect(choosing['without a leak']).toBeGreaterThanOrEqual(128);
-  expect(choosing.touched).toBeLessThanOrEqual(27);
+  expect(choosing.touched).toBeLessThanOrEqual(21);
+  const ordinary = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kOrdinary')).at(-1)!;
+  expect([ordinary.messages, ordinary.clean]).toEqual([48, 302]);
+  expect(ordinary['without a leak']).toBeGreaterThanOrEqual(26);
+  expect(ordinary.touched).toBeLessThanOrEqual(58);
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kUnseen');
   const unseen = rows.at(-1)!;
   expect([unseen.messages, unseen.clean]).toEqual([150, 300]);
   expect(unseen['without a leak']).toBeGreaterThanOrEqual(142);
-  expect(unseen.touched).toBeLessThanOrEqual(68);
+  expect(unseen.touched).toBeLessThanOrEqual(64);
   const languages = rows.slice(0, -1).filter((row) => row.touched > row.clean / 4);
-  expect(languages.map(({ language, touched }) => `${language} ${touched}`)).toEqual(['de 7', 'ar 6', 'hi 10', 'en 7']);
+  expect(languages.map(({ language, touched }) => `${language} ${touched}`)).toEqual(['de 7', 'ar 6', 'hi 8']);
   const kept = unseen['without a leak'];
   expect(kPage).toContain(`${kept} of 150 messages are without a leak, and ${unseen.touched} of 300 clean texts are touched`);
 }, 60_000);

@@ -20,12 +20,22 @@ const isHidden = async (text: string, words: Record<string, number | undefined>,
 test.each<[what: string, text: string, word: string, below: number, above: number]>([
   ['a German noun', 'Warum ist der Himmel blau?', 'Himmel', 0.77, 0.79],
   ['a German noun with other words', 'Warum ist der Himmel blau?', 'Himmel blau', 0.77, 0.79],
+  ['a German noun of which a common word shows the language', 'Hast du Salz an die Nudel getan oder was?', 'Nudel', 0.77, 0.79],
+  ['a German noun after an article that no name has', 'Treffen wir uns am Kiosk', 'Kiosk', 0.89, 0.91],
+  ['a German noun after Das', 'Das Strandbad ist leer', 'Strandbad', 0.89, 0.91],
+  ['a common German word', 'Karla kauft Joghurt', 'Joghurt', 0.97, 0.99],
+  ['a common English word', 'Swim on Tuesday', 'Tuesday', 0.97, 0.99],
+  ['an age of history', 'She knows the Bronze Age well', 'Bronze Age', 0.97, 0.99],
+  ['an imperative', 'Peter. Chop them', 'Chop', 0.97, 0.99],
+  ['a common Hindi word', 'यह पानी है', 'पानी', 0.99998, 1],
+  ['a plural in Hindi', 'ये किताबें हैं', 'किताबें', 0.99998, 1],
+  ['a common Arabic word after "and the"', 'هذا القبو والبيت', 'والبيت', 0.99998, 1],
   ['the first word of a sentence', 'Hallo. Snow is left only here.', 'Snow', 0.63, 0.65],
   ['the first word of a Russian sentence', 'Осторожно, лестница шатается', 'Осторожно', 0.63, 0.65],
   ['first words of which one has a capital', 'Vino italiano y queso', 'Vino italiano', 0.87, 0.89],
   ['a pronoun that begins a sentence', 'Hallo. Your house', 'Your', 0.97, 0.99],
   ['words after a pronoun that begins a sentence', 'Twoja ładowarka leży', 'Twoja ładowarka', 0.97, 0.99],
-  ['Hindi words', 'यह नई अलमारी है', 'नई अलमारी', 0.91, 0.92],
+  ['Hindi words', 'यह हरी दराज़ है', 'हरी दराज़', 0.91, 0.92],
   ['an Arabic word', 'نحن نبحث عن شخص', 'نبحث', 0.69, 0.71],
   ['Arabic words', 'هو يقص العشب كل', 'يقص العشب', 0.79, 0.81],
   ['Korean words', '충전기는 창가 라디오 옆에', '창가 라디오', 0.89, 0.91],
@@ -52,6 +62,13 @@ test.each<[what: string, text: string, word: string]>([
   ['a Korean word', '아서에게 전화', '아서'],
 ])('%s is hidden whatever the certainty', async (_, text, word) => {
   expect(await isHidden(text, { [word]: 0.5 })).toBe(true);
+});
+
+test('common words at the ends of a person in Hindi are not hidden with the name', async () => {
+  const { text } = await redact(certain({ 'चाबी आकाश रखना': 0.99 }))('यह चाबी आकाश रखना है');
+  expect(text).toBe('यह चाबी [PER_1] रखना है');
+  expect((await redact(certain({ 'पानी गरम था': 0.99 }))('यह पानी गरम था')).text).toBe('यह पानी गरम था');
+  expect((await redact(certain({ 'चाबी चौक': 0.99 }, 'LOC'))('यह चाबी चौक है')).text).toBe('यह [LOC_1] है');
 });
 
 test('findings that touch are as certain as the most certain one', async () => {

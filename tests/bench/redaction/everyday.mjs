@@ -13,6 +13,8 @@ export const kFresh = new URL('fresh.txt', import.meta.url);
 export const kChoosing = new URL('choosing.txt', import.meta.url);
 /** Messages and clean texts in fifteen languages by which nothing was chosen. */
 export const kUnseen = new URL('unseen.txt', import.meta.url);
+/** Clean texts, and messages with names that look like words, in German, English, Arabic and Hindi, by which limits of certainty were chosen. */
+export const kOrdinary = new URL('ordinary.txt', import.meta.url);
 /** 240 messages and 120 clean texts in English. */
 export const kEnglish = new URL('english.txt', import.meta.url);
 

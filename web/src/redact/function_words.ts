@@ -1,5 +1,6 @@
 // Function words at the ends of names: prepositions, conjunctions, articles and auxiliary verbs, which a token classifier adds to a name
 // next to them ('Anna Schmidt aus', 'und Peter'). Chinese, Japanese and Korean write theirs without a space, so the rule is not about them.
+import { isCommon, isCommonWord } from './common_words.js';
 import type { Detail } from './details.js';
 import { isNameType, isPersonType } from './letter_case.js';
 
@@ -29,27 +30,31 @@ const kLast = /[\s,;]+([\p{L}\p{M}]+)$/u;
 const kFirst = /^([\p{L}\p{M}]+)[\s,;]+/u;
 
 /**
- * Returns a model's finding without function words at its ends, or undefined if nothing else is left. `beside` are the model's findings before and
- * after it: words between two parts of the name of a place or organisation stay ('Frankfurt am Main').
+ * Returns a model's finding without function words at its ends (of a person also common words), or undefined if nothing else is left. `beside` are
+ * the model's findings before and after it: words between two parts of the name of a place or organisation stay ('Frankfurt am Main').
  */
 export function withoutFunctionWords(text: string, detail: Detail, beside: readonly Detail[]): Detail | undefined {
   const { type } = detail;
   if (!isNameType(type)) return detail;
-  const parts = isPersonType(type) ? [] : beside.filter((other) => other.type === type);
+  const isPerson = isPersonType(type);
+  const parts = isPerson ? [] : beside.filter((other) => other.type === type);
   const isJoint = (from: number, to: number) => text.slice(from, to) === ' ';
+  const isExtra = (word: string, name: string, after?: string) => (isPerson && isCommonWord(word)) || isOutside(word, name, after);
   let { start, end } = detail;
   while (!parts.some((other) => isJoint(end, other.start))) {
     const last = kLast.exec(text.slice(start, end));
-    if (last === null || !isOutside(last[1]!, text.slice(start, start + last.index), text.slice(end))) break;
+    if (last === null || !isExtra(last[1]!, text.slice(start, start + last.index), text.slice(end))) break;
     end = start + last.index;
   }
   while (!parts.some((other) => isJoint(other.end, start))) {
     const first = kFirst.exec(text.slice(start, end));
-    if (first === null || !isOutside(first[1]!, text.slice(start + first[0].length, end))) break;
+    if (first === null || !isExtra(first[1]!, text.slice(start + first[0].length, end))) break;
     start += first[0].length;
   }
   const words = text.slice(start, end);
-  return words.length > 2 && kFunctionWords.has(words) ? undefined : { ...detail, start, end };
+  const isCut = words.length < detail.end - detail.start;
+  const isName = !(words.length > 2 && (kFunctionWords.has(words) || (isCut && isCommon(words))));
+  return isName ? { ...detail, start, end } : undefined;
 }
 
 /** Whether a word at an end of a name is not part of it. `after` is the text after a last word; a first word has none. */
