@@ -6,6 +6,7 @@ import { checkOptions, type Given, kSourceOptions, type Option, option } from '.
 import { dtypeIfQuantized, engineDtype, kOnnxDtypes, type OnnxDtype } from './precisions.js';
 import type { ProgressCallback } from './progress.js';
 import { kFinderOptions, kLabelsOption, type RedactPipelineOptions } from './redact/types.js';
+import { isObject } from './sources/json.js';
 import type { Source, SourceOptions } from './sources/source.js';
 import type { OwnLoadOption } from './tasks/definition.js';
 import { definitionOf, kTaskNames, type OwnLoadOptionOf, type ResolvedTask, type Task, type TaskOrAlias } from './tasks/tasks.js';
@@ -58,10 +59,6 @@ function withoutForeign<O extends object>(given: O, hasLabels: boolean): { optio
       notices.push("config is ignored except for id2label: the model's config.json is read.");
   }
   return { options: options as O, notices };
-}
-
-function isObject(value: unknown): value is Options {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const kLabels = {

@@ -14,6 +14,7 @@ import { engineTask, kTaskNames, type Task } from '../tasks/tasks.js';
 import { type Command, flag, needed, text } from './command.js';
 import { jsonLine, printable } from './io.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
+import { megabytes } from './progress_bar.js';
 
 export const inspect: Command = {
   summary: 'Describe a checkpoint: its type, whether Peruse runs it, its downloads and memory',
@@ -170,10 +171,6 @@ function countParameters(tensors: Checkpoint['tensors']): number {
 
 function dtypes(tensors: Checkpoint['tensors']): string[] {
   return [...new Set([...tensors.values()].map(({ dtype }) => dtype))].sort();
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
 }
 
 // A checkpoint, from config.json and the headers of its weights files.

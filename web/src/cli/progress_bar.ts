@@ -29,7 +29,7 @@ export class ProgressBar {
   }
 }
 
-function megabytes(bytes: number): string {
+export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 

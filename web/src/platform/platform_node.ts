@@ -63,15 +63,10 @@ function hasFiles(): boolean {
   return [kNodeWorker, simd, relaxed, simdThreads, relaxedThreads].every(isInstalled);
 }
 
-interface InlineParts {
-  embeddedBuild(variant: string): Promise<WebAssembly.Module>;
-  workerCode(platform: 'browser' | 'node'): Promise<string>;
-}
-
 /** Loads peruse/inline, which every bundler includes because it is an imported script. */
 async function embedded() {
-  const inline: object = await import('../../bundle/peruse-inline.js');
-  return (inline as { _internals: InlineParts })._internals;
+  const inline = await import('../../bundle/peruse-inline.js');
+  return inline._internals;
 }
 
 async function useEmbeddedWorker(): Promise<void> {

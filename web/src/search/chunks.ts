@@ -1,11 +1,7 @@
 // Splits texts into chunks of a limited number of tokens, at sentence boundaries.
 import { PeruseError } from '../errors.js';
+import type { TextRange } from '../redact/text_folding.js';
 import type { PipelineTokenizer } from '../tasks/tokenizer_calls.js';
-
-export interface TextRange {
-  start: number;
-  end: number;
-}
 
 export interface ChunkLimits {
   tokens: number;

@@ -1,10 +1,11 @@
 // The contents of a SemanticIndex (texts, chunks, vectors), and its rankings.
 import { type ErrorCode, PeruseError, show, throwIfAborted } from '../errors.js';
+import type { TextRange } from '../redact/text_folding.js';
 import { type CallOptions, checkedOptions, checkString } from '../tasks/call.js';
 import type { FeatureExtractionOptions, SparseFeatures } from '../tasks/feature_extraction.js';
 import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
 import type { Tensor } from '../tensor.js';
-import { chunksOf, type TextRange } from './chunks.js';
+import { chunksOf } from './chunks.js';
 import { filterOf, itemsOf, type NewItem, type SearchSettings, settingsOf } from './index_options.js';
 import { Keywords } from './keywords.js';
 import { bestOf, Rows } from './rows.js';

@@ -1,5 +1,6 @@
 // The explanations of pipelines, which load on use (web/bundle/peruse-extras.js in pages).
 import { PeruseError, show } from '../errors.js';
+import type { TextRange } from '../redact/text_folding.js';
 import { checkString, nameOf } from './call.js';
 import {
   type Explained,
@@ -85,7 +86,7 @@ async function byGradient(
   return { method: 'gradient', score: value, baseline_score: baseline_value, ...explained.result, ...membersOf(explained, named) };
 }
 
-function namedWord(text: string, { start, end }: { start: number; end: number }, score: number): ExplainedWord {
+function namedWord(text: string, { start, end }: TextRange, score: number): ExplainedWord {
   return { word: text.slice(start, end), score, start, end };
 }
 
@@ -110,13 +111,8 @@ interface ExplainContext {
   gradient?: ExplainGradient | undefined;
 }
 
-export interface Place {
-  start: number;
-  end: number;
-}
-
 /** Words and punctuation marks in order, by the rules of Unicode, which also split Chinese and Japanese. */
-export function wordsOf(text: string): Place[] {
+export function wordsOf(text: string): TextRange[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text);
   return Array.from(segments, ({ segment, index }) => ({ start: index, end: index + segment.length })).filter(
     ({ start, end }) => text.slice(start, end).trim() !== '',
@@ -124,7 +120,7 @@ export function wordsOf(text: string): Place[] {
 }
 
 /** Adds up the scores of tokens by word. A token belongs to the first word that ends after its start. */
-export function scoresByWord(words: readonly Place[], tokens: readonly (Place & { score: number })[]): number[] {
+export function scoresByWord(words: readonly TextRange[], tokens: readonly (TextRange & { score: number })[]): number[] {
   const scores = words.map(() => 0);
   for (const { start, score } of tokens) {
     const found = words.findIndex(({ end }) => end > start);
