@@ -2,13 +2,16 @@ export interface BundledModel {
   readonly name: string;
   readonly folder: string;
   readonly task: string;
+  /** The `recall` of its card, for a tagger of redaction. */
+  readonly recall?: number;
 }
 
-export const kTagger: BundledModel = { name: 'Names, ConvBERT', folder: 'peruse-tagger-convbert-tiny', task: 'redact' };
+export const kTagger: BundledModel = { name: 'Names, ConvBERT', folder: 'peruse-tagger-convbert-tiny', task: 'redact', recall: 0.5 };
 export const kMultilingualTagger: BundledModel = {
   name: 'Names in 15 languages, ConvBERT',
   folder: 'peruse-multilingual-tagger-convbert-tiny',
   task: 'redact',
+  recall: 0.55,
 };
 export const kSorter: BundledModel = {
   name: 'Any labels, DeBERTa',
@@ -26,6 +29,11 @@ export const kFirstModels: Readonly<Record<string, BundledModel>> = { redact: kT
 
 export function addressOf({ folder }: BundledModel): string {
   return new URL(`models/${folder}/`, document.baseURI).href;
+}
+
+/** The `recall` for a model: that of its card, or 0.5 for models that are not of this project. */
+export function recallFor(source: unknown): number {
+  return [kTagger, kMultilingualTagger].find((model) => addressOf(model) === source)?.recall ?? 0.5;
 }
 
 export function isBundled(source: unknown): source is string {

@@ -9,7 +9,7 @@ import {
   type RedactOptions,
   type UnreadRange,
 } from '../peruse/peruse.js';
-import { kMultilingualTagger, kTagger } from './bundled.js';
+import { kMultilingualTagger, kTagger, recallFor } from './bundled.js';
 import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
@@ -26,8 +26,6 @@ const kKinds: Record<string, string> = { PER: 'person', ORG: 'organisation', LOC
 const kHues: Record<string, number> = { PER: 0, ORG: 1, LOC: 2 };
 const kOtherHue = 4;
 
-/** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
-const kOptions = { recall: 0.5, patterns: true } as const;
 /** Details with lower scores are shown to the visitor for a decision. */
 const kSure = 0.6;
 
@@ -39,6 +37,9 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const roundTrip = new RoundTrip(find(panel, '.back', HTMLElement), ({ placeholder, words, type }) => chip(type, words, placeholder));
   /** Words that the visitor decided not to replace, by type. */
   const kept = new Map<string, Set<string>>();
+  /** A token stays only if the model gives "not private" at least this. Higher values hide ordinary words, too (docs/tasks/redact.md). */
+  const recalls = new WeakMap<Pipeline<'redact'>, number>();
+  const optionsFor = (redactor: Pipeline<'redact'>) => ({ recall: recalls.get(redactor)!, patterns: true });
   let asked = '';
   let last: Redaction | undefined;
 
@@ -111,12 +112,16 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const task: TaskPanel<Pipeline<'redact'>, Redaction> = new TaskPanel(panel, proof, {
     bundled: [kTagger, kMultilingualTagger],
     curated: taggerModels,
-    load: (source, options) => pipeline('redact', source, options),
+    load: async (source, options) => {
+      const redactor = await pipeline('redact', source, options);
+      recalls.set(redactor, recallFor(source));
+      return redactor;
+    },
     ask: (redactor, signal) => {
       asked = text.value;
-      return redactor(asked, { ...kOptions, rules: rules(), signal });
+      return redactor(asked, { ...optionsFor(redactor), rules: rules(), signal });
     },
-    askAbout: (redactor, words, signal) => redactor(words, { ...kOptions, signal }),
+    askAbout: (redactor, words, signal) => redactor(words, { ...optionsFor(redactor), signal }),
     show,
     clear: () => void keepInVault([]),
     early: async () => {
@@ -135,12 +140,16 @@ export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
         'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
         asked,
         async (words, heads) => {
-          const { entities } = await redactor(words, { ...kOptions, ...heads });
+          const { entities } = await redactor(words, { ...optionsFor(redactor), ...heads });
           return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
         },
       ),
     linkValues: () => ({ text: last?.text ?? '' }), // Not the message itself, because a link may be sent to others.
-    code: () => ({ task: 'redact', name: 'redact', args: [text.value, { ...kOptions, rules: rulesInCode() }] }),
+    code: (source) => ({
+      task: 'redact',
+      name: 'redact',
+      args: [text.value, { recall: recallFor(source), patterns: true, rules: rulesInCode() }],
+    }),
   });
   copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => last?.text ?? '');
   task.offer(messages, ({ name }) => name, fill);

@@ -38,7 +38,8 @@ export interface Task<Model, Output> {
   inside(): LookedAt;
   /** The last step of "Look inside": the answer to the last call. */
   lastStep(model: Model): Promise<LastStep>;
-  code(): CallCode;
+  /** The call as code, for the model from `source`. */
+  code(source: unknown): CallCode;
   /** Values that replace those of the form in a link to it, by field. */
   linkValues?(): Readonly<Record<string, string>>;
 }
@@ -421,7 +422,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   }
 
   private showCode(): void {
-    this.code_.replaceChildren(...shownCode(codeOf(this.task_.code(), this.picker_.settings)));
+    this.code_.replaceChildren(...shownCode(codeOf(this.task_.code(this.picker_.settings.source), this.picker_.settings)));
   }
 
   private showFailure(error: unknown): void {

@@ -1,7 +1,7 @@
 // What docs/tasks/redact.md and the card of the multilingual tagger say of 300 messages and 150 clean texts in fifteen languages.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { pipeline, type RedactOptions } from '../../web/dist/index_node.js';
 
 const kEveryday = new URL('../bench/redaction/everyday.mjs', import.meta.url).href;
@@ -101,4 +101,14 @@ test('a preposition after a name is not hidden with it', async () => {
   } finally {
     await redact.dispose();
   }
+});
+
+test('the demo page uses the recall of the card', async () => {
+  vi.stubGlobal('document', { baseURI: 'https://example.org/' });
+  const { addressOf, kMultilingualTagger, kTagger, recallFor } = await import('../../demo/src/bundled.js');
+  const card = readFileSync(new URL('README.md', `file://${folder(kMultilingualTagger.folder)}`), 'utf8');
+  const [, recall] = /`recall: ([\d.]+)`/.exec(card)!;
+  expect([kMultilingualTagger, kTagger].map((model) => recallFor(addressOf(model)))).toEqual([Number(recall), 0.5]);
+  expect(recallFor('https://example.org/another/')).toBe(0.5);
+  vi.unstubAllGlobals();
 });

@@ -199,6 +199,17 @@ describe('taking it along', () => {
     expect(await panel.locator('.redacted').textContent()).toBe(text);
   });
 
+  it('uses the recall of the card of each of its taggers', async () => {
+    const panel = await tabs.openTab('redact');
+    const showsRecall = (recall: string) =>
+      panel.locator('pre', { hasText: new RegExp(`recall: ${recall}\\b`) }).waitFor({ state: 'attached' });
+    await answered(panel);
+    await showsRecall('0\\.5');
+    await openDrawer(panel, 'model-drawer');
+    await panel.locator('[name=model]').selectOption({ index: 1 });
+    await showsRecall('0\\.55');
+  });
+
   it('gives the sorting as code that does what the page did, with labels of one\u2019s own', async () => {
     const panel = await tabs.openTab('sort');
     await panel.locator('.more summary').click();
