@@ -4,7 +4,7 @@ import { importedFunctions, numberBytes, Reader, sectionsOf, skipInstruction, sk
 
 const kRun = 5; // bytes that two functions share
 const kOften = 1000; // functions with the same run, from which on it says nothing
-const kFade = 0.7; // what a function counts for the choice of the next but one, compared with the next
+const kFade = 0.85; // what a function counts for the choice of the next but one, compared with the next
 const kSameType = 2; // functions of one type have the same first local variables
 
 /** Returns the file in another order, and the names of its functions by their new numbers. */
