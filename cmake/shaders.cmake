@@ -14,7 +14,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endfunction()
 
   file(GLOB shaders "${PERUSE_SHADERS}/*.wgsl")
-  set(code "// Made by cmake/shaders.cmake from core/backend/webgpu/*.wgsl.\n#include \"core/backend/webgpu/shaders.h\"\n\n")
+  set(code "// Made by cmake/shaders.cmake from core/backend/webgpu/*.wgsl.\n#include \"core/backend/webgpu/recorder.h\"\n\n")
   string(APPEND code "namespace peruse::webgpu {\n\nstd::string_view ShaderText(std::string_view name) {\n")
   foreach(shader IN LISTS shaders)
     get_filename_component(name "${shader}" NAME_WE)

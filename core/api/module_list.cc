@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/api/module_files.h"
-
 namespace peruse {
 namespace {
 

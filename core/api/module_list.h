@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/status.h"
-#include "core/tasks/model_file.h"
+#include "core/tasks/model_files.h"
 
 namespace peruse {
 
@@ -37,5 +38,19 @@ Result<std::optional<ModuleList>> ReadModuleList(const ReadModelFile& read);
 
 // Whether the folder's Transformer is that of Jina's code, which applies an adapter for each task.
 bool AppliesAdapters(const ReadModelFile& read);
+
+// What the readers of sentence-transformers' JSON files share.
+
+inline Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
+
+// "a.b.C" -> "C", the name of a class without its package, which differs between releases.
+inline std::string_view ClassName(std::string_view type) { return type.substr(type.rfind('.') + 1); }
+
+inline std::string JoinPath(const std::string& folder, std::string_view file) {
+  return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
+}
+
+// Parses a file that contains an object; nullopt if the file does not exist.
+Result<std::optional<JsonDocument>> ReadObject(const ReadModelFile& read, const std::string& path);
 
 }  // namespace peruse

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/api/module_files.h"
+#include "core/api/module_list.h"
 
 namespace peruse {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/status.h"
-#include "core/tasks/model_file.h"
+#include "core/tasks/model_files.h"
 #include "core/tasks/sentence_modules.h"
 #include "core/text/tokenizer.h"
 

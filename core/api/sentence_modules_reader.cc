@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "core/api/module_files.h"
 #include "core/api/module_list.h"
 #include "core/api/multi_vector_reader.h"
 #include "core/api/transformer_module_reader.h"

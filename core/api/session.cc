@@ -10,7 +10,7 @@
 #include "core/api/option_reader.h"
 #include "core/api/ranking_reader.h"
 #include "core/api/sentence_modules_reader.h"
-#include "core/base/json_members.h"
+#include "core/base/json_writer.h"
 #include "core/base/memory.h"
 
 namespace peruse {

@@ -30,7 +30,7 @@
 #include "core/model/runner.h"
 #include "core/model/speed_probe.h"
 #include "core/tasks/labels/label_reader.h"
-#include "core/tasks/model_file.h"
+#include "core/tasks/model_files.h"
 #include "core/tasks/sentence_embedder.h"
 #include "core/text/tokenizer.h"
 #include "core/weights/lora.h"

@@ -60,7 +60,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   // Whether the backend only records runs. Results then exist once the host has replayed the run.
   virtual bool deferred() const { return false; }
-  // The threads that compute on the host; null if the backend has none.
+  // The threads that compute on the host; null means none.
   virtual const cpu::ThreadPool* pool() const { return nullptr; }
 
   // Prepares a plan's operations, for example by compiling shaders, while weights arrive. Does not change results. Errors: kUnsupported if the

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace peruse {
 
@@ -41,5 +43,12 @@ class JsonWriter {
   bool failed_ = false;
   bool all_finite_ = true;
 };
+
+std::string Quoted(std::string_view text);
+
+using JsonMembers = std::vector<std::pair<std::string, std::string>>;
+
+// Returns `json`, a valid object, with these members replaced, added or removed. Copies all other members unchanged.
+std::string WithMembers(std::string_view json, const JsonMembers& members);
 
 }  // namespace peruse

@@ -1,9 +1,14 @@
-#include "core/cpu/float_linear.h"
-
+// Linear layers with float products, whose weights are stored as floats or halves: loops over panels and rows that call Gemm.
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
 
 #include "core/cpu/activations.h"
 #include "core/cpu/gemm.h"
+#include "core/cpu/packed_linear.h"
 
 namespace peruse::cpu {
 namespace {
@@ -27,7 +32,22 @@ int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
   return RoundUp(std::max<int64_t>(size, 1), TileRows());
 }
 
-}  // namespace
+class FloatLinear : public PackedLinear {
+ public:
+  void WriteRows(int32_t first_row, const EncodedRows& rows) override;
+  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, int64_t first_output, Activation activation,
+           float* scratch, const Block& out) const override;
+
+ protected:
+  explicit FloatLinear(const LinearSpec& spec);
+
+  // Packs the columns [first, first + count) of a group of weights. `rows` has, for each column, a row of depth() elements in the weight
+  // format.
+  virtual void Pack(const uint8_t* rows, int64_t group, int64_t first, int64_t count) = 0;
+  // Returns the columns [first, first + count), packed for Gemm. `first` is a multiple of TileCols(), `scratch` has PanelScratch() floats.
+  virtual const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const = 0;
+  int64_t PanelScratch() const;
+};
 
 FloatLinear::FloatLinear(const LinearSpec& spec) : PackedLinear(spec, TileCols()) {}
 
@@ -75,6 +95,69 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
       }
     }
   });
+}
+
+class F32Linear final : public FloatLinear {
+ public:
+  explicit F32Linear(const LinearSpec& spec) : FloatLinear(spec) {}
+  bool Allocate() { return PackedLinear::Allocate(spec().groups * GroupFloats() * 4, 0); }
+
+  void WriteBias(int32_t first, std::span<const float> values) override {
+    ForRows(first, static_cast<int64_t>(values.size()), [&](int64_t g, int64_t col, int64_t i) {
+      const int64_t place = col % TileCols();
+      group(g)[PanelOffset(depth(), col - place) + place] = values[static_cast<size_t>(i)];
+    });
+  }
+  int64_t Scratch(int64_t, int32_t) const override { return 0; }
+
+ private:
+  int64_t GroupFloats() const { return PackedFloats(depth(), group_width()); }
+  float* group(int64_t g) const { return reinterpret_cast<float*>(weights()) + g * GroupFloats(); }
+
+  void Pack(const uint8_t* rows, int64_t g, int64_t first, int64_t count) override {
+    PackColumns(reinterpret_cast<const float*>(rows), depth(), depth(), first, count, group(g));
+  }
+  const float* Panels(int64_t g, int64_t first, int64_t, float*) const override {
+    return group(g) + PanelOffset(depth(), first);
+  }
+};
+
+// Stores weights as binary16, and expands a block of panels to floats before each multiplication.
+class F16Linear final : public FloatLinear {
+ public:
+  explicit F16Linear(const LinearSpec& spec) : FloatLinear(spec) {}
+  bool Allocate() {
+    return PackedLinear::Allocate(spec().groups * GroupHalves() * static_cast<int64_t>(sizeof(uint16_t)), 1);
+  }
+
+  void WriteBias(int32_t first, std::span<const float> values) override { WriteColumns(kBiases, first, values); }
+  int64_t Scratch(int64_t, int32_t threads) const override { return threads * PanelScratch(); }
+
+ private:
+  static constexpr int64_t kBiases = 0;
+
+  int64_t GroupHalves() const { return padded_width() * depth(); }
+  uint16_t* group(int64_t g) const { return reinterpret_cast<uint16_t*>(weights()) + g * GroupHalves(); }
+
+  void Pack(const uint8_t* rows, int64_t g, int64_t first, int64_t count) override {
+    PackHalfColumns(reinterpret_cast<const uint16_t*>(rows), depth(), depth(), first, count, group(g));
+  }
+  const float* Panels(int64_t g, int64_t first, int64_t count, float* scratch) const override {
+    ExpandHalfPanels(group(g) + first * depth(), columns(kBiases, g) + first, depth(), count, scratch);
+    return scratch;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<PackedLinear> CreateF32Linear(const LinearSpec& spec) {
+  std::unique_ptr<F32Linear> linear(new (std::nothrow) F32Linear(spec));
+  return linear && linear->Allocate() ? std::move(linear) : nullptr;
+}
+
+std::unique_ptr<PackedLinear> CreateF16Linear(const LinearSpec& spec) {
+  std::unique_ptr<F16Linear> linear(new (std::nothrow) F16Linear(spec));
+  return linear && linear->Allocate() ? std::move(linear) : nullptr;
 }
 
 }  // namespace peruse::cpu

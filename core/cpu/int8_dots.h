@@ -57,7 +57,7 @@ struct DotWidened : DotI16 {
   static constexpr int64_t kWidenedBytes = DotI16::kWeightBytes;
 
   static Weights LoadWeights(const std::byte* p) {
-#if defined(__wasm__)
+#if defined(__wasm__)  // one instruction; Highway loads and then widens
     return Weights{wasm_i16x8_load8x8(p)};
 #else
     const simd::hn::Rebind<int8_t, Shorts> bytes;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/families/class_names.h"
-#include "core/families/refused_types.h"
 
 namespace peruse {
 

@@ -22,6 +22,37 @@ constexpr Row kClasses[] = {
     {"Model", {}},
 };
 
+struct RefusedType {
+  std::string_view model_type;
+  std::string_view why;
+  std::string_view instead;
+};
+
+constexpr std::string_view kRmsNorms = "its layers have RMS norms, and heads that share keys and values";
+constexpr std::string_view kEncoderDecoder = "it is an encoder with a decoder, with RMS norms";
+constexpr std::string_view kModernBert = "a ModernBERT, or an XLM-RoBERTa for languages other than English";
+
+constexpr RefusedType kRefused[] = {
+    {"ultrabert", kRmsNorms, kModernBert},
+    {"neobert", "its layers have RMS norms, and it rotates neighbouring columns", kModernBert},
+    {"t5", kEncoderDecoder, "a DeBERTa or a ModernBERT"},
+    {"mt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
+    {"umt5", kEncoderDecoder, "an mDeBERTa, or bge-m3 for vectors"},
+};
+
+constexpr std::string_view kDecoders[] = {"gpt2", "gpt_neox", "llama", "mistral", "qwen2", "gemma", "gemma2", "phi3"};
+
+bool IsDecoder(std::string_view model_type, std::string_view architecture) {
+  for (const std::string_view known : kDecoders) {
+    if (model_type == known) return true;
+  }
+  return architecture.ends_with("ForCausalLM") || architecture.ends_with("LMHeadModel");
+}
+
+std::string Message(std::string_view why, std::string_view instead) {
+  return ": " + std::string(why) + "; use " + std::string(instead);
+}
+
 }  // namespace
 
 std::optional<ClassUse> UseOfClass(std::string_view class_name) {
@@ -48,6 +79,14 @@ std::optional<Head> ClassifierOfClass(std::string_view class_name) {
     if (class_name.ends_with(ClassSuffix(head))) return head;
   }
   return std::nullopt;
+}
+
+std::string WhyRefused(std::string_view model_type, std::string_view architecture) {
+  for (const RefusedType& refused : kRefused) {
+    if (refused.model_type == model_type) return Message(refused.why, refused.instead);
+  }
+  if (!IsDecoder(model_type, architecture)) return {};
+  return Message("it is a causal language model, and Peruse runs encoders", "an encoder that was trained for the task");
 }
 
 }  // namespace peruse

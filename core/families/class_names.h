@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/heads/heads.h"
@@ -27,5 +28,9 @@ std::string_view ClassOf(const ClassUse& use);
 
 // Returns the classifier of a class, or nullopt. All classifiers have the same tensor names, so only the class distinguishes them.
 std::optional<Head> ClassifierOfClass(std::string_view class_name);
+
+// Explains for popular types that Peruse does not support why, and what to use instead. The text follows the type in a message; it is ""
+// for other types. `architecture` is architectures[0], or "".
+std::string WhyRefused(std::string_view model_type, std::string_view architecture);
 
 }  // namespace peruse

@@ -14,7 +14,7 @@
 #include "core/families/config_reader.h"
 #include "core/families/label_input.h"
 #include "core/formats/linear_spec.h"
-#include "core/heads/sparse_pooling.h"
+#include "core/heads/heads.h"
 #include "core/ops/activation.h"
 
 namespace peruse {

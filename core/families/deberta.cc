@@ -282,7 +282,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, index}, probabilities);
-  // Named, so that core/model/attention_terms.h can show them.
+  // Named, so that core/model/attention_maps.h can show them.
   b.Output({OutputKind::kQuery, index}, query);
   b.Output({OutputKind::kKey, index}, key);
   const auto table_output = [&](OutputKind kind, Value table) {

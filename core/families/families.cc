@@ -1,7 +1,7 @@
 #include "core/base/class_name.h"
 #include "core/base/json.h"
+#include "core/families/class_names.h"
 #include "core/families/family.h"
-#include "core/families/refused_types.h"
 
 namespace peruse {
 

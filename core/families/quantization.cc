@@ -1,6 +1,6 @@
 #include "core/families/quantization.h"
 
-#include "core/base/json_members.h"
+#include "core/base/json_writer.h"
 #include "core/base/utf8.h"
 #include "core/formats/weight_format.h"
 

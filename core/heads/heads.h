@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/heads/sparse_pooling.h"
 #include "core/ops/activation.h"
 #include "core/program/build.h"
 
@@ -103,6 +102,13 @@ struct DiscriminatorHead {
 struct LogitScoreHead {
   std::string decoder;  // full name of the matrix; empty if the family has no language-model head
   std::vector<int32_t> tokens;
+};
+
+// How the masked-LM logits z of a text's tokens become the weights of its sparse vector (sentence-transformers' SpladePooling): the maximum
+// over all tokens of log(1 + max(z, 0)), by default.
+struct SparsePooling {
+  bool sums = false;        // takes the sum over the tokens instead of the maximum
+  bool logs_twice = false;  // log(1 + log(1 + max(z, 0))): the activation_function "log1p_relu"
 };
 
 struct HeadSizes {

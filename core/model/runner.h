@@ -14,7 +14,7 @@
 #include "core/base/status.h"
 #include "core/families/config.h"
 #include "core/heads/heads.h"
-#include "core/model/attention_terms.h"
+#include "core/model/attention_maps.h"
 #include "core/model/loaded_model.h"
 #include "core/program/indices.h"
 #include "core/tensor/ragged_batch.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/memory.h"
-#include "core/model/attention_map.h"
+#include "core/model/attention_maps.h"
 
 namespace peruse {
 namespace {
@@ -242,7 +242,7 @@ void Inspector::GiveLabelLogits(InspectionResult* found) const {
   for (const text::Offset& bytes : spans_) found->spans.push_back(ToTextSpan(index, bytes));
 }
 
-// Returns the diagonal concentration (core/model/attention_map.h) of each map in `maps` [heads, tokens, tokens].
+// Returns the diagonal concentration (core/model/attention_maps.h) of each map in `maps` [heads, tokens, tokens].
 std::vector<double> Inspector::Concentrations(std::span<const float> maps, int32_t tokens) const {
   const size_t size = static_cast<size_t>(tokens) * static_cast<size_t>(tokens);
   std::vector<double> result;

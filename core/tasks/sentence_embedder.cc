@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/utf8.h"
-#include "core/tasks/module_weights.h"
+#include "core/tasks/model_files.h"
 #include "core/tasks/pooling.h"
 #include "core/text/unicode/unicode.h"
 

@@ -11,10 +11,9 @@
 
 #include "core/base/status.h"
 #include "core/families/config.h"
-#include "core/tasks/model_file.h"
+#include "core/tasks/model_files.h"
 #include "core/tasks/sentence_modules.h"
-#include "core/tasks/sparse_coder.h"
-#include "core/tasks/token_weights.h"
+#include "core/tasks/sparse_vectors.h"
 #include "core/text/tokenizer.h"
 
 namespace peruse {

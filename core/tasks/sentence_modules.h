@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/heads/sparse_pooling.h"
+#include "core/heads/heads.h"
 #include "core/ops/activation.h"
 #include "core/tasks/pair_template.h"
 
@@ -100,7 +100,7 @@ struct SentenceModules {
   bool weighs_tokens = false;
   // Set if a text is a matrix; then pooling does not apply, and steps apply to each row.
   std::optional<MultiVector> multi_vector;
-  // Folder of the table that encodes queries (token_weights.h); empty if the model encodes them.
+  // Folder of the table that encodes queries (sparse_vectors.h); empty if the model encodes them.
   std::string query_folder;
   // The table's weights by token, if they are not in a file of weights.
   std::optional<std::vector<std::pair<std::string, float>>> query_table;

@@ -10,7 +10,7 @@
 #include "core/text/models/trie.h"
 #include "core/text/models/vocabulary.h"
 #include "core/text/normalizers/normalizer.h"
-#include "core/text/pre_tokenizers/pieces.h"
+#include "core/text/pre_tokenizers/pre_tokenizer.h"
 
 namespace peruse::text {
 

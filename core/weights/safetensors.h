@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/weights/file_parser.h"
 #include "core/weights/tensor_info.h"
+#include "core/weights/weights_parser.h"
 
 namespace peruse {
 

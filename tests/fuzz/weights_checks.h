@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/weights/file_parser.h"
+#include "core/weights/weights_parser.h"
 
 namespace peruse {
 

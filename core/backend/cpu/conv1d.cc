@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend/cpu/linear.h"
 #include "core/backend/cpu/runner.h"
 
 namespace peruse::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/backend/cpu/linear.h"
+#include "core/backend/cpu/runner.h"
 #include "core/cpu/simd.h"
 
 namespace peruse::cpu {

@@ -1,5 +1,3 @@
-#include "core/backend/cpu/layer_norm.h"
-
 #include "core/backend/cpu/runner.h"
 
 namespace peruse::cpu {

@@ -1,9 +1,7 @@
-#include "core/backend/cpu/linear.h"
-
-#include "core/backend/cpu/layer_norm.h"
-#include "core/backend/cpu/multiply.h"
+#include "core/backend/cpu/runner.h"
 
 namespace peruse::cpu {
+
 Status Project(Runner& r, const Block& x, LinearId weight, Activation activation, const Block& out,
                int64_t first_output) {
   const PackedLinear& packed = r.linear(weight);

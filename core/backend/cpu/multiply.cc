@@ -1,5 +1,3 @@
-#include "core/backend/cpu/multiply.h"
-
 #include "core/backend/cpu/runner.h"
 #include "core/cpu/activations.h"
 #include "core/cpu/simd.h"

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/cpu/layer_norm.h"
 #include "core/backend/plan_run.h"
 #include "core/cpu/arena.h"
 #include "core/cpu/block.h"
+#include "core/cpu/norms.h"
 #include "core/cpu/packed_linear.h"
 #include "core/cpu/thread_pool.h"
 
@@ -67,5 +67,17 @@ template <>
 inline Status Run(Runner& r, const ops::Concat& op) {
   return peruse::Run(static_cast<PlanRun&>(r), op);
 }
+
+// Parts of operations that others contain, each defined in the file of its operation.
+
+// out = activation(x W^T + b). first_output: see PackedLinear::Run.
+Status Project(Runner& r, const Block& x, LinearId weight, Activation activation, const Block& out,
+               int64_t first_output = 0);
+
+// out = norm(x + y). y.data may be null; `out` may be x.
+void AddNormRows(const ThreadPool& pool, const Block& x, const Block& y, const NormWeights& norm, const Block& out);
+
+// `y` may have one row; `out` may be `x`.
+void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out);
 
 }  // namespace peruse::cpu

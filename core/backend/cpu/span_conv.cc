@@ -1,4 +1,3 @@
-#include "core/backend/cpu/linear.h"
 #include "core/backend/cpu/runner.h"
 #include "core/backend/cpu/taps.h"
 #include "core/cpu/activations.h"

@@ -19,7 +19,7 @@ struct GpuFormat {
   int32_t row_multiple;             // rows of weights are zero-padded to a multiple of this many elements
   int32_t elements_counted_as_one;  // the shader addresses this many elements as one unit
 
-  // Whether activations are quantised first (quantize_rows.h). The layer's biases are then followed by scales and sums of its rows' weights.
+  // Whether activations are quantised first (quantize_rows.wgsl). The layer's biases are then followed by scales and sums of its rows' weights.
   bool quantizes_input;
   // Returns the name of the product's shader. `aligned`: operands can be read as vec4 (linear.h).
   std::string_view (*product_shader)(const Limits& limits, bool aligned);

@@ -1,6 +1,6 @@
-#include "core/backend/webgpu/layer_norm.h"
-
 #include <algorithm>
+
+#include "core/backend/webgpu/linear.h"
 
 namespace peruse::webgpu {
 

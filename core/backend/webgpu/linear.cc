@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/backend/webgpu/layer_norm.h"
-#include "core/backend/webgpu/quantize_rows.h"
+#include "core/backend/webgpu/gpu_format.h"
+#include "core/formats/quantize.h"
 
 namespace peruse::webgpu {
 namespace {
@@ -43,6 +43,42 @@ void Dispatch(Recording& r, const LinearPipeline& pipeline, const LinearParams& 
 uint32_t RowElements(const LinearWeight& linear) {
   return static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one);
 }
+
+struct QuantizedRows {
+  // Contains scales and offsets, [rows, groups, 2], then the quantised words (quantize_rows.wgsl). The caller must give it back.
+  int32_t buffer = Recorder::kNoBuffer;
+  uint32_t first_word = 0;
+  uint32_t groups = 0;
+  // Words of a row's slice of one group; for 13-bit integers separately for high and low parts.
+  uint32_t slice_words = 0;
+};
+
+QuantizedRows QuantizeRows(Recording& r, const Recording::View& x, int32_t rows, const LinearSpec& spec) {
+  const int32_t depth = spec.in / spec.groups;
+  const int32_t words = static_cast<int32_t>(CeilDivide(depth, kQuantizedMultiple)) * (kQuantizedMultiple / 4);
+  const int32_t slice_words = spec.wide_input ? 2 * words : words;
+  // A slice's scale and offset take a word each. The quantised values after them start at a multiple of four words.
+  const Recording::View out = r.TakeMatrix(rows, spec.groups * (slice_words + 4));
+  if (r.failed()) return {};
+  const QuantizedRows quantized = {.buffer = out.buffer,
+                                   .first_word = CeilDivide(int64_t{rows} * spec.groups, 2) * 4,
+                                   .groups = static_cast<uint32_t>(spec.groups),
+                                   .slice_words = static_cast<uint32_t>(slice_words)};
+  const QuantizeRowsParams params = {.rows = static_cast<uint32_t>(rows),
+                                     .groups = quantized.groups,
+                                     .depth = static_cast<uint32_t>(depth),
+                                     .x = x.place,
+                                     .levels = static_cast<uint32_t>(InputLevels(depth, spec.wide_input)),
+                                     .first_word = quantized.first_word,
+                                     .words = static_cast<uint32_t>(words),
+                                     .wide = spec.wide_input};
+  const uint32_t most = r.recorder().limits().workgroups_per_dimension;
+  r.recorder().Dispatch("quantize_rows", {}, params, {x.buffer, out.buffer},
+                        {std::min(params.rows * params.groups, most), 1, 1});
+  return quantized;
+}
+
+void ExpectQuantizeRows(Recording& r) { r.recorder().Expect("quantize_rows", {}); }
 
 // Location of an operand of a product, in elements, or in words of int8 values.
 struct Operand {

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/backend/webgpu/shaders.h"
-
 namespace peruse::webgpu {
 namespace {
 

@@ -101,4 +101,7 @@ class Recorder {
   int32_t dispatches_ = 0;
 };
 
+// Returns the WGSL of a file of this folder (cmake/shaders.cmake). The text is empty if that file does not exist.
+std::string_view ShaderText(std::string_view name);
+
 }  // namespace peruse::webgpu

@@ -133,3 +133,11 @@ void Recording::Copy(const View& x, int32_t rows, int32_t cols, const View& out)
 }
 
 }  // namespace peruse::webgpu
+
+namespace peruse {
+
+std::unique_ptr<WebGpuBackend> CreateWebGpuBackend(const webgpu::Limits& limits, ReplayCommands replay) {
+  return std::make_unique<webgpu::Recording>(limits, std::move(replay));
+}
+
+}  // namespace peruse

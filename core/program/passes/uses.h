@@ -8,7 +8,15 @@ namespace peruse {
 
 class Uses {
  public:
-  explicit Uses(const Program& program);
+  explicit Uses(const Program& program)
+      : program_(program), producer_(program.values.size(), -1), count_(program.values.size(), 0) {
+    const auto root = [&](Value value) { return static_cast<size_t>(program.Root(value).id); };
+    for (size_t i = 0; i < program.ops.size(); ++i) {
+      for (const Value* value : InputsOf(program.ops[i])) ++count_[root(*value)];
+      for (const Value* value : OutputsOf(program.ops[i])) producer_[root(*value)] = static_cast<int32_t>(i);
+    }
+    for (const ProgramOutput& output : program.outputs) ++count_[root(output.value)];
+  }
 
   // Returns the operation that computes the value; -1 for constants and values that are not computed yet. (A block of columns counts as the
   // value that contains it.)

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/families/config.h"
 #include "core/tasks/labels/label_reader.h"
+#include "core/tasks/outputs.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
@@ -32,5 +34,14 @@ class LabelledTextReader {
   LabelReader reader_;
   std::span<const std::string> labels_;
 };
+
+// Joins `text` and labels: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, or with the text first. For a bi-encoder the result
+// contains no labels, or only their markers.
+std::string WithLabels(const LabelledInput& input, std::span<const std::string> labels, const std::string& text);
+
+// Returns the rows of the text and of its labels among the tokens.
+HeadLists LabelRows(const LabelledInput& input, std::span<const int32_t> ids);
+
+void PairTextWithLabels(size_t labels, HeadLists* head);
 
 }  // namespace peruse

@@ -9,7 +9,7 @@
 #include "core/text/models/wordpiece.h"
 #include "core/text/normalizers/bert_normalizer.h"
 #include "core/text/pre_tokenizers/bert_pre_tokenizer.h"
-#include "core/text/pre_tokenizers/byte_level_pre_tokenizer.h"
+#include "core/text/pre_tokenizers/byte_level.h"
 
 namespace peruse::text {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/text/pre_tokenizers/bert_pre_tokenizer.h"
-#include "core/text/pre_tokenizers/byte_level_pre_tokenizer.h"
+#include "core/text/pre_tokenizers/byte_level.h"
 #include "core/text/pre_tokenizers/metaspace.h"
 #include "core/text/pre_tokenizers/simple_pre_tokenizers.h"
 #include "core/text/regex/pattern.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/text/pre_tokenizers/pieces.h"
+#include "core/text/pre_tokenizers/pre_tokenizer.h"
 
 namespace peruse::text {
 

@@ -3,7 +3,6 @@
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
 #include "core/text/unicode/unicode.h"
-#include "core/text/unicode/unicode_category.h"
 
 namespace peruse::text {
 namespace {

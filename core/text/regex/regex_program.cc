@@ -9,7 +9,6 @@
 #include "core/base/utf8.h"
 #include "core/text/regex/regex_parser.h"
 #include "core/text/unicode/unicode.h"
-#include "core/text/unicode/unicode_category.h"
 
 namespace peruse::text {
 namespace {

@@ -16,7 +16,7 @@ struct CharSet {
     Kind kind = Kind::kRange;
     bool negated = false;
     char32_t first = 0, last = 0;  // for kRange
-    uint32_t categories = 0;       // for kCategories: one bit per category (unicode_category.h)
+    uint32_t categories = 0;       // for kCategories: one bit per category (unicode.h)
   };
 
   std::vector<Item> items;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace peruse::text {
 
@@ -65,5 +66,15 @@ char32_t Compose(char32_t first, char32_t second);
 
 // Whether an extended grapheme cluster (UAX #29) ends between two neighbours. `state` is 0 at the start of a text.
 bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state);
+
+// General categories as in Oniguruma, the regular-expression library that tokenizers uses.
+inline constexpr std::string_view kCategoryNames[] = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl",
+                                                      "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc",
+                                                      "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"};
+inline constexpr size_t kCategories = 30;
+
+uint8_t CategoryOf(char32_t c);
+
+uint32_t CategoriesNamed(std::string_view name);
 
 }  // namespace peruse::text

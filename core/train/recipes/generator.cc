@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/json_members.h"
+#include "core/base/json_writer.h"
 #include "core/base/memory.h"
 #include "core/train/memory/random_stream.h"
 #include "core/train/ops/loss.h"

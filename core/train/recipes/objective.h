@@ -33,7 +33,7 @@ struct Example {
   std::vector<int32_t> labels;
   std::vector<float> targets;
   int64_t number = -1;  // index of the caller's example, or -1
-  // Positions of the tokens to score, ascending; before masking (masking.h), all positions that may be masked.
+  // Positions of the tokens to score, ascending; before masking (pretraining.h), all positions that may be masked.
   std::vector<int32_t> chosen;
   HeadLists read_labels;  // for models that read labels: rows of labels and text; such an example is a batch of its own
 };

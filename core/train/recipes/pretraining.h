@@ -11,6 +11,10 @@
 
 namespace peruse::train {
 
+// Masks tokens of a text (Devlin et al., "BERT", 2019, section 3.1). In the result, `chosen` are the positions to predict and `labels` the
+// original ids; in `text`, `chosen` are the positions that may be masked. Equal seed, draw and number give equal results.
+Example Masked(const Example& text, const MaskRecipe& recipe, uint64_t seed, uint32_t draw, uint32_t number);
+
 // Masks the texts of each update. With a generator, also replaces the masked tokens by its predictions, and trains it.
 class Pretraining {
  public:

@@ -6,7 +6,6 @@
 
 #include "core/train/ops/loss.h"
 #include "core/train/recipes/adamw.h"
-#include "core/train/recipes/masking.h"
 
 namespace peruse::train {
 
@@ -27,6 +26,14 @@ struct ContrastRecipe {
 inline constexpr ContrastRecipe kUsualContrast = {8, 1, 0.8};
 // Used where the head alone is already right for most texts.
 inline constexpr ContrastRecipe kBriefContrast = {4, 0.75f, 1.3};
+
+struct MaskRecipe {
+  float share = 0.15f;  // share of tokens to predict, without special tokens; at least one per text
+  float masked = 0.8f;  // share of these that become the mask token
+  float random = 0.1f;  // share of these that become a random token; the others do not change
+  int32_t mask_id = -1;
+  int32_t vocabulary = 0;
+};
 
 struct TeachOptions {
   Method method = Method::kFull;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/utf8.h"
-#include "core/tasks/labels/gliclass_rows.h"
+#include "core/tasks/labels/gliclass_reader.h"
 
 namespace peruse::train {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/base/json_members.h"
+#include "core/base/json_writer.h"
 #include "core/base/memory.h"
 #include "core/families/class_names.h"
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/weights/file_parser.h"
 #include "core/weights/pytorch/pickle.h"
 #include "core/weights/pytorch/storage_reader.h"
 #include "core/weights/tensor_info.h"
+#include "core/weights/weights_parser.h"
 
 namespace peruse {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/backend/reference/reference_backend.h"
-#include "core/model/attention_map.h"
+#include "core/model/attention_maps.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/backend/reference/reference_backend.h"
 #include "core/backend/webgpu/webgpu_backend.h"
-#include "core/model/attention_map.h"
+#include "core/model/attention_maps.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/fake_model.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/json_members.h"
+#include "core/base/json_writer.h"
 #include "core/families/family.h"
 #include "core/ops/reference.h"
 #include "core/train/recipes/generator.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/tasks/labels/gliclass_rows.h"
+#include "core/tasks/labels/gliclass_reader.h"
 #include "core/train/recipes/trainee.h"
 #include "core/train/session/teach_session.h"
 #include "tests/native/models/fixtures.h"

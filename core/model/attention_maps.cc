@@ -1,4 +1,7 @@
-#include "core/model/attention_terms.h"
+#include "core/model/attention_maps.h"
+
+#include <cstdlib>
+#include <limits>
 
 #include "core/base/status.h"
 
@@ -50,6 +53,23 @@ std::vector<float> ContentToPosition(const AttentionTerms& terms) {
 std::vector<float> PositionToContent(const AttentionTerms& terms) {
   return Scores(terms, terms.key, terms.position_query,
                 [&](int32_t i, int32_t j) { return Rows{j, Slot(terms, i, j)}; });
+}
+
+double DiagonalConcentration(std::span<const float> map, int32_t length, int32_t stride) {
+  constexpr int32_t kHalfWidth = 4;
+  PERUSE_CHECK(length > 0 && length <= stride);
+  PERUSE_CHECK(map.size() + static_cast<size_t>(stride - length) >=
+               static_cast<size_t>(length) * static_cast<size_t>(stride));
+  double inside = 0;
+  double outside = 0;
+  for (int32_t i = 0; i < length; ++i) {
+    const std::span<const float> row =
+        map.subspan(static_cast<size_t>(i) * static_cast<size_t>(stride), static_cast<size_t>(length));
+    for (int32_t j = 0; j < length; ++j) {
+      (std::abs(i - j) <= kHalfWidth ? inside : outside) += static_cast<double>(row[static_cast<size_t>(j)]);
+    }
+  }
+  return outside > 0 ? inside / outside : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace peruse

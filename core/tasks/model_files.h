@@ -1,13 +1,18 @@
-// Reads the weights of a sentence-transformers module, a small file of its own, into float arrays.
+// Reads files of a model's folder by their paths, and the weights of a sentence-transformers module, a small file of its own.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/tasks/model_file.h"
 
 namespace peruse {
+
+// Returns the content of a file, or nullopt if the folder lacks it.
+using ReadModelFile = std::function<std::optional<std::string_view>(const std::string& path)>;
 
 struct ModuleTensor {
   std::string name;

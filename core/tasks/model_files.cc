@@ -1,4 +1,4 @@
-#include "core/tasks/module_weights.h"
+#include "core/tasks/model_files.h"
 
 #include <algorithm>
 #include <memory>
