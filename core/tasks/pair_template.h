@@ -1,4 +1,4 @@
-// The text that a chat template makes of a query and a document. Hosts render the template (web/src/sources/chat_template.ts), because
+// The text that a chat template makes of a query and a document. Hosts render the template (web/src/sources/on_demand/chat_template.ts), because
 // most models do not have one.
 #pragma once
 

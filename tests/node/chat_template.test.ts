@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { pairTemplate } from '../../web/src/sources/chat_template.js';
+import { pairTemplate } from '../../web/src/sources/on_demand/chat_template.js';
 
 const kFolder = fileURLToPath(new URL('../fixtures/ranking/', import.meta.url));
 const kNames = { eos_token: '<|endoftext|>' };

@@ -1,6 +1,6 @@
 // ONNX files that lack tensors, and files whose sizes would make a reader of quadratic time hang.
 import { describe, expect, test } from 'vitest';
-import { explainOnnx } from '../../web/dist/engine/feed_onnx.js';
+import { explainOnnx } from '../../web/dist/engine/models/feed_onnx.js';
 import { PeruseError } from '../../web/dist/errors.js';
 import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
 import { fields } from '../../web/dist/onnx/protobuf.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { env, modelCache, pipeline } from '../../web/dist/index_node.js';
-import { UrlFolder } from '../../web/dist/sources/folder_url.js';
+import { UrlFolder } from '../../web/dist/sources/folders/folder_url.js';
 import { streamOf } from '../../web/dist/tasks/stream.js';
 import { readTiny } from './support/tiny_files.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ChosenWeights, precisionFor } from '../../web/dist/engine/weights_choice.js';
+import { type ChosenWeights, precisionFor } from '../../web/dist/engine/models/weights_choice.js';
 
 type Request = Parameters<typeof precisionFor>[0];
 const chosen = (dtype: string) => ({ onnx: { dtype } }) as ChosenWeights;

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { pipeline, type Source } from '../../web/dist/index_node.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { shrinkCheckpoint } from '../../web/dist/quantize/shrink.js';
-import { FloatWeights } from '../../web/dist/sources/float_weights.js';
+import { FloatWeights } from '../../web/dist/sources/weights/float_weights.js';
 import { pretrain, teach, widen } from '../../web/dist/teach/index_node.js';
 import { peruse } from './cli/run_in_test.js';
 import { kLines, kTexts } from './support/lessons.js';

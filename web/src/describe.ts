@@ -1,5 +1,5 @@
-import type { DescribeRequest, DescriptionReport, ModelDownload as Download, Refusal } from './engine/describe_model.js';
-import type { VectorReport } from './engine/describe_vectors.js';
+import type { DescribeRequest, DescriptionReport, ModelDownload as Download, Refusal } from './engine/models/describe_model.js';
+import type { VectorReport } from './engine/models/describe_vectors.js';
 import { chooseVariant } from './engine/variant.js';
 import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
 import type { Sources } from './opened_model.js';

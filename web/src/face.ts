@@ -7,9 +7,9 @@ export {
   type ModelDownload,
   type VectorDescription,
 } from './describe.js';
-export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/load_request.js';
+export type { Refusal } from './engine/models/describe_model.js';
 export type { Variant } from './engine/variant.js';
 export { type CustomCache, type Env, env } from './env.js';
 export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';

@@ -4,11 +4,11 @@ import { asArgumentError, PeruseError } from './errors.js';
 import { load, pipeline } from './pipeline.js';
 import type { AnyPipelineOptions, PipelineOptions } from './pipeline_options.js';
 import { runtime } from './platform/current.js';
+import type { CachedFile, CheckedModel, StoredModels, VerifiedCache } from './sources/folders/stored_models.js';
 import { cacheSettings, hubFolder, resolveSource, type Source, type UrlSpec } from './sources/source.js';
-import type { CachedFile, CheckedModel, StoredModels, VerifiedCache } from './sources/stored_models.js';
 import type { TaskOrAlias } from './tasks/tasks.js';
 
-export type { CachedFile, CheckedModel, VerifiedCache } from './sources/stored_models.js';
+export type { CachedFile, CheckedModel, VerifiedCache } from './sources/folders/stored_models.js';
 
 /** Options of modelCache.preload(): those that the later load has. */
 export interface PreloadOptions extends AnyPipelineOptions {

@@ -1,6 +1,7 @@
 // Describes a loaded model: as data (`info`) and in sentences (`--debug` of the command line).
-import type { LoadReport } from './engine/load.js';
+
 import type { GpuReport, ProbeReport } from './engine/load_request.js';
+import type { LoadReport } from './engine/models/load.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
 import { envNotices } from './env.js';
 import { type Dtype, dtypeOf } from './precisions.js';

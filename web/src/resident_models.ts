@@ -1,6 +1,7 @@
 // The models of this page or process. Callers that name the same model share its worker or thread, its engine and its weights.
-import type { LoadReport } from './engine/load.js';
+
 import type { LoadRequest } from './engine/load_request.js';
+import type { LoadReport } from './engine/models/load.js';
 import { describeError } from './errors.js';
 import { runtime } from './platform/current.js';
 import type { ProgressCallback } from './progress.js';

@@ -1,7 +1,7 @@
 // The device that 'auto' chooses, with its reason; lost GPUs; GPU objects created by a warm call.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
+import type { LoadReport } from '../../../web/dist/engine/models/load.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { LocalHost } from '../../../web/dist/worker/local_host.js';
 import type { EngineRuntime } from '../../../web/dist/worker/runtime.js';

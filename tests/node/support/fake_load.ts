@@ -1,4 +1,4 @@
-import type { LoadReport } from '../../../web/src/engine/load.js';
+import type { LoadReport } from '../../../web/src/engine/models/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
 import { LocalHost } from '../../../web/src/worker/local_host.js';
 import type { EngineRuntime } from '../../../web/src/worker/runtime.js';

@@ -2,7 +2,7 @@
 
 import { env } from '../env.js';
 import { describeError, PeruseError, show } from '../errors.js';
-import { baseAddress, fetchAnywhere } from '../sources/fetching.js';
+import { baseAddress, fetchAnywhere } from '../sources/http/fetching.js';
 
 export const kFilesRemedy =
   "Some bundlers (esbuild, Rollup, Angular, bun build) leave the package's files behind: run 'npx peruse copy-files public/peruse' and set " +

@@ -8,5 +8,5 @@ export {
   openStored,
   readWidened,
   serveFolder,
-} from '../sources/folder_kit.js';
-export { describeModel } from './describe_model.js';
+} from '../sources/folders/folder_kit.js';
+export { describeModel } from './models/describe_model.js';

@@ -3,7 +3,7 @@
 import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import { kSmallestForm } from '../precisions.js';
 import type { IntegerParameters } from '../sources/onnx_part.js';
-import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
+import { encodeHeader, tensorBytes } from '../sources/weights/safetensors.js';
 import type { WasmModule } from './module_calls.js';
 
 interface EngineWeightsReader {

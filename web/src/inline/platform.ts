@@ -9,7 +9,7 @@ import { nodeRuntime } from '../platform/platform_node.js';
 import type { ProgressCallback } from '../progress.js';
 import { kModelKit } from '../redact/model_kit.js';
 import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
-import * as folderKit from '../sources/folder_kit.js';
+import * as folderKit from '../sources/folders/folder_kit.js';
 import type { Host } from '../worker/host.js';
 import { LocalHost } from '../worker/local_host.js';
 import type { WorkerPort } from '../worker/messages.js';

@@ -1,8 +1,8 @@
 // The runtime of engines in peruse/inline in browsers: the compiled engine arrives with the load request.
 import { openOpfs } from '../cache/cache_opfs.js';
-import { describeModel } from '../engine/describe_model.js';
 import { compileFetched } from '../engine/files_browser.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
+import { describeModel } from '../engine/models/describe_model.js';
 import type { EngineRuntime } from '../worker/runtime.js';
 
 export const inlineEngines: EngineRuntime = {

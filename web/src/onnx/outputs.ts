@@ -1,5 +1,5 @@
 import type { IntegerParameters, OnnxRequest } from '../sources/onnx_part.js';
-import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
+import { encodeHeader, type TensorEntry } from '../sources/weights/safetensors.js';
 import type { Claim, Claims } from './claim.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { type StoredType, shapeOf } from './values.js';

@@ -1,4 +1,4 @@
-export { pairTemplate } from '../sources/chat_template.js';
-export { openRoute } from '../sources/routes.js';
-export { openStatic } from '../sources/static_embeddings.js';
+export { pairTemplate } from '../sources/on_demand/chat_template.js';
+export { openRoute } from '../sources/on_demand/routes.js';
+export { openStatic } from '../sources/on_demand/static_embeddings.js';
 export { openOnnx } from './onnx_weights.js';

@@ -1,5 +1,5 @@
 import { PeruseError, show } from '../errors.js';
-import { baseAddress } from '../sources/fetching.js';
+import { baseAddress } from '../sources/http/fetching.js';
 import type { PathResolver } from '../sources/source.js';
 
 /** On the web a path is a URL, relative to the page or the worker. */

@@ -1,9 +1,9 @@
 // Engines in Node that read checkpoints without running them.
 import createPlain from '../../wasm/glue-teach.mjs';
 import { startCpuEngine } from '../engine/cpu_engine.js';
-import { kStandInTokenizer } from '../engine/describe_model.js';
 import type { Engine, ModuleFactory } from '../engine/engine.js';
 import { compileRead, type InstalledFile } from '../engine/installed_node.js';
+import { kStandInTokenizer } from '../engine/models/describe_model.js';
 import { startModule } from '../engine/start_module.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';

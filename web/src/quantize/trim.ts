@@ -4,7 +4,7 @@ import { Tokenizer } from '../index_tokenizer_node.js';
 import { runtime } from '../platform/current.js';
 import { locate, modulesIn, readForTokenizer, readStanford } from '../sources/checkpoint.js';
 import type { FileAccess } from '../sources/file_access.js';
-import { healing } from '../sources/healing.js';
+import { healing } from '../sources/folders/healing.js';
 import { firstObject, isObject, parseObject, textOf } from '../sources/json.js';
 import { labelsEncoderOf } from '../sources/label_models.js';
 import { kPrompts, kSentenceConfigs } from '../sources/model_files.js';

@@ -1,6 +1,7 @@
 // A model's files, as every part of the package reads them: its configuration, its tokenizer, sentence-transformers' modules, its weights.
 import { PeruseError } from '../errors.js';
 import { type EngineTask, hasHead } from '../tasks/definition.js';
+import { firstOf, folderWithin, lookAt } from './folders/look.js';
 import { isObject, parseObject, textOf } from './json.js';
 import {
   calibrationOf,
@@ -12,7 +13,6 @@ import {
   lacksVocabularySize,
   mayNameEncoders,
 } from './label_models.js';
-import { firstOf, folderWithin, lookAt } from './look.js';
 import {
   explainMissing,
   kAdapterConfig,

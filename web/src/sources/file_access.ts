@@ -1,12 +1,12 @@
 import type { Hasher } from '../cache/sha256.js';
 import type { CustomCache } from '../env.js';
 import type { Port } from '../web_types.js';
-import type { FetchFile } from './fetching.js';
-import type { healing, OpenedFolders } from './healing.js';
+import type { healing, OpenedFolders } from './folders/healing.js';
+import type { CheckedModel, StoredModels } from './folders/stored_models.js';
+import type { FetchFile } from './http/fetching.js';
 import type { ImportOnnx } from './onnx_part.js';
 import type { ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 import type { FileContent } from './source_files.js';
-import type { CheckedModel, StoredModels } from './stored_models.js';
 
 /** Parts of this folder that a page loads on use (folder_kit.ts). */
 export interface FolderKit {

@@ -8,9 +8,9 @@ import { DiskCache } from '../cache/cache_node.js';
 import type { Hasher } from '../cache/sha256.js';
 import { env } from '../env.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
-import { commitOf, FetchFailure, type FetchFile, type FetchInit } from './fetching.js';
 import type { FileAccess } from './file_access.js';
-import * as folderKit from './folder_kit.js';
+import * as folderKit from './folders/folder_kit.js';
+import { commitOf, FetchFailure, type FetchFile, type FetchInit } from './http/fetching.js';
 import type { MissingFile, ModelFile, ModelFolder, PathResolver } from './source.js';
 
 export const nodePaths: PathResolver = { baseUrl: () => undefined, findFolder };

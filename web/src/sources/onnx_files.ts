@@ -1,7 +1,7 @@
 import { PeruseError, show } from '../errors.js';
 import { floatsFor, isOnlyOnnx, isSmaller, kOnnxOrder, type OnnxDtype, onnxSuffix } from '../precisions.js';
+import { lookAt } from './folders/look.js';
 import { textOf } from './json.js';
-import { lookAt } from './look.js';
 import { findWeights, notFound } from './model_files.js';
 import { refusedType } from './onnx_families.js';
 import type { MissingFile, ModelFolder } from './source.js';

@@ -3,11 +3,11 @@
 import { Totals } from '../progress.js';
 import type { FileAccess } from './file_access.js';
 import { once } from './file_bytes.js';
+import { lookAt } from './folders/look.js';
+import { openFolder } from './folders/open_folder.js';
 import { parseObject } from './json.js';
-import { lookAt } from './look.js';
 import { kForms, kModules, modulesOf } from './model_files.js';
 import { loadOnnxPart, type OnnxPart } from './onnx_part.js';
-import { openFolder } from './open_folder.js';
 import { type Reading, readSmall } from './read_files.js';
 import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from './source.js';
 

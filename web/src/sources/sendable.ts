@@ -1,7 +1,7 @@
 import { env } from '../env.js';
-import { serveFetch } from './fetch_port.js';
-import { fetchInBrowser } from './fetching.js';
 import type { FileAccess } from './file_access.js';
+import { serveFetch } from './http/fetch_port.js';
+import { fetchInBrowser } from './http/fetching.js';
 import { type SourceSpec, staysHere } from './source.js';
 import { compact } from './source_files.js';
 

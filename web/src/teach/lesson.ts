@@ -3,12 +3,12 @@
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { letEventsIn } from '../events.js';
 import { locate, readForTraining } from '../sources/checkpoint.js';
-import { floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/float_weights.js';
-import { healing } from '../sources/healing.js';
+import { healing } from '../sources/folders/healing.js';
 import { parseObject } from '../sources/json.js';
 import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
 import type { NamedFile, Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
+import { floatConfig, floatNotice, type QuantizedConfig, quantizedConfig } from '../sources/weights/float_weights.js';
 import { hasClassifier, type TrainingTask } from '../tasks/definition.js';
 import { Starting } from '../worker/host.js';
 import type { Served } from '../worker/serve.js';

@@ -1,6 +1,6 @@
 import type { FileAccess } from '../sources/file_access.js';
-import { healing } from '../sources/healing.js';
-import { openFolder } from '../sources/open_folder.js';
+import { healing } from '../sources/folders/healing.js';
+import { openFolder } from '../sources/folders/open_folder.js';
 import type { WithFolder } from './tokenizer.js';
 
 /** Reads a tokenizer's files in this thread. */

@@ -3,8 +3,8 @@ import { compileFetched } from '../engine/files_browser.js';
 import { unlessAborted } from '../errors.js';
 import { runtime } from '../platform/current.js';
 import { startHost } from '../resident_models.js';
-import { PortFolder } from '../sources/folder_port.js';
-import { healing } from '../sources/healing.js';
+import { PortFolder } from '../sources/folders/folder_port.js';
+import { healing } from '../sources/folders/healing.js';
 import { sendable } from '../sources/sendable.js';
 import { setTokenizerRuntime, type WithFolder } from '../tokenizer/tokenizer.js';
 

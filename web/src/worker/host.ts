@@ -1,8 +1,9 @@
 // A host runs the calls of one task of a model: in this thread (local_host.ts), or in a worker (remote_host.ts).
-import type { DescribeRequest, DescriptionReport } from '../engine/describe_model.js';
+
 import type { RunRequest } from '../engine/engine.js';
-import type { LoadReport } from '../engine/load.js';
 import type { LoadRequest, MemoryReport, UsageReport } from '../engine/load_request.js';
+import type { DescribeRequest, DescriptionReport } from '../engine/models/describe_model.js';
+import type { LoadReport } from '../engine/models/load.js';
 import type { ProgressCallback } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { Inspection, InspectRequest } from '../tasks/inspection.js';

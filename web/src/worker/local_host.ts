@@ -1,13 +1,13 @@
 import { type EngineRequest, startCpuEngine } from '../engine/cpu_engine.js';
-import type { DescribeRequest, DescriptionReport } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import { EngineGroup } from '../engine/engine_group.js';
-import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
+import type { DescribeRequest, DescriptionReport } from '../engine/models/describe_model.js';
+import { isCurrent, type LoadContext, type LoadReport, loadModel } from '../engine/models/load.js';
 import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import { serveFolder } from '../sources/folder_port.js';
-import { openFolder } from '../sources/open_folder.js';
+import { serveFolder } from '../sources/folders/folder_port.js';
+import { openFolder } from '../sources/folders/open_folder.js';
 import { EngineCalls } from './engine_calls.js';
 import { type FilesRequest, type Host, Starting, type Verb, type Verbs } from './host.js';
 import type { DescribePart, EngineRuntime, GpuPart } from './runtime.js';

@@ -1,9 +1,9 @@
 // What differs between a page, a worker and Node, and between the package's entries: one type. A thread has the members of its work.
 // Public declarations import this file, and TypeScript without the DOM library has to read them: a GPU and a compiled module are objects here.
 import type { Build, EngineRequest } from '../engine/cpu_engine.js';
-import type { describeModel } from '../engine/describe_model.js';
 import type { Engine } from '../engine/engine.js';
 import type { DeviceWish } from '../engine/load_request.js';
+import type { describeModel } from '../engine/models/describe_model.js';
 import type { BuildAccess } from '../engine/start_module.js';
 import type { Features, Variant } from '../engine/variant.js';
 import type * as Extras from '../extras.js';

@@ -7,7 +7,7 @@ export const nodeEngines: EngineRuntime = {
   ...nodeFileAccess,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),
-  importDescribe: () => import('../engine/describe_model.js'),
+  importDescribe: () => import('../engine/models/describe_model.js'),
   importOnnx: () => import('../onnx/part.js'),
   ...nodeWasm,
 };

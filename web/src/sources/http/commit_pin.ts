@@ -1,8 +1,8 @@
 // The commit of the hub's repository from which a load of a branch or tag takes all its files. They are stored by the address of that commit,
 // so that files of two commits are never mixed. An entry next to them names the commit of the last load that succeeded.
-import { type FileStore, folderOfPointer } from '../cache/file_store.js';
-import { PeruseError } from '../errors.js';
-import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
+import { type FileStore, folderOfPointer } from '../../cache/file_store.js';
+import { PeruseError } from '../../errors.js';
+import type { MissingRemoteFile, RemoteFile, UrlFolder } from '../folders/folder_url.js';
 
 const kMostMoves = 3;
 const kOfRevision = /\/resolve\/([^/]+)\/$/;

@@ -1,8 +1,8 @@
 // A folder that another thread reads: PortFolder sends requests, serveFolder replies. For sources that cannot be sent to a worker, such as
 // a caller's own cache.
-import { fromSentError, PeruseError, type PlainError, type SentError, throwIfAborted, toSentError } from '../errors.js';
+import { fromSentError, PeruseError, type PlainError, type SentError, throwIfAborted, toSentError } from '../../errors.js';
+import type { MissingFile, ModelFile, ModelFolder } from '../source.js';
 import type { RecoverableFolder, Recovery } from './healing.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 type Asked = { open: string } | { next: number } | { close: number } | { recover: keyof Recovery; error: PlainError | null };
 type Question = { id: number } & Asked;

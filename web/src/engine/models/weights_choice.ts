@@ -1,12 +1,12 @@
 // Chooses the weights of a model that are loaded: a quantised copy, an ONNX file, or safetensors and PyTorch files.
 
-import { hasIntegers, isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../precisions.js';
-import type { Job, Located } from '../sources/checkpoint.js';
-import { parseObject } from '../sources/json.js';
-import { explainMissing, type FoundWeights, findWeights, kForms } from '../sources/model_files.js';
-import { chooseOnnx, findOnly, firstOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../sources/onnx_files.js';
-import type { ModelFile } from '../sources/source.js';
-import type { LoadRequest } from './load_request.js';
+import { hasIntegers, isQuantizedForm, kSmallestForm, kUsualForm, type QuantizedForm } from '../../precisions.js';
+import type { Job, Located } from '../../sources/checkpoint.js';
+import { parseObject } from '../../sources/json.js';
+import { explainMissing, type FoundWeights, findWeights, kForms } from '../../sources/model_files.js';
+import { chooseOnnx, findOnly, firstOnnx, kUsualWeights, mayPreferOnnx, type OnnxChoice } from '../../sources/onnx_files.js';
+import type { ModelFile } from '../../sources/source.js';
+import type { LoadRequest } from '../load_request.js';
 
 /** At most one of `onnx`, `copy` and `found` is there; none of them if the weights were only named or are not chosen yet. */
 export interface ChosenWeights {

@@ -1,6 +1,6 @@
 // The files of a load that may be the cause if it fails: those from the cache, and those that the load has stored.
-import type { FileStore, StoredFile } from '../cache/file_store.js';
-import type { PlainError } from '../errors.js';
+import type { FileStore, StoredFile } from '../../cache/file_store.js';
+import type { PlainError } from '../../errors.js';
 
 /** A file with more bytes is only fetched again if the server's headers differ. */
 const kSmall = 1 << 20;

@@ -1,14 +1,14 @@
 // Static embeddings (model2vec, sentence-transformers' StaticEmbedding) as a sentence-transformers folder that the engine reads: a table of
 // token vectors, mean pooling, and normalisation if the model says so.
-import { PeruseError, show } from '../errors.js';
-import { bytesOf, once } from './file_bytes.js';
-import { isObject, numberOf, parseObject } from './json.js';
-import { folderWithin, lookAt } from './look.js';
-import { kModules, type ModelModule } from './model_files.js';
-import type { StaticKind } from './onnx_part.js';
-import { readSmall } from './read_files.js';
-import { encodeHeader, tensorBytes } from './safetensors.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { PeruseError, show } from '../../errors.js';
+import { bytesOf, once } from '../file_bytes.js';
+import { folderWithin, lookAt } from '../folders/look.js';
+import { isObject, numberOf, parseObject } from '../json.js';
+import { kModules, type ModelModule } from '../model_files.js';
+import type { StaticKind } from '../onnx_part.js';
+import { readSmall } from '../read_files.js';
+import type { MissingFile, ModelFile, ModelFolder } from '../source.js';
+import { encodeHeader, tensorBytes } from '../weights/safetensors.js';
 
 type Json = Record<string, unknown>;
 

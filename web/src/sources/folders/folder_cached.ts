@@ -1,14 +1,14 @@
 // A folder at a URL with cached files. An entry is created after a file's last byte has arrived and been checked. Parallel loads of a file
 // share one download: the others wait and read the stored file. Cache failures do not stop a load.
-import { beside } from '../cache/entry.js';
-import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
-import { describeError, PeruseError, type PlainError, throwIfAborted } from '../errors.js';
-import { Late, patience, within } from '../patience.js';
-import { CommitPin } from './commit_pin.js';
+import { beside } from '../../cache/entry.js';
+import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../../cache/file_store.js';
+import { describeError, PeruseError, type PlainError, throwIfAborted } from '../../errors.js';
+import { Late, patience, within } from '../../patience.js';
+import { CommitPin } from '../http/commit_pin.js';
+import { isSame, versionOf } from '../http/requests.js';
+import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from '../source.js';
 import type { MissingRemoteFile, RemoteFile, UrlFolder } from './folder_url.js';
 import type { Recovery } from './healing.js';
-import { isSame, versionOf } from './requests.js';
-import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
 import type { CheckedModel } from './stored_models.js';
 import { Suspects } from './suspects.js';
 

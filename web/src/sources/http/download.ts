@@ -1,10 +1,10 @@
 // The body of a file on a server. If the connection breaks, the rest is requested, after growing delays.
-import type { ServerHeaders } from '../cache/file_store.js';
-import type { Hasher } from '../cache/sha256.js';
-import { describeError, PeruseError, throwIfAborted } from '../errors.js';
-import { Late, patience, within } from '../patience.js';
-import { joined } from './file_bytes.js';
-import { isObject } from './json.js';
+import type { ServerHeaders } from '../../cache/file_store.js';
+import type { Hasher } from '../../cache/sha256.js';
+import { describeError, PeruseError, throwIfAborted } from '../../errors.js';
+import { Late, patience, within } from '../../patience.js';
+import { joined } from '../file_bytes.js';
+import { isObject } from '../json.js';
 import {
   type Answer,
   drop,

@@ -1,6 +1,6 @@
 // A load that failed because of what a cache gave, or because the files changed meanwhile, is repeated with files from the server.
-import { PeruseError, type PlainError, toPlainError } from '../errors.js';
-import type { ModelFolder, SourceSpec } from './source.js';
+import { PeruseError, type PlainError, toPlainError } from '../../errors.js';
+import type { ModelFolder, SourceSpec } from '../source.js';
 
 /** Decides what happens with a folder's files after a load. */
 export interface Recovery {

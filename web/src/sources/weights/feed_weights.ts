@@ -1,9 +1,9 @@
-import { PeruseError } from '../errors.js';
-import { ByteReporter } from '../progress.js';
-import { isObject, parseObject } from './json.js';
-import { type FoundWeights, notFound } from './model_files.js';
-import { eachChunk, feedFile, type Reading, readWhole } from './read_files.js';
-import type { ModelFile } from './source.js';
+import { PeruseError } from '../../errors.js';
+import { ByteReporter } from '../../progress.js';
+import { isObject, parseObject } from '../json.js';
+import { type FoundWeights, notFound } from '../model_files.js';
+import { eachChunk, feedFile, type Reading, readWhole } from '../read_files.js';
+import type { ModelFile } from '../source.js';
 
 /** Reads weights: an engine, or a trainer. */
 export interface WeightsReceiver {

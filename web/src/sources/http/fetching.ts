@@ -1,5 +1,5 @@
-import { describeError, onAbort } from '../errors.js';
-import { ownFetch } from '../own_fetch.js';
+import { describeError, onAbort } from '../../errors.js';
+import { ownFetch } from '../../own_fetch.js';
 
 export interface Fetched {
   response: Response;

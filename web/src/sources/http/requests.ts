@@ -1,8 +1,8 @@
 // Requests to a server, repeated while it is too busy or the connection breaks, and what the headers of its answers say about a file.
 
-import type { ServerHeaders } from '../cache/file_store.js';
-import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import { Late, patience, within } from '../patience.js';
+import type { ServerHeaders } from '../../cache/file_store.js';
+import { describeError, onAbort, PeruseError, throwIfAborted } from '../../errors.js';
+import { Late, patience, within } from '../../patience.js';
 import { type Fetched, FetchFailure, type FetchFile } from './fetching.js';
 
 export interface Answer extends Fetched {

@@ -1,11 +1,11 @@
 // Routers of sentence-transformers whose routes have encoders of their own: a folder with the modules of one route.
-import { PeruseError, show } from '../errors.js';
-import { once } from './file_bytes.js';
-import { isObject, parseObject, textOf } from './json.js';
-import { lookAt } from './look.js';
-import { isPlain, kModules, kRouterConfig, modulesOf, pathWithin } from './model_files.js';
-import { readSmall } from './read_files.js';
-import type { ModelFolder } from './source.js';
+import { PeruseError, show } from '../../errors.js';
+import { once } from '../file_bytes.js';
+import { lookAt } from '../folders/look.js';
+import { isObject, parseObject, textOf } from '../json.js';
+import { isPlain, kModules, kRouterConfig, modulesOf, pathWithin } from '../model_files.js';
+import { readSmall } from '../read_files.js';
+import type { ModelFolder } from '../source.js';
 
 interface Module {
   type: string;

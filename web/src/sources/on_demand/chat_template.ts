@@ -1,6 +1,6 @@
 // Renders a chat template of transformers once, with names in place of the texts: a template with only these names in it is a list of parts,
 // of which the engine makes each pair's text. Reads the part of Jinja that templates of rankers use; anything else throws 'unsupported'.
-import { PeruseError } from '../errors.js';
+import { PeruseError } from '../../errors.js';
 import { parseTemplate, type Statement } from './chat_template_parser.js';
 import { isTrue, Joined, listOf, partsOf, Scope, type TemplatePart, type Value } from './chat_template_values.js';
 

@@ -1,16 +1,16 @@
 // Reads a q8 or q4 checkpoint as files with float weights.
-import { Totals } from '../progress.js';
-import { locate, readModules, readTokenizer } from './checkpoint.js';
+import { Totals } from '../../progress.js';
+import { locate, readModules, readTokenizer } from '../checkpoint.js';
+import type { FileAccess } from '../file_access.js';
+import { healing } from '../folders/healing.js';
+import { openFolder } from '../folders/open_folder.js';
+import { parseObject } from '../json.js';
+import { kForms, neededShards, neededWeights } from '../model_files.js';
+import { type Reading, readWhole } from '../read_files.js';
+import type { ModelFile, SourceSpec } from '../source.js';
+import type { FileContent } from '../source_files.js';
 import { openShard } from './feed_weights.js';
-import type { FileAccess } from './file_access.js';
 import { FloatWeights, floatConfig, quantizedConfig } from './float_weights.js';
-import { healing } from './healing.js';
-import { parseObject } from './json.js';
-import { kForms, neededShards, neededWeights } from './model_files.js';
-import { openFolder } from './open_folder.js';
-import { type Reading, readWhole } from './read_files.js';
-import type { ModelFile, SourceSpec } from './source.js';
-import type { FileContent } from './source_files.js';
 
 /** Returns undefined if the weights are floats, or of precision `unless`, already. */
 export async function readWidened(

@@ -1,8 +1,8 @@
 // Converts checkpoints with weights of 8 and 4 bits (docs/precision.md) to float32, for training and for copies in another precision.
-import { PeruseError } from '../errors.js';
-import { joined } from './file_bytes.js';
-import { isObject, numberOf, parseObject, textOf } from './json.js';
-import type { NamedFile } from './read_files.js';
+import { PeruseError } from '../../errors.js';
+import { joined } from '../file_bytes.js';
+import { isObject, numberOf, parseObject, textOf } from '../json.js';
+import type { NamedFile } from '../read_files.js';
 import { encodeHeader, type TensorEntry, tensorBytes } from './safetensors.js';
 
 const kMethod = /^peruse-(q\d)$/;

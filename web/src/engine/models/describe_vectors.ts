@@ -1,8 +1,8 @@
 // Describes the vectors of an embedder by the files of sentence-transformers, of PyLate and of Stanford's ColBERT.
-import { type LocatedModel, modulesIn, readStanford } from '../sources/checkpoint.js';
-import { firstObject, isObject, numberOf, parseObject, textOf } from '../sources/json.js';
-import { kPrompts, type LoadPooling, type ModelModule, pathWithin } from '../sources/model_files.js';
-import { type Reading, readThoseThere } from '../sources/read_files.js';
+import { type LocatedModel, modulesIn, readStanford } from '../../sources/checkpoint.js';
+import { firstObject, isObject, numberOf, parseObject, textOf } from '../../sources/json.js';
+import { kPrompts, type LoadPooling, type ModelModule, pathWithin } from '../../sources/model_files.js';
+import { type Reading, readThoseThere } from '../../sources/read_files.js';
 
 /** The vectors of feature extraction with `pooling: 'sentence'`. */
 export interface VectorReport {

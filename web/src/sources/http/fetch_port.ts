@@ -1,6 +1,6 @@
 // Requests of a worker that the caller's thread sends, by env.fetch or by Node's fetch(), which a program may have replaced there.
-import { causeFrom, copyOfCause, describeError, onAbort, type SentCause } from '../errors.js';
-import type { Port } from '../web_types.js';
+import { causeFrom, copyOfCause, describeError, onAbort, type SentCause } from '../../errors.js';
+import type { Port } from '../../web_types.js';
 import { type Fetched, FetchFailure, type FetchFile, type FetchInit } from './fetching.js';
 
 type Init = Omit<FetchInit, 'signal'>;

@@ -1,5 +1,5 @@
 // Values of chat templates: those of Jinja, and texts of which parts are not known yet.
-import { PeruseError } from '../errors.js';
+import { PeruseError } from '../../errors.js';
 
 /** A text of the template, or the content of the message with this role. */
 export type TemplatePart = string | { role: 'system' | 'query' | 'document' };

@@ -1,5 +1,5 @@
 // Describes a model by its configuration, the headers of its weights, and the sizes of its files.
-import { PeruseError, throwIfAborted } from '../errors.js';
+import { PeruseError, throwIfAborted } from '../../errors.js';
 import {
   type Dtype,
   type EngineDtype,
@@ -11,7 +11,7 @@ import {
   kQuantizedForms,
   type OnnxDtype,
   type QuantizedForm,
-} from '../precisions.js';
+} from '../../precisions.js';
 import {
   type Job,
   labelsFolder,
@@ -22,14 +22,13 @@ import {
   readStanford,
   readTokenLayer,
   tokenizerForSize,
-} from '../sources/checkpoint.js';
-import { naming } from '../sources/feed_weights.js';
-import type { FileAccess } from '../sources/file_access.js';
-import { FileStart } from '../sources/file_bytes.js';
-import { healing } from '../sources/healing.js';
-import { isObject, parseObject, textOf } from '../sources/json.js';
-import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../sources/label_models.js';
-import { lookAt } from '../sources/look.js';
+} from '../../sources/checkpoint.js';
+import type { FileAccess } from '../../sources/file_access.js';
+import { FileStart } from '../../sources/file_bytes.js';
+import { healing } from '../../sources/folders/healing.js';
+import { lookAt } from '../../sources/folders/look.js';
+import { isObject, parseObject, textOf } from '../../sources/json.js';
+import { kLabelsTokenizer, labelsEncoderOf, labelsHint } from '../../sources/label_models.js';
 import {
   explainMissing,
   type FoundWeights,
@@ -40,18 +39,19 @@ import {
   type LoadPooling,
   notFound,
   shardsOf,
-} from '../sources/model_files.js';
-import { refusedType } from '../sources/onnx_families.js';
-import { onnxName } from '../sources/onnx_files.js';
-import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
-import { readPairTemplate } from '../sources/pair_template.js';
-import { type NamedFile, type Reading, readNeeded, readThoseThere } from '../sources/read_files.js';
-import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';
-import { type EngineTask, hasHead } from '../tasks/definition.js';
-import type { WasmModule } from '../web_types.js';
+} from '../../sources/model_files.js';
+import { refusedType } from '../../sources/onnx_families.js';
+import { onnxName } from '../../sources/onnx_files.js';
+import { openCheckpoint, openWithStatic } from '../../sources/open_checkpoint.js';
+import { readPairTemplate } from '../../sources/pair_template.js';
+import { type NamedFile, type Reading, readNeeded, readThoseThere } from '../../sources/read_files.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec } from '../../sources/source.js';
+import { naming } from '../../sources/weights/feed_weights.js';
+import { type EngineTask, hasHead } from '../../tasks/definition.js';
+import type { WasmModule } from '../../web_types.js';
+import type { Engine } from '../engine.js';
+import type { VariantChoice } from '../variant.js';
 import { describeVectors, type VectorReport } from './describe_vectors.js';
-import type { Engine } from './engine.js';
-import type { VariantChoice } from './variant.js';
 
 export interface DescribeRequest {
   source: SourceSpec;

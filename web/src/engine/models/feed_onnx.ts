@@ -1,13 +1,13 @@
 // Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
-import { PeruseError } from '../errors.js';
-import { hasIntegers } from '../precisions.js';
-import { ByteReporter } from '../progress.js';
-import { parseObject, textOf } from '../sources/json.js';
-import type { OnnxChoice } from '../sources/onnx_files.js';
-import { type ConfigChanges, type ImportOnnx, loadOnnxPart, type ParameterInfo } from '../sources/onnx_part.js';
-import type { NamedFile, Reading } from '../sources/read_files.js';
-import type { Engine } from './engine.js';
-import { integerParameters } from './weights_reader.js';
+import { PeruseError } from '../../errors.js';
+import { hasIntegers } from '../../precisions.js';
+import { ByteReporter } from '../../progress.js';
+import { parseObject, textOf } from '../../sources/json.js';
+import type { OnnxChoice } from '../../sources/onnx_files.js';
+import { type ConfigChanges, type ImportOnnx, loadOnnxPart, type ParameterInfo } from '../../sources/onnx_part.js';
+import type { NamedFile, Reading } from '../../sources/read_files.js';
+import type { Engine } from '../engine.js';
+import { integerParameters } from '../weights_reader.js';
 
 /** Weights of an .onnx file. `config` is config.json, changed if the weights need it. */
 export interface OnnxFeed {

@@ -1,10 +1,10 @@
 // Stores a checkpoint's weights as integers while they are loaded, so that the next load reads a quarter or less.
-import { PeruseError } from '../errors.js';
-import type { QuantizedForm } from '../precisions.js';
-import { encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
-import type { FileInForm, FormSink } from '../sources/source.js';
-import type { Engine } from './engine.js';
-import type { TensorInfo, WeightsReader } from './weights_reader.js';
+import { PeruseError } from '../../errors.js';
+import type { QuantizedForm } from '../../precisions.js';
+import type { FileInForm, FormSink } from '../../sources/source.js';
+import { encodeHeader, type TensorEntry, tensorBytes } from '../../sources/weights/safetensors.js';
+import type { Engine } from '../engine.js';
+import type { TensorInfo, WeightsReader } from '../weights_reader.js';
 
 /** Quantises a safetensors file as it arrives, and gives the result to the engine and to the cache. */
 export class QuantizedCopy {

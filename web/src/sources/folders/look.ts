@@ -1,5 +1,5 @@
 // Asks folders about files without reading them, and combines folders.
-import type { FileFacts, MissingFile, ModelFolder } from './source.js';
+import type { FileFacts, MissingFile, ModelFolder } from '../source.js';
 
 export async function lookAt(
   folder: Pick<ModelFolder, 'open' | 'look'>,

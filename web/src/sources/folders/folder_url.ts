@@ -1,14 +1,14 @@
-import type { ServerHeaders } from '../cache/file_store.js';
-import type { BegunFile } from '../cache/parts.js';
-import { type Hasher, Sha256 } from '../cache/sha256.js';
-import { PeruseError } from '../errors.js';
-import { patience } from '../patience.js';
-import { type Announced, Body, Download } from './download.js';
-import { type Fetched, fetchInBrowser } from './fetching.js';
-import type { FileAccess } from './file_access.js';
+import type { ServerHeaders } from '../../cache/file_store.js';
+import type { BegunFile } from '../../cache/parts.js';
+import { type Hasher, Sha256 } from '../../cache/sha256.js';
+import { PeruseError } from '../../errors.js';
+import { patience } from '../../patience.js';
+import type { FileAccess } from '../file_access.js';
+import { type Announced, Body, Download } from '../http/download.js';
+import { type Fetched, fetchInBrowser } from '../http/fetching.js';
+import { type Answer, drop, Requests, rangeOf, readHeaders, retryAfter, seconds, versionOf } from '../http/requests.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder, UrlSpec } from '../source.js';
 import type { Recovery } from './healing.js';
-import { type Answer, drop, Requests, rangeOf, readHeaders, retryAfter, seconds, versionOf } from './requests.js';
-import type { FileFacts, MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
 export interface RemoteFile extends ModelFile, ServerHeaders {
   /** The part that an earlier download has stored. */

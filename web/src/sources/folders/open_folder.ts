@@ -1,15 +1,15 @@
-import { FileStore, kStoreVersion } from '../cache/file_store.js';
-import type { CustomCache } from '../env.js';
-import { describeError, PeruseError } from '../errors.js';
-import { Late, patience, within } from '../patience.js';
-import { fetchThrough } from './fetch_port.js';
-import type { FileAccess } from './file_access.js';
+import { FileStore, kStoreVersion } from '../../cache/file_store.js';
+import type { CustomCache } from '../../env.js';
+import { describeError, PeruseError } from '../../errors.js';
+import { Late, patience, within } from '../../patience.js';
+import type { FileAccess } from '../file_access.js';
+import { fetchThrough } from '../http/fetch_port.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec, StoreChoice, UrlSpec } from '../source.js';
 import { CachedFolder } from './folder_cached.js';
 import { PortFolder } from './folder_port.js';
 import { UrlFolder } from './folder_url.js';
 import type { RecoverableFolder, Recovery } from './healing.js';
 import { lookAt } from './look.js';
-import type { FileFacts, MissingFile, ModelFile, ModelFolder, SourceSpec, StoreChoice, UrlSpec } from './source.js';
 
 export async function openFolder(source: SourceSpec, access: FileAccess): Promise<ModelFolder> {
   switch (source.kind) {

@@ -3,27 +3,27 @@
 //   2. The engine opens these files, and rejects an unsupported model before its weights are downloaded.
 //   3. The weights go to the engine in chunks as they arrive; JavaScript never holds the whole file.
 
-import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import type { QuantizedForm } from '../precisions.js';
-import { neverBack, type ProgressCallback } from '../progress.js';
-import { type Job, locateForTask, locateModel, readAdapterConfigs, readTexts } from '../sources/checkpoint.js';
-import { feedWeights, naming } from '../sources/feed_weights.js';
-import type { FileAccess } from '../sources/file_access.js';
-import { healing } from '../sources/healing.js';
-import { parseObject, textOf } from '../sources/json.js';
-import { labelReadingOf } from '../sources/label_models.js';
-import { firstOf } from '../sources/look.js';
-import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../sources/model_files.js';
-import { openCheckpoint, openWithStatic } from '../sources/open_checkpoint.js';
-import { readPairTemplate } from '../sources/pair_template.js';
-import { feedFile, type NamedFile } from '../sources/read_files.js';
-import type { MissingFile, SourceSpec } from '../sources/source.js';
-import { type EngineTask, kTaskOfReading, taskOfClasses } from '../tasks/definition.js';
-import type { EngineRequest } from './cpu_engine.js';
-import type { Engine, WeightReport } from './engine.js';
-import type { EngineGroup, FindLoaded, LoadedCheckpoint } from './engine_group.js';
+import { describeError, onAbort, PeruseError, throwIfAborted } from '../../errors.js';
+import type { QuantizedForm } from '../../precisions.js';
+import { neverBack, type ProgressCallback } from '../../progress.js';
+import { type Job, locateForTask, locateModel, readAdapterConfigs, readTexts } from '../../sources/checkpoint.js';
+import type { FileAccess } from '../../sources/file_access.js';
+import { healing } from '../../sources/folders/healing.js';
+import { firstOf } from '../../sources/folders/look.js';
+import { parseObject, textOf } from '../../sources/json.js';
+import { labelReadingOf } from '../../sources/label_models.js';
+import { type FoundWeights, kAdapterWeights, kForms, notFound } from '../../sources/model_files.js';
+import { openCheckpoint, openWithStatic } from '../../sources/open_checkpoint.js';
+import { readPairTemplate } from '../../sources/pair_template.js';
+import { feedFile, type NamedFile } from '../../sources/read_files.js';
+import type { MissingFile, SourceSpec } from '../../sources/source.js';
+import { feedWeights, naming } from '../../sources/weights/feed_weights.js';
+import { type EngineTask, kTaskOfReading, taskOfClasses } from '../../tasks/definition.js';
+import type { EngineRequest } from '../cpu_engine.js';
+import type { Engine, WeightReport } from '../engine.js';
+import type { EngineGroup, FindLoaded, LoadedCheckpoint } from '../engine_group.js';
+import type { DeviceChoice, LoadRequest } from '../load_request.js';
 import { openOnnxFeed } from './feed_onnx.js';
-import type { DeviceChoice, LoadRequest } from './load_request.js';
 import { QuantizedCopy } from './quantized_copy.js';
 import { type ChosenWeights, chooseEarly, formOf, precisionFor, weightsToRead } from './weights_choice.js';
 

@@ -1,20 +1,20 @@
 // Reads models' files in a page's own thread: loaded on use (engine/files_part.ts), because workers read the files of most loads.
-import { FileStore } from '../cache/file_store.js';
-import { PeruseError } from '../errors.js';
-import type { FileAccess } from './file_access.js';
+import { FileStore } from '../../cache/file_store.js';
+import { PeruseError } from '../../errors.js';
+import type { FileAccess } from '../file_access.js';
+import type { UrlSpec } from '../source.js';
 import { CachedFolder } from './folder_cached.js';
 import { UrlFolder } from './folder_url.js';
 import { healing } from './healing.js';
 import { openCache, openFolder } from './open_folder.js';
-import type { UrlSpec } from './source.js';
 import type { CheckedModel } from './stored_models.js';
 
-export { openOpfs } from '../cache/cache_opfs.js';
+export { openOpfs } from '../../cache/cache_opfs.js';
+export { readWidened } from '../weights/widened.js';
 export { serveFolder } from './folder_port.js';
 export { healing } from './healing.js';
 export { openFolder } from './open_folder.js';
 export { openStored } from './stored_files.js';
-export { readWidened } from './widened.js';
 
 // Compares a stored model with its server, and downloads the files that have changed.
 

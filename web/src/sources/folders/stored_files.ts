@@ -1,11 +1,11 @@
 // The files in a cache as modelCache lists and removes them.
-import { FileStore, isPartOfFile, type LockingCache } from '../cache/file_store.js';
-import type { CustomCache } from '../env.js';
-import { describeError, PeruseError } from '../errors.js';
-import { removeCommit } from './commit_pin.js';
-import type { FileAccess } from './file_access.js';
+import { FileStore, isPartOfFile, type LockingCache } from '../../cache/file_store.js';
+import type { CustomCache } from '../../env.js';
+import { describeError, PeruseError } from '../../errors.js';
+import type { FileAccess } from '../file_access.js';
+import { removeCommit } from '../http/commit_pin.js';
+import type { StoreChoice } from '../source.js';
 import { openCache } from './open_folder.js';
-import type { StoreChoice } from './source.js';
 import type { CachedFile, StoredModels, VerifiedCache } from './stored_models.js';
 
 /** Age in milliseconds after which a partly written file counts as abandoned. */
