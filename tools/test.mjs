@@ -7,7 +7,7 @@ import { makeBuilds } from './test/builds.mjs';
 import { failures } from './test/failures.mjs';
 import { runSuite } from './test/runners.mjs';
 import { kUsage, readOptions } from './test/selection.mjs';
-import { overTime, readTimes, slowest, storeTimes } from './test/times.mjs';
+import { expectedSeconds, overTime, readTimes, slowest, storeTimes } from './test/times.mjs';
 
 const seconds = (since) => (performance.now() - since) / 1000;
 
@@ -64,7 +64,15 @@ async function main() {
   console.log(`\n${options.suites.length} suites: ${options.suites.map(({ name }) => name).join(', ')}`);
 
   const results = [];
+  const left = [];
+  const testing = performance.now();
+  const usual = (suites, field) => suites.reduce((sum, suite) => sum + suite[field], 0);
   for (const suites of together(options.suites)) {
+    const expected = expectedSeconds(usual(suites, 'processor'), usual(results, 'usual'), seconds(testing));
+    if (suites[0].tier !== 'fast' && seconds(start) + expected > options.minutes * 60) {
+      left.push(...suites);
+      continue;
+    }
     results.push(...(await Promise.all(suites.map((suite, index) => run(suite, environment, failedBuilds, index === 0)))));
   }
   storeTimes(results, buildSeconds);
@@ -76,6 +84,8 @@ async function main() {
   const failed = total('failed') + tooSlow.length;
   const red = results.filter((result) => result.failed > 0);
   if (red.length > 0) console.log(`\n${failures(results).join('\n')}\nfailed: ${red.map(({ name }) => name).join(', ')}`);
+  if (left.length > 0)
+    console.log(`\nNOT RUN, for they would end after ${options.minutes} minutes: ${left.map(({ name }) => name).join(', ')}`);
   console.log(`\n${seconds(start).toFixed(0)} s, ${buildSeconds.toFixed(0)} of them builds`);
   console.log(`${total('passed')} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;

@@ -26,10 +26,13 @@ const { kBuildNames } = await tools<{ kBuildNames: string[] }>('builds');
 const { affectedSuites, isKnown, readOptions } = await tools<{
   affectedSuites(paths: string[], suites: Suite[]): Suite[];
   isKnown(path: string): boolean;
-  readOptions(args: string[]): { suites: Suite[] };
+  readOptions(args: string[]): { suites: Suite[]; minutes: number };
 }>('selection');
 const { failures } = await tools<{ failures(results: object[]): string[] }>('failures');
-const { overTime } = await tools<{ overTime(results: Result[]): string[] }>('times');
+const { overTime, expectedSeconds } = await tools<{
+  overTime(results: Result[]): string[];
+  expectedSeconds(usual: number, done: number, seconds: number): number;
+}>('times');
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const affected = (...paths: string[]) => affectedSuites(paths, kSuites).map(({ name }) => name);
@@ -98,6 +101,14 @@ test('a suite fails that takes twice its usual processor time, unless the whole 
   expect(overTime([...others, suite('d', 250)])).toEqual([expect.stringMatching(/^d took 250 s of processor time, usually 100 s/)]);
   expect(overTime([suite('a', 200), suite('b', 220), suite('c', 180), suite('d', 380)])).toEqual([]);
   expect(overTime([{ name: 'e', tier: 'all', usual: 100 }])).toEqual([]); // not measured
+});
+
+test('with a limit of minutes, a suite is expected to be as slow as those before it', () => {
+  expect(expectedSeconds(300, 0, 0)).toBe(0); // the first always runs
+  expect(expectedSeconds(300, 600, 900)).toBe(450);
+  expect(readOptions(['--minutes', '78']).minutes).toBe(78);
+  expect(readOptions([]).minutes).toBe(Infinity);
+  for (const minutes of ['0', 'an hour']) expect(() => readOptions(['--minutes', minutes])).toThrow('--minutes needs a number');
 });
 
 test('the fast tier has a limit of its own', () => {

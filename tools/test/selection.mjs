@@ -8,7 +8,8 @@ export const kUsage = `npm test -- [options]            runs the fast tier; npm 
   --only <suite,suite,...>       runs these suites
   --tier fast|all                runs this tier
   --changed [commit]             runs the suites of the tier that changes since the commit (HEAD by default) can affect
-  --check-times                  fails if a suite takes more than twice its usual processor time`;
+  --check-times                  fails if a suite takes more than twice its usual processor time
+  --minutes <n>                  leaves out, and names, suites outside of the fast tier that would end later than this: for CI with a time limit`;
 
 export function readOptions(args) {
   const { values, positionals } = parseArgs({
@@ -20,17 +21,20 @@ export function readOptions(args) {
       tier: { type: 'string' },
       changed: { type: 'boolean', default: false },
       'check-times': { type: 'boolean', default: false },
+      minutes: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return { help: true };
   if (positionals.length > (values.changed ? 1 : 0)) throw new Error(`Unknown argument '${positionals.at(-1)}'.\n${kUsage}`);
   if (values.only && (values.tier || values.changed)) throw new Error('--only names the suites; leave --tier and --changed out');
+  const minutes = Number(values.minutes ?? Infinity);
+  if (!(minutes > 0)) throw new Error(`--minutes needs a number above 0, not '${values.minutes}'`);
   const tier = values.tier ?? 'fast';
   if (!['fast', 'all'].includes(tier)) throw new Error(`Unknown tier '${tier}'. Use 'fast' or 'all'.`);
   let suites = values.only ? named(values.only.split(',')) : ofTier(tier);
   if (values.changed) suites = affectedSuites(changedPaths(positionals[0] ?? 'HEAD'), suites);
-  return { list: values.list, checkTimes: values['check-times'], suites };
+  return { list: values.list, checkTimes: values['check-times'], minutes, suites };
 }
 
 export function ofTier(tier) {

@@ -1,4 +1,4 @@
-// The table of test suites. A row:
+// The table of test suites, in the order in which they run. What takes minutes to repeat or to search is last: --minutes drops it first. A row:
 //   name        for --only and in reports
 //   tier        'fast': part of `npm test`; 'all': only part of `npm run test:all`
 //   covers      what the suite tests, in one line
@@ -264,16 +264,6 @@ export const kSuites = [
     within: withSwiftShader,
   },
   {
-    name: 'gpu-lavapipe',
-    tier: 'all',
-    covers: 'WebGPU over Dawn and lavapipe, a second driver: all operation cases and all hidden states of the tiny checkpoints',
-    why: 'a second run of "gpu", and all cases instead of a selection, which takes minutes',
-    builds: ['library', 'gpu'],
-    reads: [...kEngine, ...kData, 'tests/node/gpu/', 'tests/native/', 'tools/setup/mesa', 'web/src/gpu/'],
-    processor: 700,
-    command: ['node', 'tests/node/gpu/all_on_lavapipe.mjs'],
-  },
-  {
     name: 'gpu-stats',
     tier: 'all',
     covers:
@@ -354,6 +344,16 @@ export const kSuites = [
     reads: [...kInChromium, ...kDemo, 'tests/browser/others/', 'tests/browser/page/'],
     processor: 65,
     vitest: ['others'],
+  },
+  {
+    name: 'gpu-lavapipe',
+    tier: 'all',
+    covers: 'WebGPU over Dawn and lavapipe, a second driver: all operation cases and all hidden states of the tiny checkpoints',
+    why: 'a second run of "gpu", and all cases instead of a selection, which takes minutes',
+    builds: ['library', 'gpu'],
+    reads: [...kEngine, ...kData, 'tests/node/gpu/', 'tests/native/', 'tools/setup/mesa', 'web/src/gpu/'],
+    processor: 700,
+    command: ['node', 'tests/node/gpu/all_on_lavapipe.mjs'],
   },
   {
     name: 'fuzzers',

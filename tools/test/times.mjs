@@ -40,6 +40,11 @@ export function slowest(results) {
   ];
 }
 
+/** Estimates the seconds of suites with this usual processor time: at the pace of those before, which had `done` in `seconds`. */
+export function expectedSeconds(usual, done, seconds) {
+  return done === 0 ? 0 : (usual * seconds) / done;
+}
+
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted.length === 0 ? 1 : sorted[sorted.length >> 1];

@@ -60,8 +60,9 @@ async function rest() {
 async function takeTurn(subject, cell, clock) {
   const time = (told) => timeBy(clock, told);
   await rest();
-  const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
   const run = await subject.ask('run', { calls: cell.calls });
+  // After the call: before it, the loop made the call of a build 3 to 10 % slower than that of the same build without a loop.
+  const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
   cell.times.push(time(run));
   cell.flops = run.flops;
   if (!peak) return;
