@@ -114,6 +114,9 @@ test('with a limit of minutes, a suite is expected to be as slow as those before
 test('the fast tier has a limit of its own', () => {
   const suites = ['a', 'b'].map((name) => ({ name, tier: 'fast', usual: 620, processor: 620 }));
   expect(overTime(suites)).toEqual([expect.stringMatching(/^the fast tier took 1240 s/)]);
+  const slow = suites.map((suite) => ({ ...suite, usual: 500, processor: 950 }));
+  const others = ['c', 'd', 'e'].map((name) => ({ name, tier: 'all', usual: 100, processor: 100 }));
+  expect(overTime([...slow, ...others])).toEqual([]);
 });
 
 test('the end of a run repeats every failure, with the beginning of its message', () => {
