@@ -61,7 +61,7 @@ async function takeTurn(subject, cell, clock) {
   const time = (told) => timeBy(clock, told);
   await rest();
   const run = await subject.ask('run', { calls: cell.calls });
-  // After the call: before it, the loop made the call of a build 3 to 10 % slower than that of the same build without a loop.
+  // After the call, so that the calls of all subjects follow the same rest.
   const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
   cell.times.push(time(run));
   cell.flops = run.flops;
