@@ -1,4 +1,4 @@
-// What the tables "Where it fails" in the models' cards say is what the models answer.
+// Asks the models each row of the tables "Where it fails" in their cards: the answers must be those of the table.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

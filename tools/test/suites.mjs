@@ -1,4 +1,4 @@
-// The table of test suites, in the order in which they run. What takes minutes to repeat or to search is last: --minutes drops it first. A row:
+// Lists the test suites in the order in which they run. Long repetitions and searches are last, so that --minutes leaves them out first. A row:
 //   name        for --only and in reports
 //   tier        'fast': part of `npm test`; 'all': only part of `npm run test:all`
 //   covers      what the suite tests, in one line

@@ -57,7 +57,7 @@ export function withoutFunctionWords(text: string, detail: Detail, beside: reado
   return isName ? { ...detail, start, end } : undefined;
 }
 
-/** Whether a word at an end of a name is not part of it. `after` is the text after a last word; a first word has none. */
+/** Whether a name ends before its last word, or begins after its first one. `after` is the text after a last word; a first word has none. */
 function isOutside(word: string, name: string, after?: string): boolean {
   if (word.length > 2 && kFunctionWords.has(/\p{Ll}/u.test(name) ? word : word.toLowerCase())) return true;
   if (!/[\p{Lu}\p{Lo}]/u.test(name)) return false;
