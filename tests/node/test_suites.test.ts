@@ -111,12 +111,11 @@ test('with a limit of minutes, a suite is expected to be as slow as those before
   for (const minutes of ['0', 'an hour']) expect(() => readOptions(['--minutes', minutes])).toThrow('--minutes needs a number');
 });
 
-test('the fast tier has a limit of its own', () => {
-  const suites = ['a', 'b'].map((name) => ({ name, tier: 'fast', usual: 620, processor: 620 }));
-  expect(overTime(suites)).toEqual([expect.stringMatching(/^the fast tier took 1240 s/)]);
-  const slow = suites.map((suite) => ({ ...suite, usual: 500, processor: 950 }));
-  const others = ['c', 'd', 'e'].map((name) => ({ name, tier: 'all', usual: 100, processor: 100 }));
-  expect(overTime([...slow, ...others])).toEqual([]);
+// `npm test` must stay short enough to be run for every change. The table's times are compared, not those of a run, which a busy host lengthens;
+// --check-times keeps the table true.
+test('the fast tier usually takes at most 20 minutes of processor time', () => {
+  const fast = kSuites.filter(({ tier }) => tier === 'fast');
+  expect(fast.reduce((sum, { processor }) => sum + processor, 0)).toBeLessThanOrEqual(1200);
 });
 
 test('the end of a run repeats every failure, with the beginning of its message', () => {
