@@ -19,9 +19,11 @@ const proof = new Proof(find(document, '.proof', HTMLElement));
 await breath();
 const redact = startRedact(panel('redact'), proof);
 await breath();
+const sort = startSort(panel('sort'), proof);
+await breath();
 const inspectable = {
   redact: { name: 'the redaction', tab: redact },
-  sort: { name: 'the sorting', tab: startSort(panel('sort'), proof) },
+  sort: { name: 'the sorting', tab: sort },
   ask: { name: 'the answer', tab: startAsk(panel('ask'), proof) },
 };
 await breath();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';
+import { createRedactor, type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';
 
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));
 const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
@@ -43,6 +43,14 @@ describe('timers run', () => {
   test('within a call of many texts', async () => {
     const { times } = await firing(() => classify(Array.from({ length: 300 }, (_, i) => `${kText} ${i}`)));
     expect(times).toBeGreaterThan(2);
+  });
+
+  test('within a redaction without a model, which hears an abort', async () => {
+    const redact = createRedactor({ patterns: true });
+    const texts = Array.from({ length: 3000 }, (_, i) => `Mail mary${i}@example.org or call +44 20 7946 0${100 + (i % 900)}.`);
+    const { times } = await firing(() => redact(texts));
+    expect(times).toBeGreaterThan(2);
+    await expect(redact(texts, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ code: 'aborted' });
   });
 
   test('between additions to an index, which hears an abort', async () => {

@@ -2,6 +2,7 @@
 
 import { env } from '../env.js';
 import { describeError, PeruseError, show } from '../errors.js';
+import { letEventsIn } from '../events.js';
 import { baseAddress, fetchAnywhere } from '../sources/http/fetching.js';
 
 export const kFilesRemedy =
@@ -53,6 +54,7 @@ export function importPart<T>(name: string, href: string): Promise<T> {
 
 async function load(symbol: symbol, href: string): Promise<unknown> {
   await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
+  await letEventsIn(); // To run the script takes a phone up to 100 ms.
   const part = (globalThis as unknown as Record<symbol, unknown>)[symbol];
   if (part === undefined) throw new Error(`${href} is not a part of Peruse.`);
   return part;

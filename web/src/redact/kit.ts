@@ -1,6 +1,6 @@
 // The parts of redaction that need no model.
 import { decodedText } from './decoding.js';
-import { findDetails } from './patterns.js';
+import { searchDetails } from './patterns.js';
 import { detailsOf } from './private_details.js';
 import { type FoldedText, foldText } from './text_folding.js';
 
@@ -11,5 +11,5 @@ function readingsOf(text: string): FoldedText[] {
   return decoded === undefined ? [folded] : [folded, decoded];
 }
 
-export const kRedactKit = { readingsOf, findDetails, detailsOf };
+export const kRedactKit = { readingsOf, searchDetails, detailsOf };
 export type RedactKit = typeof kRedactKit;

@@ -44,5 +44,5 @@ export interface PatternMatch extends TextRange {
   type: string;
 }
 
-/** Finds details in a normalised text, in text order, without overlaps. */
-export type FindDetails = (text: string, patterns: readonly (PatternName | PatternFinder)[]) => PatternMatch[];
+/** Finds details in a normalised text, in text order, without overlaps, in steps. */
+export type DetailSearch = Generator<undefined, PatternMatch[], undefined>;

@@ -1,7 +1,7 @@
 // Finds private details by their form, in time linear in the text's length.
 
-import { merged } from './details.js';
-import { type FindDetails, kPatternNames, type PatternFinder, type PatternMatch, type PatternName } from './pattern_names.js';
+import { type Detail, merged } from './details.js';
+import { type DetailSearch, kPatternNames, type PatternFinder, type PatternMatch, type PatternName } from './pattern_names.js';
 import { findCards, findIbans } from './patterns/accounts.js';
 import { findEmails, findLinks } from './patterns/addresses.js';
 import { findBirthDates } from './patterns/birth_dates.js';
@@ -12,45 +12,51 @@ import { findKeys } from './patterns/keys.js';
 import { findNationalIds } from './patterns/national_ids.js';
 import { findIpAddresses, findMacAddresses } from './patterns/network.js';
 import { findPhones } from './patterns/phones.js';
-import { findSayings } from './patterns/prose.js';
+import { kFindSayings } from './patterns/prose.js';
 import { findSpokenNumbers } from './patterns/spoken_numbers.js';
 import { foldText, type TextRange } from './text_folding.js';
 
-const kPatterns: Record<PatternName, (text: string) => readonly (TextRange & { type?: string })[]> = {
-  LINK: findLinks,
-  EMAIL: findEmails,
-  KEY: findKeys,
-  IBAN: findIbans,
-  MAC: findMacAddresses,
-  IP: findIpAddresses,
-  CARD: findCards,
-  BIRTH_DATE: findBirthDates,
-  NATIONAL_ID: findNationalIds,
-  PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
-  PLATE: findPlates,
-  HANDLE: findHandles,
-  FIELD: (text: string) => [...findFields(text), ...findSayings(text), ...findTitled(text).map((range) => ({ ...range, type: 'PER' }))],
+type Search = (text: string) => readonly (TextRange & { type?: string })[];
+
+/** The searches of each pattern. A search takes at most a few milliseconds for a message, also the first time, when its expressions are compiled. */
+const kPatterns: Record<PatternName, readonly Search[]> = {
+  LINK: [findLinks],
+  EMAIL: [findEmails],
+  KEY: [findKeys],
+  IBAN: [findIbans],
+  MAC: [findMacAddresses],
+  IP: [findIpAddresses],
+  CARD: [findCards],
+  BIRTH_DATE: [findBirthDates],
+  NATIONAL_ID: [findNationalIds],
+  PHONE: [findPhones, findSpokenNumbers],
+  PLATE: [findPlates],
+  HANDLE: [findHandles],
+  FIELD: [findFields, ...kFindSayings, (text) => findTitled(text).map((range) => ({ ...range, type: 'PER' }))],
 };
 
-/** Finds details in a folded text, in text order. Merges overlapping details; the type of the caller's own pattern wins. */
-export const findDetails: FindDetails = (text, patterns) => {
-  const own = patterns.filter((one) => typeof one !== 'string');
-  const known = kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] }));
-  const found = [own, known].flatMap((finders, which) =>
-    finders.flatMap(({ type, find }) =>
-      [...find(text)].map((range: TextRange & { type?: string }) => ({
-        type: which === 0 ? type : (range.type ?? type),
-        start: range.start,
-        end: range.end,
-        score: which === 0 ? 2 : 1,
-      })),
-    ),
-  );
+/** Finds details in a folded text, in text order. Merges overlapping details; the type of the caller's own pattern wins. Yields after each search. */
+export function* searchDetails(text: string, patterns: readonly (PatternName | PatternFinder)[]): DetailSearch {
+  const found: Detail[] = [];
+  for (const { type, find } of patterns.filter((one) => typeof one !== 'string')) {
+    for (const { start, end } of find(text)) found.push({ type, start, end, score: 2 });
+    yield;
+  }
+  for (const name of kPatternNames.filter((one) => patterns.includes(one))) {
+    for (const search of kPatterns[name]) {
+      for (const { type = name, start, end } of search(text)) found.push({ type, start, end, score: 1 });
+      yield;
+    }
+  }
   return merged(found).map(({ type, start, end }) => ({ type, start, end }));
-};
+}
 
 /** Finds private details by their form, without a model (e-mail addresses, cards, ...). Returns ranges in text order, without overlaps. */
 export function findPatterns(text: string, patterns: readonly (PatternName | PatternFinder)[] = kPatternNames): PatternMatch[] {
   const folded = foldText(text);
-  return findDetails(folded.text, patterns).map(({ type, ...range }) => ({ type, ...folded.original(range) }));
+  const search = searchDetails(folded.text, patterns);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value.map(({ type, ...range }) => ({ type, ...folded.original(range) }));
+  }
 }

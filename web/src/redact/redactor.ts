@@ -1,9 +1,11 @@
 // redact: replaces private details, found by patterns, a model and other finders, by placeholders.
 import { asList, checkString, nameOf } from '../checks.js';
-import { asArgumentError, describeError, PeruseError, show } from '../errors.js';
+import { asArgumentError, describeError, PeruseError, show, throwIfAborted } from '../errors.js';
+import { afterWork } from '../events.js';
 import { calling, type Detail, merged, unreplaced } from './details.js';
 import type { RedactKit } from './kit.js';
 import { type Choice, checkedChoice, checkFinders } from './options.js';
+import type { PatternMatch } from './pattern_names.js';
 import { Placeholders } from './placeholders.js';
 import { kPlaceholders, sessionOf } from './session.js';
 import type { FoldedText } from './text_folding.js';
@@ -77,28 +79,52 @@ type AskModel = (texts: readonly string[]) => Promise<Detail[][][]> | undefined;
 async function find(
   originals: readonly string[],
   choice: Choice,
-  { readingsOf, findDetails, detailsOf }: RedactKit,
+  { readingsOf, searchDetails, detailsOf }: RedactKit,
   askModel: AskModel,
   signal: AbortSignal | undefined,
 ): Promise<Finding[]> {
   const readings = originals.map(readingsOf);
   const texts = readings.flat().map(({ text }) => text);
-  const [byModel, ...others] = await Promise.all([
+  const [byModel, matches, ...others] = await Promise.all([
     askModel(texts) ?? [],
+    matchesIn(texts, choice, searchDetails, signal),
     ...(choice.finders ?? []).map((finder) => askFinder(finder, texts, signal)),
   ]);
   let next = 0;
   return originals.map((original, index) => {
     const details = readings[index]!.flatMap((reading) => {
       const found = [...(byModel[next] ?? []), ...others.map((lists) => lists[next] ?? [])];
+      const byPatterns = matches[next] ?? [];
       next += 1;
-      const matches = choice.patterns.length === 0 ? [] : calling('A pattern', () => findDetails(reading.text, choice.patterns));
-      return detailsOf(reading, matches, found, choice, choice.fail_closed === true, readings[index]!);
+      return detailsOf(reading, byPatterns, found, choice, choice.fail_closed === true, readings[index]!);
     });
     const halves = [...original.matchAll(/\p{Surrogate}+/gu)].map(({ 0: half, index: start }) => ({ start, end: start + half.length }));
     const unread = halves.map((range): UnreadRange => ({ ...range, reason: 'lone_surrogate' }));
     return { original, readings: readings[index]!, details: merged(details), unread };
   });
+}
+
+/** Returns what the patterns find in each text. Lets events in between the searches, so that pages stay responsive. */
+async function matchesIn(
+  texts: readonly string[],
+  { patterns }: Choice,
+  searchDetails: RedactKit['searchDetails'],
+  signal: AbortSignal | undefined,
+): Promise<PatternMatch[][]> {
+  const found: PatternMatch[][] = [];
+  for (const text of patterns.length === 0 ? [] : texts) {
+    const search = searchDetails(text, patterns);
+    for (;;) {
+      throwIfAborted(signal);
+      const start = performance.now();
+      const step = calling('A pattern', () => search.next());
+      await afterWork(performance.now() - start);
+      if (!step.done) continue;
+      found.push(step.value);
+      break;
+    }
+  }
+  return found;
 }
 
 async function askFinder(finder: DetailFinder, texts: readonly string[], signal: AbortSignal | undefined): Promise<Detail[][]> {

@@ -174,18 +174,18 @@ const kSayings: readonly Saying[] = [
   ),
 ];
 
-/** Finds values that a sentence introduces by their names. */
-export function findSayings(text: string): PatternMatch[] {
-  return kSayings.flatMap(({ type, lead, value }) =>
-    [...text.matchAll(lead)].flatMap(({ 0: words, index }) => {
-      value.lastIndex = index + words.length;
-      const { indices } = value.exec(text) ?? {};
-      if (indices === undefined) return [];
-      const [start, end] = indices.groups?.detail ?? indices[0]!;
-      const kept = trimmed(text.slice(start, end), type);
-      return kept.length === 0 ? [] : [{ type, start, end: start + kept.length }];
-    }),
-  );
+/** Searches for values that a sentence introduces by their names, one for each kind of sentence. */
+export const kFindSayings = kSayings.map((saying) => (text: string) => valuesOf(saying, text));
+
+function valuesOf({ type, lead, value }: Saying, text: string): PatternMatch[] {
+  return [...text.matchAll(lead)].flatMap(({ 0: words, index }) => {
+    value.lastIndex = index + words.length;
+    const { indices } = value.exec(text) ?? {};
+    if (indices === undefined) return [];
+    const [start, end] = indices.groups?.detail ?? indices[0]!;
+    const kept = trimmed(text.slice(start, end), type);
+    return kept.length === 0 ? [] : [{ type, start, end: start + kept.length }];
+  });
 }
 
 /** Removes words of streets at the end ('in the', 'am'). An address has a number. */
