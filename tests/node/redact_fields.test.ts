@@ -37,6 +37,12 @@ describe('fields', () => {
   ])('%j', (text, expected) => expect(found(text)).toEqual(expected));
 
   test.each([
+    ['Cordialement,\r\nZo\u00e9 Blanc\r\nAchats', 'Cordialement,\r\n[PER_1]\r\nAchats'],
+    ['\u6b64\u81f4\r\n\u656c\u793c\r\n\u8d3a\u5fd7\u8fdc', '\u6b64\u81f4\r\n\u656c\u793c\r\n[PER_1]'],
+    ['name;ort\r\nAnna Bell;Rom\r\n', 'name;ort\r\n[PER_1];[LOC_1]\r\n'],
+  ])('line ends of Windows stay: %j', async (text, expected) => expect((await redact(text)).text).toBe(expected));
+
+  test.each([
     '{"name": "Blue Kettle", "title": "A book", "version": "1.2"}',
     '{"password": null, "token": "", "user": "<user>", "zip": "string"}',
     'def login(user, password):\n    return check(user=user, password=password)',

@@ -93,6 +93,11 @@ const kContexts: readonly [before: string, after: string][] = [
 
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
+test.each(['+49\r\n30 901820', '+1\n(415) 555-2671', '+1\r\n(415) 555-2671'])('a telephone number in two lines: %j', async (number) => {
+  for (const text of [number, `Call ${number} now`, `(${number})`, `\uff08${number}\uff09`])
+    expect((await redact(text)).text.replace('[PHONE_1]', '')).not.toMatch(/\d/);
+});
+
 test('41 forms in 27 texts leave nothing of 8 kinds of details', async () => {
   expect([kWrappers.length, kContexts.length, Object.keys(kKinds).length]).toEqual([41, 27, 8]);
   const left: string[] = [];

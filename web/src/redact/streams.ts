@@ -8,7 +8,7 @@ const kLongest = 4096;
 const kMargin = 256;
 
 /** Ends of parts, the best first: blank lines, lines, sentences, words. A number may go on in the next line. */
-const kEnds = [/\n\s*\n/g, /(?<!\d)\n(?!\d)/g, /(?<=[^\d\s][.!?…。！？]['")\]]?)\s(?!\d)/g, /(?<!\d)\s(?!\d)/g];
+const kEnds = [/\n\s*\n/g, /(?<!\d\r?)\n(?!\d)/g, /(?<=[^\d\s][.!?…。！？]['")\]]?)\s(?!\d)/g, /(?<!\d)\s(?!\d)/g];
 
 function endOfPart(text: string): number {
   const part = text.slice(0, kLongest - kMargin);

@@ -14,7 +14,8 @@ export interface FoldedText {
 }
 
 /**
- * Folds a text. Line ends and letter case stay.
+ * Folds a text. Letter case stays.
+ * - Line ends become '\n'.
  * - Compatibility characters (full-width, mathematical, superscript, circled) are replaced by Unicode's NFKC.
  * - Decimal digits of every script become 0 to 9.
  * - Invisible characters are removed: zero-width spaces, soft hyphens, direction marks, variation selectors.
@@ -22,12 +23,12 @@ export interface FoldedText {
  * - Letters that resemble Latin ones are replaced in words that imitate Latin (homoglyphs.ts).
  */
 export function foldText(text: string): FoldedText {
-  if (/^[\n\r -~]*$/.test(text)) return { text, original: ({ start, end }) => ({ start, end }) };
+  if (/^[\n -~]*$/.test(text)) return { text, original: ({ start, end }) => ({ start, end }) };
   return new Folding(text);
 }
 
-/** A character with the marks and invisible characters that follow it. */
-const kCharacter = /.[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]*/gsu;
+/** A character or line end with the marks and invisible characters that follow it. */
+const kCharacter = /(?:\r\n|.)[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]*/gsu;
 const kInvisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Me}]|(?![\s\x85])\p{Cc}/gu;
 const kSpace = /[\p{Zs}\t\v\f\x85\u2800]/gu;
 const kHyphen = /[\u2010-\u2013\u2043\u2212\u02d7\u058a\u05be\u1806]/g;
@@ -70,7 +71,7 @@ class Folding implements FoldedText {
 const kMostAdded = 6;
 
 function foldCharacter(character: string): string {
-  if (/^[\n\r -~]$/.test(character)) return character;
+  if (/^[\n -~]$/.test(character)) return character;
   const visible = character.replaceAll(kInvisible, '');
   const normalized = visible.normalize('NFKC');
   const compatible = normalized.length > visible.length + kMostAdded ? visible : normalized;
@@ -79,6 +80,7 @@ function foldCharacter(character: string): string {
   return (isAccent ? visible : compatible)
     .replaceAll(/\P{ASCII}/gu, enclosed)
     .replaceAll(/\p{Nd}/gu, decimal)
+    .replaceAll(/\r\n?/g, '\n')
     .replaceAll(kSpace, ' ')
     .replaceAll(kHyphen, '-');
 }

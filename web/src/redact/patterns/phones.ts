@@ -44,7 +44,7 @@ const kWordlessCue = /電話|电话|手机|手機|携帯|전화/;
 const kCueReach = 32;
 
 export function findPhones(text: string): TextRange[] {
-  const runs = text.matchAll(/[+(]{0,2}\d(?:[\d ()./-]|\n(?=\d))*/g);
+  const runs = text.matchAll(/[+(]{0,2}\d(?:[\d ()./-]|\n(?=[\d(]))*/g);
   return [...runs].flatMap(({ 0: run, index }) => {
     const before = text[index - 1] ?? ' ';
     if (/[\p{Script=Latin}\p{N}]/u.test(before) || (before === '#' && !run.startsWith('+'))) return []; // '#4471' is an order
@@ -61,7 +61,7 @@ function numbersOf(run: string): { text: string; index: number }[] {
   if (digitsOf(run) <= kMostDigits && !/ [/-] | {2}|\n/.test(run)) return [{ text: run, index: 0 }];
   const parts = [...run.matchAll(kPart)].map(({ 0: text, index }) => ({ text, index }));
   // '+1  617  555' is one number: its first part is too short for a whole one.
-  const isPrefix = run.startsWith('+') && digitsOf(parts[0]?.text ?? '') < kFewestDigits;
+  const isPrefix = /^\(?\+/.test(run) && digitsOf(parts[0]?.text ?? '') < kFewestDigits;
   if (isPrefix && digitsOf(run) <= kMostDigits) return [{ text: run, index: 0 }];
   return parts;
 }
