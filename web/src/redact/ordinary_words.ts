@@ -112,20 +112,35 @@ function isPhrase(text: string, { start, end }: Detail, isPerson: boolean): bool
   return !isPerson && /(?:인데|[어아]서)$/.test(words);
 }
 
-let adjectives: readonly string[] | undefined;
+/**
+ * Names of nine languages in twelve, as `Intl.DisplayNames` has them: Italian, Spanish, French, Greek, Chinese, Japanese, Korean, Thai, Russian. (To
+ * ask it here would hold a phone for 110 ms, and answers of browsers may differ.)
+ */
+const kLanguages = [
+  'italian spanish french greek chinese japanese korean thai russian',
+  'italienisch spanisch französisch griechisch chinesisch japanisch koreanisch thailändisch russisch',
+  'italien espagnol français grec chinois japonais coréen thaï russe',
+  'italiano español francés griego chino japonés coreano tailandés ruso',
+  'spagnolo francese greco cinese giapponese thailandese russo',
+  'espanhol francês grego chinês japonês tailandês',
+  'italiaans spaans frans grieks chinees japans koreaans',
+  'włoski hiszpański francuski grecki chiński japoński koreański tajski rosyjski',
+  'i̇talyanca i̇spanyolca fransızca yunanca çince japonca korece tayca rusça',
+  'итальянский испанский французский греческий китайский японский корейский тайский русский',
+  'इतालवी स्पेनिश फ़्रेंच यूनानी चीनी जापानी कोरियाई थाई रूसी',
+  'الإيطالية الإسبانية الفرنسية اليونانية الصينية اليابانية الكورية التايلاندية الروسية',
+]
+  .join(' ')
+  .split(' ');
 
 /**
  * Adjectives of countries ('Italian'): in most languages the name of a language, with another ending. Persons have such names without one (Russo, Greco,
  * Deutsch), so of them only other forms count ('Italienischer').
  */
 function isAdjective(words: string, isPerson: boolean): boolean {
-  adjectives ??= ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'tr', 'ru', 'hi', 'ar'].flatMap((language) => {
-    const names = new Intl.DisplayNames(language, { type: 'language' });
-    return ['it', 'es', 'fr', 'el', 'zh', 'ja', 'ko', 'th', 'ru'].map((code) => names.of(code)!.toLowerCase());
-  });
   const parts = words.toLowerCase().split(' ');
-  if (parts.length > (isPerson ? 1 : 2) || (isPerson && adjectives.includes(words.toLowerCase()))) return false;
-  return parts.some((word) => word.length > 4 && adjectives!.some((name) => isForm(word, name)));
+  if (parts.length > (isPerson ? 1 : 2) || (isPerson && kLanguages.includes(words.toLowerCase()))) return false;
+  return parts.some((word) => word.length > 4 && kLanguages.some((name) => isForm(word, name)));
 }
 
 /** Whether two words differ in their endings alone: 'итальянское', 'итальянский'. */
