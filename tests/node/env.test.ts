@@ -10,7 +10,8 @@ const loose = env as unknown as Record<string, unknown>;
 
 describe('env', () => {
   test.each([
-    ['remotePathTemplate', 'URL of the model'],
+    ['HF_TOKEN', 'Use token'],
+    ['remoteURL', 'Use remoteHost'],
     ['nonsense', 'remoteHost'],
     ['__proto__', 'It has'],
     ['toString', 'It has'],
@@ -96,6 +97,10 @@ describe('names of transformers.js', () => {
     expect(env.backends.onnx.wasm.numThreads).toBe(2);
     env.backends.onnx.wasm.numThreads = 0;
     expect(env.threads).toBe('auto');
+    env.backends.onnx.wasm.numThreads = 3 / 2; // half of the processors
+    expect(env.threads).toBe(2);
+    env.backends.onnx.wasm.numThreads = Number.NaN; // navigator.hardwareConcurrency is missing
+    expect(env.threads).toBe('auto');
     env.allowLocalModels = false;
     expect(env.allowLocalModels).toBe(false);
     expect(noticesSince()).toEqual([]);
@@ -108,12 +113,28 @@ describe('names of transformers.js', () => {
     env.logLevel = 30;
     expect(env.filesPath).toBeUndefined();
     expect(env.backends.onnx.webgpu.powerPreference).toBe('low-power');
+    env.backends.onnx.webgl.pack = false;
     expect(noticesSince().map((sentence) => sentence.split(' ')[0])).toEqual([
       'env.backends.onnx.wasm.wasmPaths',
       'env.backends.onnx.logLevel',
       'env.backends.onnx.webgpu.powerPreference',
       'env.logLevel',
+      'env.backends.onnx.webgl.pack',
     ]);
+  });
+
+  test.each(['resolve/main/', '{model}/{file}', '{revision}/{model}', '{model}/{model}', 7])(
+    'remotePathTemplate cannot be %s',
+    (template) => {
+      expect(() => {
+        loose.remotePathTemplate = template;
+      }).toThrow(expect.objectContaining({ code: 'invalid_argument', message: expect.stringContaining('a path with {model}') }));
+    },
+  );
+
+  test('its names are in it, and it has the version that they are of', () => {
+    expect(env.version).toMatch(/^4\.\d+\.\d+$/);
+    expect(['backends', 'useFSCache', 'remoteHost', 'nonsense'].map((name) => name in env)).toEqual([true, true, true, false]);
   });
 
   test.each(['allowRemoteModels', 'allowLocalModels', 'useFSCache', 'useCustomCache'])('%s must be true or false', (name) => {

@@ -1,6 +1,7 @@
 // Requests in the thread of the caller: env.fetch, and a fetch() or a dispatcher that the program replaced. Redirects in Node.
 import { afterEach, describe, expect, test } from 'vitest';
 import { describe as describeModel, env, modelCache, pipeline } from '../../web/dist/index_node.js';
+import { ownFetch } from '../../web/src/own_fetch.js';
 import { fetchInNode } from '../../web/src/sources/file_access_node.js';
 import { hub, useFreshHub } from './support/fresh_hub.js';
 import { sends } from './support/model_hub.js';
@@ -85,6 +86,19 @@ describe.each([true, false])('worker: %s', (worker) => {
     await expect(loading).rejects.toMatchObject({ code: 'aborted' });
     await expect.poll(() => closed, { timeout: 5000 }).toBe(true);
   });
+});
+
+test('is a function by default, which a program can call in its own, and set again', async () => {
+  const before = env.fetch!;
+  let asked = 0;
+  env.fetch = (url, init) => {
+    asked += 1;
+    return before(url, init);
+  };
+  expect(await classify(false)).toBe('POSITIVE');
+  expect(asked).toBeGreaterThan(3);
+  env.fetch = before;
+  expect(ownFetch()).toBeUndefined();
 });
 
 test('describe() and modelCache use it, too', async () => {

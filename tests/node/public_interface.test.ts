@@ -108,8 +108,13 @@ describe('modules export the public values', () => {
 function valuesOf(entry: string): string[] {
   const lines = report.split('\n');
   const same = new Map([...report.matchAll(/^(\w+) \(is (\w+)\)$/gm)].map(([, name, other]) => [name!, other!]));
+  const start = lines.findIndex((line) => line.startsWith(`# ${entry} `));
+  const after = lines.slice(start + 1).findIndex((line) => line.startsWith('# '));
+  const section = lines.slice(start, after < 0 ? undefined : start + 1 + after);
   const isValue = (name: string) => {
-    const at = lines.indexOf(same.get(name) ?? name);
+    const shown = same.get(name) ?? name;
+    const own = section.indexOf(shown); // another entry may have a type of this name
+    const at = own < 0 ? lines.indexOf(shown) : start + own;
     const end = lines.findIndex((line, i) => i > at && !line.startsWith(' '));
     return lines.slice(at + 1, end).some((line) => /^ {4}(class|const|function|async function) /.test(line)); // some are types, too
   };

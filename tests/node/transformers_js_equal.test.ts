@@ -1,4 +1,4 @@
-// The calls that transformers.js's own tests check, with the results of transformers.js 4.3.1 (tests/fixtures/transformers_js). The cases that differ,
+// The calls that transformers.js's own tests check, with the results of transformers.js 4.3.2 (tests/fixtures/transformers_js). The cases that differ,
 // and why, are listed here and in docs/coming-from-transformers-js.md.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

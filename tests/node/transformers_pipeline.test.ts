@@ -115,7 +115,7 @@ test.each([false, true])('problem_type belongs to one pipeline, although two sha
   expect(after!.score).not.toBeCloseTo(before!.score, 2);
   expect(() => {
     config.model_type = 'bert';
-  }).toThrow(TypeError);
+  }).toThrow(expect.objectContaining({ code: 'unsupported' }));
   const other = await load();
   expect(other.model.config.problem_type).toBeUndefined();
   expect(await other('A gem.')).toEqual([before]);

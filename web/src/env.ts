@@ -30,7 +30,10 @@ export interface Env extends TransformersJsEnv {
    * of a page's origin instead of Cache Storage.
    */
   cache: boolean | 'opfs' | CustomCache;
-  /** Sends all requests for model files, in the thread that loads, for example through a proxy. Default: the platform's `fetch`. */
+  /**
+   * Sends all requests for model files, in the thread that loads, for example through a proxy. Default: the platform's `fetch`; undefined sets the
+   * default.
+   */
   fetch: typeof globalThis.fetch | undefined;
   /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
@@ -106,7 +109,7 @@ function set(settings: Settings, name: string | symbol, value: unknown): boolean
   const [expected, isRight] = kChecks[name as keyof Settings];
   const given = value === null && kDefaults[name as keyof Settings] === undefined ? undefined : value;
   if (!holds(() => isRight(given))) throw new PeruseError('invalid_argument', `env.${name} must be ${expected}, not ${show(value)}.`);
-  const meant = name === 'threads' && given !== 'auto' ? Number(given) : given;
+  const meant = name === 'threads' && given !== 'auto' ? Number(given) : given === platformFetch ? undefined : given;
   return Reflect.set(settings, name, meant);
 }
 
@@ -118,19 +121,27 @@ function ownSettings(settings: Settings): OwnSettings {
   };
 }
 
+/** What `env.fetch` is by default, so that a program can call it in a function of its own. */
+const platformFetch: typeof fetch = (...given) => fetch(...given);
+
 interface Shared {
   env: Env;
+  /** `env.fetch` if a program has set it. */
+  ownFetch(): typeof fetch | undefined;
   transformersJs: TransformersJsState;
   notices: Set<string>;
 }
 
 function makeShared(): Shared {
-  const get = (settings: Settings, name: string | symbol) => {
+  const settings = { ...kDefaults };
+  const get = (_: Settings, name: string | symbol) => {
+    if (name === 'fetch') return settings.fetch ?? platformFetch;
     if (Object.hasOwn(settings, name) || typeof name === 'symbol') return Reflect.get(settings, name);
     return getTransformersJs(shared.transformersJs, name, ownSettings(settings));
   };
-  const proxy = new Proxy({ ...kDefaults }, { set, get });
-  return { env: proxy as Env, transformersJs: new TransformersJsState(), notices: new Set() };
+  const has = (_: Settings, name: string | symbol) => get(settings, name) !== undefined || name in settings;
+  const proxy = new Proxy(settings, { set, get, has });
+  return { env: proxy as Env, ownFetch: () => settings.fetch, transformersJs: new TransformersJsState(), notices: new Set() };
 }
 
 const scope = globalThis as { [kShared]?: Shared };

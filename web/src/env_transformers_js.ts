@@ -41,8 +41,10 @@ export interface TransformersJsEnv {
   cacheKey: string;
   /** Does nothing. */
   experimental_useCrossOriginStorage: boolean;
-  /** Where files are below `remoteHost`. Another value throws: pass the URL of the model's folder to pipeline() instead. */
+  /** Where a model's folder is below `remoteHost`. Must contain `{model}`, and may contain `{revision}`. */
   remotePathTemplate: string;
+  /** The version of transformers.js that these names are of. */
+  readonly version: string;
 }
 
 /** Settings of onnxruntime; only `wasm.numThreads` has an effect. */
@@ -50,9 +52,8 @@ export interface OnnxSettings {
   [setting: string]: unknown;
   readonly wasm: Record<string, unknown>;
   readonly webgpu: Record<string, unknown>;
+  readonly webgl: Record<string, unknown>;
 }
-
-const kTemplate = '{model}/resolve/{revision}/';
 
 export class TransformersJsState {
   readonly values: Record<string, unknown> = {
@@ -67,7 +68,8 @@ export class TransformersJsState {
     useWasmCache: true,
     cacheKey: 'transformers-cache',
     experimental_useCrossOriginStorage: false,
-    remotePathTemplate: kTemplate,
+    remotePathTemplate: '{model}/resolve/{revision}/',
+    version: '4.3.2',
   };
   backends: TransformersJsEnv['backends'] | undefined;
 }
@@ -81,7 +83,8 @@ export interface OwnSettings {
 
 /** Settings that throw if set, because ignoring them would change results or requests. Each with a remedy. */
 export const kRefused: Record<string, string> = {
-  remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
+  HF_TOKEN: 'Use token.',
+  remoteURL: 'Use remoteHost.',
   cache_dir: 'Use cacheFolder.',
   wasmPath: 'Use filesPath.',
 };
@@ -107,7 +110,9 @@ export function setTransformersJs(state: TransformersJsState, name: string, valu
     assignAll((getTransformersJs(state, name, own) as TransformersJsEnv['backends']).onnx, (value as { onnx?: unknown } | null)?.onnx);
     return true;
   }
-  if (!Object.hasOwn(state.values, name) || (name === 'remotePathTemplate' && value !== kTemplate)) return false;
+  if (!Object.hasOwn(state.values, name)) return false;
+  if (name === 'remotePathTemplate' && !isTemplate(value))
+    throw new PeruseError('invalid_argument', `env.${name} must be a path with {model}, such as '{model}/', not ${show(value)}.`);
   if (kBooleans.has(name)) checkBoolean(name, value);
   if (Object.hasOwn(kIgnored, name)) own.notice(`env.${name} is ignored: ${kIgnored[name]}`);
   if (name === 'cacheDir') own.set('cacheFolder', value);
@@ -134,6 +139,11 @@ export function getTransformersJs(state: TransformersJsState, name: string, own:
   return Object.hasOwn(state.values, name) ? state.values[name] : undefined;
 }
 
+/** Whether the path has a place for the model, and after it at most one for the revision, so that all revisions have a common prefix. */
+function isTemplate(value: unknown): boolean {
+  return typeof value === 'string' && /^[^{}]*\{model\}[^{}]*(\{revision\}[^{}]*)?$/.test(value);
+}
+
 function checkBoolean(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw new PeruseError('invalid_argument', `env.${name} must be true or false, not ${show(value)}.`);
 }
@@ -151,11 +161,11 @@ function inNode(): boolean {
 
 function makeBackends(own: OwnSettings): TransformersJsEnv['backends'] {
   const wasm = settingsOf('env.backends.onnx.wasm', own, {}, (name, value) => {
-    if (name === 'numThreads') own.set('threads', value === 0 || value === undefined ? 'auto' : Math.min(Number(value), 16));
+    if (name === 'numThreads') own.set('threads', Number(value) > 0 ? Math.min(Math.ceil(Number(value)), 16) : 'auto');
     return name === 'numThreads';
   });
-  const webgpu = settingsOf('env.backends.onnx.webgpu', own);
-  return { onnx: settingsOf('env.backends.onnx', own, { wasm, webgpu }) as unknown as OnnxSettings };
+  const [webgpu, webgl] = ['webgpu', 'webgl'].map((name) => settingsOf(`env.backends.onnx.${name}`, own));
+  return { onnx: settingsOf('env.backends.onnx', own, { wasm, webgpu: webgpu!, webgl: webgl! }) as unknown as OnnxSettings };
 }
 
 /** An object that accepts every setting and adds a notice for each that `use` rejects. Assigning an object assigns its members. */

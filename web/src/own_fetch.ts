@@ -5,5 +5,5 @@ export const kShared = Symbol.for('peruse.env');
 
 /** `env.fetch` of this thread. */
 export function ownFetch(): typeof globalThis.fetch | undefined {
-  return (globalThis as { [kShared]?: { env: { fetch: typeof globalThis.fetch | undefined } } })[kShared]?.env.fetch;
+  return (globalThis as { [kShared]?: { ownFetch(): typeof globalThis.fetch | undefined } })[kShared]?.ownFetch();
 }

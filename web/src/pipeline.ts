@@ -168,7 +168,10 @@ function resolveTask(task: string): Task {
   const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
   if (Object.hasOwn(kTasks, name)) return name as Task;
   const known = [...kTaskNames, ...Object.keys(kAliases)].join(', ');
-  throw new PeruseError('invalid_argument', `There is no task ${show(task)}. Use one of ${known}.`);
+  throw new PeruseError(
+    'invalid_argument',
+    `There is no task ${show(task)}. Use one of ${known}; for text generation, images and sound use transformers.js.`,
+  );
 }
 
 /** Throws if no model is named: Peruse has no default models, unlike transformers.js. */

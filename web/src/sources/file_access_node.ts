@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DiskCache } from '../cache/cache_node.js';
 import type { Hasher } from '../cache/sha256.js';
-import { env } from '../env.js';
 import { describeError, PeruseError, throwIfAborted } from '../errors.js';
+import { ownFetch } from '../own_fetch.js';
 import type { FileAccess } from './file_access.js';
 import * as folderKit from './folders/folder_kit.js';
 import { commitOf, FetchFailure, type FetchFile, type FetchInit } from './http/fetching.js';
@@ -123,7 +123,7 @@ function followed(location: string, from: URL): URL {
 const kPassing = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EAI_AGAIN|UND_ERR_SOCKET|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 
 async function request(at: URL, init: FetchInit & { headers: Record<string, string> }): Promise<Response> {
-  const ask = env.fetch ?? fetch;
+  const ask = ownFetch() ?? fetch;
   try {
     return await ask(at.href, { ...init, redirect: 'manual' });
   } catch (error) {

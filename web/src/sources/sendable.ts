@@ -1,4 +1,4 @@
-import { env } from '../env.js';
+import { ownFetch } from '../own_fetch.js';
 import type { FileAccess } from './file_access.js';
 import { serveFetch } from './http/fetch_port.js';
 import { fetchInBrowser } from './http/fetching.js';
@@ -8,7 +8,7 @@ import { compact } from './source_files.js';
 /** Converts a source so that a worker can receive it. Files that cannot be sent are read in this thread until the signal fires. */
 export async function sendable(spec: SourceSpec, signal: AbortSignal, access: FileAccess): Promise<SourceSpec> {
   if (spec.kind === 'bytes') return compact(spec);
-  if (!staysHere(spec)) return env.fetch || access.fetchesHere || isReplaced(fetch) ? withFetch(spec, signal, access) : spec;
+  if (!staysHere(spec)) return ownFetch() || access.fetchesHere || isReplaced(fetch) ? withFetch(spec, signal, access) : spec;
   const { openFolder, serveFolder } = await access.kit!();
   const { port1, port2 } = new MessageChannel();
   serveFolder(await openFolder(spec, access), port1, signal);

@@ -177,7 +177,8 @@ export function hubFolder(id: string, revision: string | undefined): URL {
   if (revision !== undefined && (typeof revision !== 'string' || revision.split('/').some((part) => kDots.test(part)))) {
     throw new PeruseError('invalid_argument', `A revision is the name of a branch, a tag or a commit, not '${String(revision)}'.`);
   }
-  const path = revision === undefined ? `${id}/resolve/` : `${id}/resolve/${encodeURIComponent(revision)}/`;
+  const template = env.remotePathTemplate.replace(/^\/+/, '').replace('{model}', id);
+  const path = revision === undefined ? template.replace(/\{revision.*/, '') : template.replace('{revision}', encodeURIComponent(revision));
   return parseUrl(path, hubAddress().href);
 }
 

@@ -18,6 +18,8 @@ const kTask = 'fill-mask';
 const kOptions = callOptions(kTask, {
   /** Number of proposals for each mask, best first. Default 5. */
   top_k: option({ kind: 'number', default: 5 }),
+  /** transformers.js 2's name of `top_k`. Ignored if `top_k` is given. */
+  topk: option({ kind: 'number' }),
   /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
   targets: option<string | readonly string[]>({ kind: 'other', default: 'the whole vocabulary' }),
   /** Return a list of proposals for each mask of a text. By default a text has exactly one mask. */
@@ -59,7 +61,8 @@ export interface FillMaskCall {
 
 function createCall(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
-    const { all_masks = false, ...settings } = engineOptions(kTask, kOptions, options);
+    const { all_masks = false, topk, ...given } = engineOptions(kTask, kOptions, options);
+    const settings: Record<string, unknown> = { ...(topk !== undefined && { top_k: topk }), ...given };
     if (typeof all_masks !== 'boolean') {
       throw new PeruseError('invalid_argument', `all_masks must be true or false, not ${nameOf(all_masks)}.`);
     }

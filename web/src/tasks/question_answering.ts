@@ -25,10 +25,13 @@ const kOptions = callOptions(kTask, {
   doc_stride: option({ kind: 'number' }),
   /** transformers' name of `max_length`. */
   max_seq_len: option({ kind: 'number' }),
+  /** transformers.js 2's name of `top_k`. Ignored if `top_k` is given. */
+  topk: option({ kind: 'number' }),
 });
 
-/** transformers' names of options. */
+/** Names of options in transformers and transformers.js 2. */
 const kOtherNames = [
+  ['topk', 'top_k'],
   ['doc_stride', 'stride'],
   ['max_seq_len', 'max_length'],
 ] as const;
@@ -45,7 +48,7 @@ export interface Answer {
   end: number;
 }
 
-type AnswerOrList<O> = O extends { top_k: infer K }
+type AnswerOrList<O> = O extends { top_k: infer K } | { topk: infer K }
   ? K extends 1 | undefined
     ? Answer
     : number extends K
@@ -74,11 +77,12 @@ export interface QuestionAnsweringCall {
 
 function createCall(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
-    const settings: Record<string, unknown> = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    const settings = engineOptions(kTask, kOptions, options);
     for (const [other, name] of kOtherNames) {
       if (other in settings) settings[name] ??= settings[other];
       delete settings[other];
     }
+    if (settings.top_k === undefined) settings.top_k = 1;
     const inputs = questionInputs(question, context);
     const results = (await run(inputs, settings, options)) as Answer[][];
     const lists = results.map((list, index) => list.map((one) => cutFrom(inputs[index]!.context, one)));

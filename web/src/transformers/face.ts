@@ -80,20 +80,26 @@ export {
   WhisperForConditionalGeneration,
   WhisperTextStreamer,
 } from './others.js';
-export { type OutputTensors, type Pipeline, pipeline } from './pipeline.js';
+export { type OutputTensors, type PaddedFeatures, Pipeline, pipeline } from './pipeline.js';
 export { ModelRegistry } from './registry.js';
 export {
   cat,
   full,
   full_like,
+  getTopItems,
   layer_norm,
   log_softmax,
   matmul,
+  max,
   mean,
+  min,
+  type NumberList,
   ones,
   ones_like,
   permute,
   quantize_embeddings,
+  round,
+  type SameList,
   slice,
   softmax,
   stack,
@@ -105,6 +111,7 @@ export {
 export * from './text_names.js';
 export {
   AutoTokenizer,
+  type BatchDecodeOptions,
   type BatchEncodeOptions,
   type BatchEncoding,
   PreTrainedTokenizer,

@@ -11,7 +11,7 @@ import {
   type TokenIds,
 } from '../face.js';
 import { Tokenizer } from '../tokenizer/tokenizer.js';
-import { type PreTrainedTokenizerOptions, type TokenTensor, tokenizerOptions } from './tokenizers.js';
+import { type PreTrainedTokenizerOptions, type TokenTensor, tokenizerOptions, withCall } from './tokenizers.js';
 
 /** What a tokenizer returns. */
 export interface ModelInputs {
@@ -50,7 +50,7 @@ export const PreTrainedModel = class {
 
 /** The numbers of a text or of its tokens, and the positions of its tokens in the batch. */
 interface Row {
-  values: NumberArray;
+  values: Pick<NumberArray, 'data' | 'dims'>;
   positions: number[];
 }
 
@@ -88,7 +88,7 @@ function modelOf<O>(pipe: Pipeline, kind: Kind<O>): PreTrainedModel<O> {
     }));
     return outputOf(valued, tokens);
   };
-  const model = Object.assign(call, { forward: call, config: pipe.model.config, dispose: () => pipe.dispose() });
+  const model = withCall(call, { forward: call, config: pipe.model.config, dispose: () => pipe.dispose() });
   kKinds.set(model, kind);
   return model;
 }
@@ -123,7 +123,7 @@ function ofTexts(rows: readonly Row[]): Tensor {
 }
 
 /** [texts, tokens, numbers], with zeros for padding. */
-function ofTokens(rows: readonly Row[], tokens: number): Tensor {
+export function ofTokens(rows: readonly Row[], tokens: number): Tensor {
   const width = rows[0]?.values.dims.at(-1) ?? 0;
   const data = new Float32Array(rows.length * tokens * width);
   for (const [row, { values, positions }] of rows.entries()) {

@@ -2,11 +2,15 @@
 // LogLevel does not throw.
 import { PeruseError } from '../face.js';
 
-function refusing(name: string): (..._given: readonly unknown[]) => never {
+/** A function that throws, because Peruse does not have what is named. */
+export function refusing(name: string): (..._given: readonly unknown[]) => never {
   return () => {
     throw new PeruseError('unsupported', `${name} is not supported: Peruse reads text with encoders. Use transformers.js for it.`);
   };
 }
+
+/** A function under another name (other_names.ts), which throws if it is called. */
+export const otherFunction = /* @__PURE__ */ refusing('This function of transformers.js');
 
 /** A class under another name (other_names.ts), which throws if it is used. It cannot know its name, so its errors name the model. */
 export const OtherClass = /* @__PURE__ */ otherClass('This class of transformers.js');

@@ -1,5 +1,5 @@
 // transformers.js's questions about stored models.
-import { env, type HasOptions, modelCache } from '../face.js';
+import { env, type HasOptions, modelCache, PeruseError } from '../face.js';
 
 /** A stored file of a model. */
 export interface CachedFileStatus {
@@ -21,8 +21,24 @@ export interface ClearedFiles {
   files: { file: string; deleted: boolean; wasCached: boolean }[];
 }
 
+const unlisted =
+  (name: string) =>
+  async (..._given: readonly unknown[]): Promise<never> => {
+    throw new PeruseError(
+      'unsupported',
+      `ModelRegistry.${name}() is not supported: describe() of 'peruse' says what a load would download.`,
+    );
+  };
+
 /** Questions about stored models. They ask no server. The task of a pipeline does not change the answer. */
 export const ModelRegistry = {
+  get_available_dtypes: unlisted('get_available_dtypes'),
+  get_file_metadata: unlisted('get_file_metadata'),
+  get_files: unlisted('get_files'),
+  get_model_files: unlisted('get_model_files'),
+  get_pipeline_files: unlisted('get_pipeline_files'),
+  get_processor_files: unlisted('get_processor_files'),
+  get_tokenizer_files: unlisted('get_tokenizer_files'),
   /** Whether a model's files are stored. */
   is_cached(model: string, options: HasOptions = {}): Promise<boolean> {
     return modelCache.has(model, options);
@@ -54,10 +70,11 @@ export const ModelRegistry = {
 };
 
 async function storedNames(model: string): Promise<string[]> {
-  const place = new URL(`${model}/resolve/`, env.remoteHost).href;
+  const [folder = '', afterRevision] = env.remotePathTemplate.replace(/^\/+/, '').replace('{model}', model).split('{revision}');
+  const place = new URL(folder, env.remoteHost.replace(/\/?$/, '/')).href.replace(/\/?$/, '/');
   return (await modelCache.list()).flatMap(({ url }) => {
     if (!url.startsWith(place)) return [];
     const path = url.slice(place.length); // 'main/config.json'
-    return [path.slice(path.indexOf('/') + 1)];
+    return [afterRevision === undefined ? path : path.slice(path.indexOf('/') + 1)];
   });
 }

@@ -84,13 +84,28 @@ function sizeOf(dims: readonly number[]): number {
   return dims.reduce((size, length) => size * length, 1);
 }
 
-/** The softmax of a list. */
-export function softmax(numbers: ArrayLike<number>): number[] {
+/** A list of numbers. */
+export type NumberList = readonly number[] | Float32Array | Float64Array;
+
+/** A list of the same type. */
+export type SameList<L> = L extends readonly number[] ? number[] : L;
+
+/** The softmax of a list, as a list of the same type. */
+export function softmax<L extends NumberList>(numbers: L): SameList<L> {
+  if (numbers instanceof Tensor)
+    throw new PeruseError('invalid_argument', 'softmax() takes a list: pass tensor.data, or call tensor.softmax().');
   const values = Array.from(numbers);
   const most = values.reduce((largest, value) => Math.max(largest, value), -Infinity); // a vocabulary has too many for arguments
   const powers = values.map((value) => Math.exp(value - most));
   const sum = powers.reduce((total, value) => total + value, 0);
-  return powers.map((value) => value / sum);
+  return likeList(
+    numbers,
+    powers.map((value) => value / sum),
+  );
+}
+
+function likeList<L>(list: L, values: number[]): SameList<L> {
+  return (Array.isArray(list) ? values : (list as Float32Array).map((_, i) => values[i]!)) as never;
 }
 
 /** Subtracts the mean of each row of [rows, numbers], and divides the row by its standard deviation plus `eps`. */
@@ -129,8 +144,36 @@ export async function matmul(a: Tensor, b: Tensor): Promise<Tensor> {
 }
 
 /** The logarithms of a list's softmax. */
-export function log_softmax(numbers: ArrayLike<number>): number[] {
-  return softmax(numbers).map((value) => Math.log(value));
+export function log_softmax<L extends NumberList>(numbers: L): SameList<L> {
+  return softmax(numbers).map((value) => Math.log(value)) as never;
+}
+
+/** The largest number of a list, and its index. */
+export function max<N extends number | bigint>(numbers: ArrayLike<N>): [value: N, index: number] {
+  return first(numbers, (one, other) => one > other);
+}
+
+/** The smallest number of a list, and its index. */
+export function min<N extends number | bigint>(numbers: ArrayLike<N>): [value: N, index: number] {
+  return first(numbers, (one, other) => one < other);
+}
+
+function first<N>(numbers: ArrayLike<N>, isBefore: (one: N, other: N) => boolean): [value: N, index: number] {
+  if (numbers.length === 0) throw new PeruseError('invalid_argument', 'The list must not be empty.');
+  let index = 0;
+  for (let i = 1; i < numbers.length; ++i) if (isBefore(numbers[i]!, numbers[index]!)) index = i;
+  return [numbers[index]!, index];
+}
+
+/** The number with this many decimals. */
+export function round(number: number, decimals: number): number {
+  return Math.round(number * 10 ** decimals) / 10 ** decimals;
+}
+
+/** Version 2's `topk`: the indices and numbers of a list, the largest first; all with `top_k` 0. */
+export function getTopItems(numbers: ArrayLike<number>, top_k = 0): [index: number, value: number][] {
+  const items = Array.from(numbers, (value, index): [number, number] => [index, value]).sort(([, one], [, other]) => other - one);
+  return top_k > 0 ? items.slice(0, top_k) : items;
 }
 
 /** A tensor of one value: 'float32' of a number, 'int64' of a bigint, 'bool' of a boolean. */

@@ -87,6 +87,7 @@ export {
   AutoTokenizer as GPT2Tokenizer,
   AutoTokenizer as GPTNeoXTokenizer,
   AutoTokenizer as GemmaTokenizer,
+  AutoTokenizer as Grok1Tokenizer,
   AutoTokenizer as HerbertTokenizer,
   AutoTokenizer as LlamaTokenizer,
   AutoTokenizer as M2M100Tokenizer,
