@@ -125,6 +125,10 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
       result.config = ReadModelConfig(reader, result.family->defaults(), result.family->fields());
       result.config.model_type = model_type;
       result.family->Read(reader, result.config);
+      if (!result.family->IsLanguageModel() && reader.Bool("is_causal", false)) {
+        reader.Fail(Unsupported(
+            "config.json: is_causal is true; in this model Peruse only lets tokens see both sides of a text"));
+      }
       if (!result.config.lora_task.empty() && model_type != kJinaV3) {
         return InvalidArgument("option lora_task is for models with adapters for tasks, such as jina-embeddings-v3");
       }

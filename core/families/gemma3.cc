@@ -39,8 +39,7 @@ class Gemma3Text : public Family {
 
 void Gemma3Text::Read(ConfigReader& reader, ModelConfig& config) {
   RequireWholeHeads(reader, config);
-  const Activation gate = reader.ActivationOf("hidden_act", Activation::kGeluTanh);  // of old files
-  config.hidden_act = reader.ActivationOf("hidden_activation", gate);
+  config.hidden_act = reader.ActivationOf("hidden_activation", Activation::kGeluTanh);
   ReadRmsLayers(reader, config, {.head_dim = 256, .kv_heads = 4}, &layers_);
   layers_.query_scale = 1.0f / std::sqrt(reader.Float("query_pre_attn_scalar", 256, 1e-3f, 1e6f));
   layers_.norm_offset = 1;
@@ -59,14 +58,13 @@ void Gemma3Text::ReadWindows(ConfigReader& reader, const ModelConfig& config) {
   const int32_t window = reader.Int("sliding_window", 4096, 0, kMaxPositions);
   if (both_sides) {
     if (reader.IsNull("sliding_window")) reader.Refuse("sliding_window", "must be a number of tokens");
-    layers_.sliding.before = layers_.sliding.after = window / 2;
+    // transformers counts the token itself twice if both fields say so.
+    layers_.sliding.before = layers_.sliding.after = window / 2 + (reader.Bool("is_causal", true) ? 0 : 1);
   } else {
-    layers_.full.after = layers_.sliding.after = 0;
     if (window < 1) reader.Refuse("sliding_window", "must be at least 1");
-    if (!reader.IsNull("sliding_window")) layers_.sliding.before = window - 1;
+    ReadCausality(reader, reader.IsNull("sliding_window") ? ops::Attention::kAllKeys : window, &layers_);
   }
-  const int32_t period =
-      reader.Int("sliding_window_pattern", reader.Int("_sliding_window_pattern", 6, 1, kMaxLayers), 1, kMaxLayers);
+  const int32_t period = reader.Int("sliding_window_pattern", 6, 1, kMaxLayers);
   if (ReadLayerTypes(reader, config, &layers_.is_sliding)) return;
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     layers_.is_sliding[static_cast<size_t>(i)] = (i + 1) % period != 0;

@@ -42,9 +42,9 @@ void Qwen3::Read(ConfigReader& reader, ModelConfig& config) {
   ReadRopeOfAll(reader, config, 10000, &layers_);
   padding_ = ReadPadding(reader);
   layers_.head_norms = true;
-  layers_.full.after = layers_.sliding.after = 0;
   const bool slides = reader.Bool("use_sliding_window", false) && !reader.IsNull("sliding_window");
-  layers_.sliding.before = slides ? reader.Int("sliding_window", 4096, 1, kMaxPositions) - 1 : ops::Attention::kAllKeys;
+  ReadCausality(reader, slides ? reader.Int("sliding_window", 4096, 1, kMaxPositions) : ops::Attention::kAllKeys,
+                &layers_);
   const int32_t full = reader.Int("max_window_layers", 28, 0, kMaxLayers);
   if (ReadLayerTypes(reader, config, &layers_.is_sliding) || !slides) return;
   for (int32_t i = full; i < config.num_hidden_layers; ++i) layers_.is_sliding[static_cast<size_t>(i)] = true;

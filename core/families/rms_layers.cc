@@ -126,6 +126,14 @@ bool ReadLayerTypes(ConfigReader& reader, const ModelConfig& config, std::vector
   return true;
 }
 
+void ReadCausality(ConfigReader& reader, int32_t window, RmsLayers* layers) {
+  const bool is_causal = reader.Bool("is_causal", true);
+  layers->sliding.before = layers->sliding.after = window;
+  if (!is_causal) return;
+  layers->full.after = layers->sliding.after = 0;
+  if (window != ops::Attention::kAllKeys) --layers->sliding.before;
+}
+
 Value RmsEncoder(Build& b, const ModelConfig& config, const RmsLayers& layers) {
   Value x = SumEmbeddings(
       b, config, {.words = RmsLayers::kWords, .positions = false, .types = false, .scale = layers.embedding_scale});

@@ -66,6 +66,10 @@ void ReadRopeOfAll(ConfigReader& reader, const ModelConfig& config, float theta,
 // Reads layer_types, a list of "full_attention" and "sliding_attention". Returns whether the field exists.
 bool ReadLayerTypes(ConfigReader& reader, const ModelConfig& config, std::vector<bool>* is_sliding);
 
+// Reads is_causal, which makes an encoder of a causal language model if it is false (transformers 5). `window` is the number of keys that a
+// causal sliding layer sees, and otherwise the largest distance of a key, on both sides.
+void ReadCausality(ConfigReader& reader, int32_t window, RmsLayers* layers);
+
 // Embeddings and layers. Returns the last hidden state, and declares the layers' outputs.
 Value RmsEncoder(Build& b, const ModelConfig& config, const RmsLayers& layers);
 

@@ -370,6 +370,11 @@ def rms_cases():
                use_sliding_window=True, sliding_window=5, layer_types=["sliding_attention", "full_attention"], num_key_value_heads=1,
                rope_parameters={"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 16,
                                 "truncate": False, "mscale": 0.7, "mscale_all_dim": 0.3})
+    yield qwen("both-sides", "encoder that sees both sides by is_causal false, the second layer 4 tokens on each", "Model", is_causal=False,
+               use_sliding_window=True, sliding_window=4, max_window_layers=1)
+    yield gemma("both-sides", "encoder that sees both sides by is_causal false", "Model", is_causal=False, use_bidirectional_attention=False,
+                sliding_window=4)
+    yield gemma("both-fields", "encoder that sees both sides by two fields, which widen its window", "Model", is_causal=False)
     yield gemma("bare", "encoder that sees both sides, a window of 3 tokens on each", "Model")
     yield gemma("odd", "encoder that sees both sides, an odd window, linear scaling in full layers", "Model", sliding_window=9,
                 num_hidden_layers=3, num_key_value_heads=1, attention_bias=True, rms_norm_eps=1e-3,

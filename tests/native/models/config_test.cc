@@ -188,6 +188,7 @@ TEST(ConfigTest, OneFunctionHasSeveralNames) {
 TEST(ConfigTest, WhatIsNotSupportedIsNamed) {
   ExpectError(Of("gpt2", ""), StatusCode::kUnsupported, "\"gpt2\"");
   ExpectError(Of("bert", R"("is_decoder":true)"), StatusCode::kUnsupported, "is_decoder");
+  ExpectError(Of("bert", R"("is_causal":true)"), StatusCode::kUnsupported, "is_causal");
   ExpectError(Of("bert", R"("quantization_config":{"quant_method":"bitsandbytes"})"), StatusCode::kUnsupported,
               "\"bitsandbytes\"");
   ExpectError(Of("bert", R"("layer_norm_eps":"1e-12")"), StatusCode::kMalformedFile, "layer_norm_eps");

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/native/models/config_parsing.h"
 
@@ -18,7 +19,8 @@ TEST(LanguageModelConfigTest, LanguageModelsDefaultsAreThoseOfTransformers) {
   EXPECT_EQ(euro.max_tokens, ModelConfig::kUnlimited);
   EXPECT_EQ(Parse(Of("qwen3", "")).intermediate_size, 22016);
   EXPECT_EQ(Parse(Of("gemma3_text", "")).hidden_act, Activation::kGeluTanh);
-  EXPECT_EQ(Parse(Of("gemma3_text", R"("hidden_act":"gelu")")).hidden_act, Activation::kGelu);
+  // transformers does not read this name for a Gemma 3.
+  EXPECT_EQ(Parse(Of("gemma3_text", R"("hidden_act":"gelu")")).hidden_act, Activation::kGeluTanh);
 }
 
 TEST(LanguageModelConfigTest, LanguageModelsOptionsThatPeruseLacksAreRefused) {
@@ -44,6 +46,22 @@ TEST(LanguageModelConfigTest, LanguageModelsOptionsThatPeruseLacksAreRefused) {
        }) {
     ExpectError(Of(type, fields), StatusCode::kMalformedFile, what);
   }
+}
+
+TEST(LanguageModelConfigTest, GemmaReadsThePatternOfItsLayersByOneNameOnly) {
+  const auto full = [](const std::string& fields) {
+    std::vector<size_t> found;
+    const std::vector<ops::Attention> layers =
+        All<ops::Attention>(EncoderOf(Of("gemma3_text", R"("num_hidden_layers":6,)" + fields)));
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].before == ops::Attention::kAllKeys) found.push_back(i);
+    }
+    return found;
+  };
+  const std::string both_sides = R"("use_bidirectional_attention":true,)";
+  EXPECT_EQ(full(both_sides + R"("sliding_window_pattern":2)"), (std::vector<size_t>{1, 3, 5}));
+  // transformers writes this name together with layer_types, and reads only those.
+  EXPECT_EQ(full(both_sides + R"("_sliding_window_pattern":2)"), (std::vector<size_t>{5}));
 }
 
 TEST(LanguageModelConfigTest, PrivacyFilters) {
