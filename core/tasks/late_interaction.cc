@@ -26,10 +26,13 @@ Marker MarkerOf(const MultiVector& vectors, const text::Tokenizer& tokenizer, st
   return {};
 }
 
-// Inserts a token after the special tokens at the beginning.
-void Insert(int32_t id, text::Encoding* tokens) {
-  const auto begin = tokens->special_tokens_mask.begin();
-  const auto at = std::find(begin, tokens->special_tokens_mask.end(), uint8_t{0}) - begin;
+std::ptrdiff_t SpecialTokensBefore(const text::Encoding& tokens) {
+  const auto begin = tokens.special_tokens_mask.begin();
+  return std::find(begin, tokens.special_tokens_mask.end(), uint8_t{0}) - begin;
+}
+
+void Insert(int32_t id, std::ptrdiff_t at, text::Encoding* tokens) {
+  at = std::min(at, std::ssize(tokens->ids));
   const auto insert = [&](auto& list, auto value) { list.insert(list.begin() + at, value); };
   insert(tokens->ids, id);
   insert(tokens->type_ids, 0);
@@ -65,14 +68,19 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::ReadRows(const text::Tokeniz
   const MultiVector& vectors = *modules_.multi_vector;
   const QueryExpansion* expansion = role == TextRole::kQuery && vectors.expansion ? &*vectors.expansion : nullptr;
   int32_t limit = Limit(tokenizer, config, role);
-  if (expansion != nullptr) limit = expansion->cuts ? expansion->length : std::max(limit, expansion->length);
+  if (expansion != nullptr && expansion->cuts) limit = expansion->length;
+  if (expansion != nullptr && vectors.query_length) limit = std::max(limit, expansion->length);
   const Marker marker = MarkerOf(vectors, tokenizer, text);
   if (marker.id >= 0) --limit;
   const text::EncodeOptions options{.truncation = text::Truncation::kLongestFirst, .max_length = limit};
   PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows,
                           tokenizer.Encode(Cased(tokenizer, text.substr(marker.length)), options));
   Reading reading = {.tokens = std::move(windows[0])};
-  if (marker.id >= 0) Insert(marker.id, &reading.tokens);
+  if (marker.id >= 0) {
+    // From the marker alone, because the text may be empty, or nothing of it may fit.
+    PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer.Encode(text.substr(0, marker.length)));
+    Insert(marker.id, SpecialTokensBefore(alone[0]), &reading.tokens);
+  }
   const size_t length = reading.tokens.size();
   if (expansion == nullptr || length >= static_cast<size_t>(expansion->length)) return reading;
   PERUSE_ASSIGN_OR_RETURN(const int32_t id, ExpansionId(*expansion, tokenizer));

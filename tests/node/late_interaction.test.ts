@@ -9,8 +9,8 @@ import { max_sim, pipeline, type Tensor } from '../../web/dist/index_node.js';
 const kFixtures = fileURLToPath(new URL('../fixtures/late_interaction/', import.meta.url));
 const kTolerance = 1e-5;
 const kCases = [
-  ...['plain', 'fixed', 'attended', 'min', 'skips-both', 'modern', 'mpnet', 'dense', 'merged', 'merged-raw'],
-  ...['pylate', 'pylate-text', 'pylate-prompts', 'stanford', 'stanford-marked', 'stanford-flash'],
+  ...['plain', 'fixed', 'attended', 'min', 'min-long', 'skips-both', 'modern', 'mpnet', 'dense', 'merged', 'merged-raw'],
+  ...['pylate', 'pylate-text', 'pylate-prompts', 'pylate-empty', 'stanford', 'stanford-marked', 'stanford-flash'],
 ];
 
 interface Wanted {

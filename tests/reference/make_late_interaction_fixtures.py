@@ -34,6 +34,8 @@ CASES = {
     "fixed": dict(kind="Bert", expansion=FIXED, document_length=8, words=WORDS, prompts={"query": "q ", "document": "d "}),
     "attended": dict(kind="Bert", expansion={**FIXED, "attend": True}, query_length=9),
     "min": dict(kind="DistilBert", expansion={"strategy": "min", "length": 7, "token": "[unused1]"}, query_length=11),
+    # A query may be longer than the length to which others are completed, up to the limit of the tokenizer.
+    "min-long": dict(kind="Bert", expansion={"strategy": "min", "length": 20}, texts=["a b", "a b c d e f g h i j k l m n o p q r s"]),
     "skips-both": dict(kind="Bert", words=WORDS, skiplist_tasks=["query", "document"]),
     "modern": dict(kind="ModernBert", expansion={"strategy": "fixed", "length": 12}),
     "deberta": dict(kind="DebertaV2", expansion=FIXED),
@@ -45,6 +47,9 @@ CASES = {
     "pylate": dict(kind="Bert", pylate=dict(query_prefix="[Q] ", document_prefix="[D] ", query_length=10, document_length=9), markers=["[Q] ", "[D] "]),
     "pylate-text": dict(kind="Bert", pylate=dict(query_prefix="q: ", document_prefix="[unused1] ", do_query_expansion=False, skiplist_words=[","])),
     "pylate-prompts": dict(kind="ModernBert", pylate=dict(query_prefix="[Q] ", document_prefix="[D] ", attend_to_expansion_tokens=True, query_length=None), markers=["[Q] ", "[D] "], prompts={"query": "ab ", "document": ""}),
+    # Texts that are empty, or of which nothing but the prefix fits.
+    "pylate-empty": dict(kind="Bert", pylate=dict(query_prefix="[Q] ", document_prefix="[D] ", query_length=5, document_length=3),
+                         markers=["[Q] ", "[D] "], texts=["", " ", "a b"]),
     "stanford": dict(kind="Bert", stanford=dict(query_maxlen=11, doc_maxlen=12, dim=DIMENSIONS, mask_punctuation=True)),
     "stanford-marked": dict(kind="Bert", stanford=dict(query_token_id="[unused1]", doc_token_id="[unused0]", query_maxlen=8, dim=DIMENSIONS, attend_to_mask_tokens=True, mask_punctuation=False)),
     # Tensors with the names of Jina's code (jina-colbert-v2), for which sentence-transformers computes an XLM-RoBERTa.
@@ -132,17 +137,19 @@ def rename_flash(folder):
     (folder / "config.json").write_text(json.dumps({**config, **code, "position_embedding_type": "absolute"}, indent=2))
 
 
-def write_texts(folder):
+def write_texts(folder, inputs):
     model = MultiVectorEncoder(str(folder), device="cpu")
     texts = []
     for task in (None, "query", "document"):
         encode = {None: model.encode, "query": model.encode_query, "document": model.encode_document}[task]
-        for text in TEXTS:
+        for text in inputs:
             # One text at a time: in a batch, rows of padding change nothing but the last digits.
             rows = encode([text])[0]
             texts.append({"text": text, "task": task, "dims": list(rows.shape), "values": [round(value, 7) for value in rows.flatten().tolist()]})
-    scores = model.similarity(model.encode_query(TEXTS[:2]), model.encode_document(TEXTS[2:5]))
-    (folder / "texts.json").write_text(json.dumps({"texts": texts, "scores": scores.tolist()}))
+    found = {"texts": texts}
+    if inputs is TEXTS:
+        found["scores"] = model.similarity(model.encode_query(TEXTS[:2]), model.encode_document(TEXTS[2:5])).tolist()
+    (folder / "texts.json").write_text(json.dumps(found))
 
 
 def main():
@@ -155,7 +162,7 @@ def main():
         write_encoder(folder, options["kind"], options.get("markers", ()))
         write = pylate if "pylate" in options else stanford if "stanford" in options else modern
         write(folder, options)
-        write_texts(folder)
+        write_texts(folder, options.get("texts", TEXTS))
         if options.get("flash"):
             rename_flash(folder)
         for name in ("README.md", ".gitattributes"):
