@@ -95,8 +95,9 @@ Status ReadNormalize(const ReadModelFile& read, const std::string& folder, Sente
 }
 
 constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"Identity", Activation::kNone}, {"Tanh", Activation::kTanh},       {"ReLU", Activation::kRelu},
-    {"GELU", Activation::kGelu},     {"Sigmoid", Activation::kSigmoid},
+    {"Identity", Activation::kNone}, {"Tanh", Activation::kTanh},           {"ReLU", Activation::kRelu},
+    {"GELU", Activation::kGelu},     {"Sigmoid", Activation::kSigmoid},     {"SiLU", Activation::kSilu},
+    {"Mish", Activation::kMish},     {"LeakyReLU", Activation::kLeakyRelu},
 };
 
 Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
@@ -186,6 +187,8 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
     if (*truncated < 1) return Malformed(path, "has the impossible truncate_dim " + std::to_string(*truncated));
     modules->truncate_dim = static_cast<int32_t>(std::min<int64_t>(*truncated, INT32_MAX));
   }
+  PERUSE_RETURN_IF_ERROR(
+      ReadCount(path, "max_active_dims", document->root().FindMember("max_active_dims"), &modules->max_active_dims));
   if (const auto similarity = document->root().FindMember("similarity_fn_name").GetString(); similarity) {
     modules->similarity = *similarity;
   }

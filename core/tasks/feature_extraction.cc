@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <utility>
 
 #include "core/tasks/pooling.h"
@@ -29,6 +30,7 @@ Status FeatureExtraction::CheckSparse() {
   if (request.normalize) return InvalidArgument("option normalize is for dense vectors");
   PERUSE_ASSIGN_OR_RETURN(prompt_, PromptOf(sentence_->modules(), request.prompt, request.prompt_name, request.role));
   if (sentence_->modules().sparse) output_ = kLogits;
+  if (!request.top_k) request.top_k = sentence_->modules().max_active_dims;
   return OkStatus();
 }
 
@@ -148,7 +150,8 @@ Status FeatureExtraction::GiveQueries(const TokenWeights& table) {
   return OkStatus();
 }
 
-// Ties are in the order of ids. Without a tokenizer, the weights are not those of tokens.
+// Keeps the weights with the largest absolute values, and returns the largest first. Ties are in the order of ids. Without a tokenizer, the
+// weights are not those of tokens.
 Features FeatureExtraction::Sparse(std::span<const float> weights, const text::Tokenizer* tokenizer) const {
   std::vector<int32_t> ids;
   for (size_t id = 0; id < weights.size(); ++id) {
@@ -156,9 +159,14 @@ Features FeatureExtraction::Sparse(std::span<const float> weights, const text::T
   }
   const auto weight = [&](int32_t id) { return weights[static_cast<size_t>(id)]; };
   const size_t kept = std::min(ids.size(), static_cast<size_t>(request.top_k.value_or(INT32_MAX)));
-  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
-                    [&](int32_t a, int32_t b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });
-  ids.resize(kept);
+  const auto sort = [&](bool by_size) {
+    const auto key = [&](int32_t id) { return by_size ? std::abs(weight(id)) : weight(id); };
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
+                      [&](int32_t a, int32_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
+    ids.resize(kept);
+  };
+  sort(/*by_size=*/true);
+  sort(/*by_size=*/false);
   Features features = {.dims = {static_cast<int64_t>(weights.size())}, .is_sparse = true};
   for (const int32_t id : ids) {
     features.values.push_back(weight(id));

@@ -119,6 +119,7 @@ struct SentenceModules {
   std::optional<int32_t> max_seq_length;  // in tokens
   // number of leading elements of a vector to return, unless the caller chooses another
   std::optional<int32_t> truncate_dim;
+  std::optional<int32_t> max_active_dims;  // number of largest weights to keep of a sparse vector, likewise
   bool do_lower_case = false;
   std::map<std::string, std::string> prompts;
   std::optional<std::string> default_prompt;  // name of the prompt in `prompts` that is used by default

@@ -24,6 +24,7 @@ const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'de
   'qwen3-embedding',
   'embedding-gemma',
   'eurobert-nano',
+  'eurobert-dense',
 ]);
 const kTolerance = 1e-5;
 

@@ -19,6 +19,8 @@ const kCases = [
   'router-alike',
   'csr',
   'csr-standardised',
+  'most',
+  'csr-most',
 ];
 
 interface Wanted {

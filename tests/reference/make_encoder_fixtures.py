@@ -8,6 +8,7 @@ Requirements: requirements-encoders.txt.
 """
 
 import hashlib
+import itertools
 import json
 import shutil
 import sys
@@ -38,6 +39,8 @@ CASES = {
     "eurobert-nano": dict(tokenizer="llama3", named="PreTrainedTokenizerFast", config=transformers.EuroBertConfig, pooling="lasttoken",
                           prompts={"query": "Query: ", "document": "Document: "}, limit=30,
                           fields={"rope_parameters": {"rope_type": "default", "rope_theta": 250000.0}, "pad_token_id": 0}),
+    "eurobert-dense": dict(tokenizer="llama3", named="PreTrainedTokenizerFast", config=transformers.EuroBertConfig, pooling="mean", prompts={},
+                           limit=30, dense=(12, 10, 8), activations=("SiLU", "Mish", "LeakyReLU"), fields={"pad_token_id": 0}),
 }
 
 
@@ -77,7 +80,7 @@ def cut(kind):
     return Tokenizer.from_str(json.dumps(full)), len(kept)
 
 
-def write(case, tokenizer, named, config, pooling, prompts, fields, limit, published=None, dense=()):
+def write(case, tokenizer, named, config, pooling, prompts, fields, limit, published=None, dense=(), activations=()):
     folder = FOLDER / case
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -91,8 +94,8 @@ def write(case, tokenizer, named, config, pooling, prompts, fields, limit, publi
     model.save_pretrained(folder)
     modules = [models.Transformer(str(folder)), models.Pooling(SIZES["hidden_size"], pooling_mode=pooling)]
     width = SIZES["hidden_size"]
-    for out in dense:
-        layer = models.Dense(in_features=width, out_features=out, bias=False, activation_function=torch.nn.Identity())
+    for out, activation in itertools.zip_longest(dense, activations, fillvalue="Identity"):
+        layer = models.Dense(in_features=width, out_features=out, bias=False, activation_function=getattr(torch.nn, activation)())
         randomise(layer, case + str(out))
         modules.append(layer)
         width = out

@@ -39,6 +39,9 @@ CASES = {
     # CSR: the largest latents of a dense vector.
     "csr": dict(kind="Bert", coder=dict(hidden_dim=24, k=6)),
     "csr-standardised": dict(kind="ModernBert", coder=dict(hidden_dim=20, k=1, normalize=True), pooling="cls"),
+    # The folder says how many weights it keeps; those of queries may be negative.
+    "most": dict(kind="Bert", newer=True, table="signed", most=3, ways=[{}, {"task": "query"}, {"top_k": 5}, {"task": "query", "top_k": 1}]),
+    "csr-most": dict(kind="Bert", coder=dict(hidden_dim=24, k=6), most=9, ways=[{}, {"top_k": 2}]),
 }
 
 
@@ -88,7 +91,7 @@ def modules_of(folder, options):
         return documents
     if table == "none":
         return [Router({"query": documents, "document": documents}, default_route=None)]
-    weights = torch.rand(len(VOCABULARY)) * 3
+    weights = torch.rand(len(VOCABULARY)) * 3 - (1.5 if table == "signed" else 0)
     queries = SparseStaticEmbedding(tokenizer=documents[0].tokenizer, weight=weights)
     return [Router.for_query_document([queries], documents)]
 
@@ -103,14 +106,14 @@ def use_idf(folder):
 
 
 def write_texts(folder, model, options):
-    ways = [{}, {"top_k": 5}, {"task": "query"}, {"task": "document"}, {"prompt": "c "}]
+    ways = options.get("ways") or [{}, {"top_k": 5}, {"task": "query"}, {"task": "document"}, {"prompt": "c "}]
     texts = []
     for text in TEXTS:
         for way in ways:
             call = {"max_active_dims" if key == "top_k" else key: value for key, value in way.items() if key != "task"}
             encode = getattr(model, {"query": "encode_query", "document": "encode_document"}.get(way.get("task"), "encode"))
             vector = encode(text, **call, convert_to_sparse_tensor=False)
-            ids = [id for id in vector.argsort(descending=True, stable=True).tolist() if vector[id] > 0]
+            ids = [id for id in vector.argsort(descending=True, stable=True).tolist() if vector[id] != 0]
             tokens = ["" if options.get("coder") else model.tokenizer.convert_ids_to_tokens(id) or "" for id in ids]
             values = [vector[id].item() for id in ids]
             found = {"size": len(vector), "indices": ids, "tokens": tokens, "values": values}
@@ -126,7 +129,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         write_encoder(folder, options["kind"])
-        model = SparseEncoder(modules=modules_of(folder, options), prompts=options.get("prompts"), device="cpu")
+        model = SparseEncoder(modules=modules_of(folder, options), prompts=options.get("prompts"), max_active_dims=options.get("most"), device="cpu")
         if options.get("table"):  # every module has a folder of its own
             shutil.rmtree(folder)
             folder.mkdir()

@@ -45,7 +45,7 @@ const kOptions = callOptions(kTask, {
     default: "the folder's `truncate_dim`, else all",
     flag: { help: 'keep the first n numbers of each vector' },
   }),
-  /** For 'splade': keep only this many largest weights of each vector. Default: all that are not zero. */
+  /** For 'splade': keep only this many largest weights of each vector. Default: the folder's `max_active_dims`, else all that are not zero. */
   top_k: option({ kind: 'number' }),
   /** The hidden state to return: 0 means the embeddings, 1 the first layer's output, -1 (default) the last layer's. */
   layer: option({ kind: 'number', default: -1 }),
