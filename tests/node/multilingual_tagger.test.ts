@@ -59,12 +59,12 @@ test('forms, JSON, CSV, mails and chats in ten languages keep no private detail 
   expect(kPage).toContain(`${all['without a leak']} of 100 forms, mails and chats in ten languages are without a leak`);
 }, 60_000);
 
-test('of texts written after the training, 198 of 210 messages keep no private detail, and 34 of 300 clean texts are touched', async () => {
+test('of texts written after the training, 198 of 210 messages keep no private detail, and 33 of 300 clean texts are touched', async () => {
   const rows = await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kFresh');
   const all = rows.at(-1)!;
   expect([all.messages, all.clean]).toEqual([210, 300]);
   expect(all['without a leak']).toBeGreaterThanOrEqual(198);
-  expect(all.touched).toBeLessThanOrEqual(34);
+  expect(all.touched).toBeLessThanOrEqual(33);
   const languages = rows.slice(0, -1);
   expect(languages.filter((row) => row['without a leak'] < 12).map(({ language }) => language)).toEqual([]);
   const kept = spread(languages, 'without a leak');
@@ -73,7 +73,7 @@ test('of texts written after the training, 198 of 210 messages keep no private d
   expect(languages.filter((row) => row.touched > row.clean / 4)).toEqual([]);
 }, 60_000);
 
-test('of texts by which the rules about unsure names were chosen, 21 of 300 clean ones are touched; of as many unseen ones, 64', async () => {
+test('of texts by which the rules about unsure names were chosen, 21 of 300 clean ones are touched; of as many unseen ones, 63', async () => {
   const choosing = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kChoosing')).at(-1)!;
   expect([choosing.messages, choosing.clean]).toEqual([150, 300]);
   expect(choosing['without a leak']).toBeGreaterThanOrEqual(128);
@@ -86,7 +86,7 @@ test('of texts by which the rules about unsure names were chosen, 21 of 300 clea
   const unseen = rows.at(-1)!;
   expect([unseen.messages, unseen.clean]).toEqual([150, 300]);
   expect(unseen['without a leak']).toBeGreaterThanOrEqual(142);
-  expect(unseen.touched).toBeLessThanOrEqual(64);
+  expect(unseen.touched).toBeLessThanOrEqual(63);
   const languages = rows.slice(0, -1).filter((row) => row.touched > row.clean / 4);
   expect(languages.map(({ language, touched }) => `${language} ${touched}`)).toEqual(['de 7', 'ar 6', 'hi 8']);
   const kept = unseen['without a leak'];

@@ -32,6 +32,9 @@ describe('fields', () => {
     ['{"ad": "Onur", "soyad": "Tekin", "şehir": "Denizli"}', ['PER Onur', 'PER Tekin', 'LOC Denizli']],
     ['{"фамилия": "Белов", "город": "Тверь", "пароль": "9х"}', ['PER Белов', 'LOC Тверь', 'KEY 9х']],
     ['ad;telefon;tutar\nZeki Oral;0541 330 91 27;90', ['PER Zeki Oral', 'PHONE 0541 330 91 27']],
+    ['naam;plaats;bedrag\nTruus Bakker;Zwolle;9', ['PER Truus Bakker', 'LOC Zwolle']],
+    ['{"nombre":"Iker","apellidos":"Lasa"}', ['PER Iker', 'PER Lasa']],
+    ['{"nom": "Zo\u00e9", "\u00e2ge": 4, "telephone": "0612487793"}', ['PER Zo\u00e9', 'PHONE 0612487793']],
     ['此致\n敬礼\n贺志远', ['PER 贺志远']],
     ['सादर,\nहेमंत सोलंकी', ['PER हेमंत सोलंकी']],
   ])('%j', (text, expected) => expect(found(text)).toEqual(expected));
@@ -44,6 +47,7 @@ describe('fields', () => {
 
   test.each([
     '{"name": "Blue Kettle", "title": "A book", "version": "1.2"}',
+    '{"name": "Blue Kettle", "shop": {"url": "none"}}',
     '{"password": null, "token": "", "user": "<user>", "zip": "string"}',
     'def login(user, password):\n    return check(user=user, password=password)',
     'const token = next(tokens); let user = users[0];',
@@ -58,6 +62,10 @@ describe('fields', () => {
 
 describe('handles and number plates', () => {
   test.each<[string, string[]]>([
+    ['Login fehlgeschlagen f\u00fcr Benutzer k.brandl von', ['HANDLE k.brandl']],
+    ['u\u017cytkownik a.sikora, adres', ['HANDLE a.sikora']],
+    ['エラー：ユーザー tsubasa_11 の', ['HANDLE tsubasa_11']],
+    ['пользователя s.morozov нет', ['HANDLE s.morozov']],
     ['Thanks @mary_k and @tom.bell!', ['HANDLE @mary_k', 'HANDLE @tom.bell']],
     ['My insta is mary_k99, on reddit u/mary-k', ['HANDLE mary_k99', 'HANDLE u/mary-k']],
     ['The car AB12 CDE, the van AA-123-BB, B-MW 1234', ['PLATE AB12 CDE', 'PLATE AA-123-BB', 'PLATE B-MW 1234']],
@@ -90,6 +98,32 @@ describe('what a model marks and is not private', () => {
   ])('%j', async (text, type, words) => {
     expect((await withModel(giving([type, words]))(text)).text).toBe(text);
     expect((await withModel(giving([type, words]))(text, { types: [type] })).text).toContain(`[${type}_1]`);
+  });
+
+  test.each<[string, string, string, string]>([
+    ['<p>Hello</p>', 'PER', 'p', '<p>Hello</p>'],
+    ['<p>Hello</p>', 'BIRTH_DATE', '/p', '<p>Hello</p>'],
+    ['<p>Hello</p>', 'PER', '/', '<p>Hello</p>'],
+    ['<Mary> hello', 'PER', 'Mary', '<[PER_1]> hello'],
+    ['Hi Ann</b> <i class="x">Bell', 'PER', 'Ann</b> <i class="x">Bell', 'Hi [PER_1]</b> <i class="x">[PER_2]'],
+    ['| Ann Bell | keeper |', 'PER', '| Ann Bell |', '| [PER_1] | keeper |'],
+    ['| Ann |\n|---|\n| Bell |', 'PER', 'Ann |\n|---|\n| Bell', '| [PER_1] |\n|---|\n| [PER_2] |'],
+    ['| Oslo | 4,50 |', 'LOC', 'Oslo | 4,50', '| [LOC_1] | 4,50 |'],
+    ['a;b\n12,00;5', 'LOC', '00', 'a;b\n12,00;5'],
+    ['2025-03-14 09:22:11 WARN disk', 'PHONE', '-14 09', '2025-03-14 09:22:11 WARN disk'],
+    ['x,34.50\n1183,y', 'PHONE', '34.50\n1183', 'x,34.50\n1183,y'],
+    ['Heat to 180 degrees now', 'LOC', '180 degrees', 'Heat to 180 degrees now'],
+    ['haha same, my phone died', 'PER', 'haha same', 'haha same, my phone died'],
+    ['mdr pareil, mon tel', 'PER', 'mdr pareil', 'mdr pareil, mon tel'],
+    ['lol Kevin is here', 'PER', 'lol Kevin', 'lol [PER_1] is here'],
+    ['हाहा रोहन आया', 'PER', 'हाहा रोहन', 'हाहा [PER_1] आया'],
+  ])('%j: %s %j', async (text, type, words, expected) => {
+    expect((await withModel(giving([type, words]))(text)).text).toBe(expected);
+  });
+
+  test('a telephone number keeps its parts', async () => {
+    for (const number of ['06 12 48 77 93', '+1\n617 555 0123', '0421 55839'])
+      expect((await withModel(giving(['PHONE', number]))(`Ring ${number} now`)).text).toBe('Ring [PHONE_1] now');
   });
 
   test('words around an address that a pattern has found', async () => {

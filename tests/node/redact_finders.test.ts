@@ -134,11 +134,18 @@ describe('fail_closed', () => {
   });
 
   test('replaces other occurrences of what was found', async () => {
-    const call = redact(giving(['PER', 'Anna Bell']), { tokenizer });
+    const call = redact(giving(['LOC', 'Anna Bell']), { tokenizer });
     const text = 'Anna Bell left. Anna Bells and Anna Bell, Anna.';
-    expect((await call(text, { fail_closed: true })).text).toBe('[PER_1] left. Anna Bells and [PER_1], Anna.');
-    expect((await call(text)).text).toBe('[PER_1] left. Anna Bells and Anna Bell, Anna.');
+    expect((await call(text, { fail_closed: true })).text).toBe('[LOC_1] left. Anna Bells and [LOC_1], Anna.');
+    expect((await call(text)).text).toBe('[LOC_1] left. Anna Bells and Anna Bell, Anna.');
   });
+});
+
+test.each(['PER', 'GIVENNAME', 'private_person'])('names of persons (%s) are replaced wherever they stand', async (type) => {
+  const call = redact(giving([type, 'Anna Bell']));
+  const { text, entities } = await call('Anna Bell left. Anna Bells and Anna Bell, Anna.');
+  expect(text.replaceAll(/\[.*?\]/g, '*')).toBe('* left. Anna Bells and *, Anna.');
+  expect(new Set(entities.map(({ placeholder }) => placeholder)).size).toBe(1);
 });
 
 test('with labels the model is a GLiNER', async () => {

@@ -76,6 +76,7 @@ describe('names next to a form of address', () => {
     ['Mme Fontaine, Sra. Pons, Sig.ra Bianchi, Pani Nowak', ['PER Fontaine', 'PER Pons', 'PER Bianchi', 'PER Nowak']],
     ['Sayın Ayşe Yılmaz, Mehmet Bey', ['PER Ayşe Yılmaz', 'PER Mehmet']],
     ['г-жа Петрова', ['PER Петрова']],
+    ['須藤さん、神田様、野村先生', ['PER 須藤', 'PER 神田', 'PER 野村']],
     ['佐藤さん、グエン様、けんちゃん', ['PER 佐藤', 'PER グエン', 'PER けんちゃん']],
     ['请问周先生在吗？王总、小李，', ['PER 周', 'PER 王', 'PER 小李']],
     ['김민준 씨가 왔어요', ['PER 김민준']],
@@ -84,7 +85,7 @@ describe('names next to a form of address', () => {
   ]);
 
   leaves([
-    '皆さん、お客様、お母さん、店員さん、赤ちゃん、パパさん、様々な様子',
+    '皆さん、お客様、お母さん、店員さん、古本屋さん、酒屋さん、赤ちゃん、パパさん、様々な様子',
     '总是、何必、老师、小时候、医生、一位先生',
     '고객님 안녕하세요, 선생님, 날씨',
     'Herr Direktor, Mr President, Madame la directrice, Sr. Director',

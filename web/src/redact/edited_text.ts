@@ -8,27 +8,33 @@ interface Edit extends TextRange {
 }
 
 class EditedText implements FoldedText {
+  readonly #edits: readonly Edit[];
+  readonly #before: FoldedText;
+
   constructor(
     readonly text: string,
-    private readonly edits_: readonly Edit[],
-    private readonly before_: FoldedText,
-  ) {}
+    edits: readonly Edit[],
+    before: FoldedText,
+  ) {
+    this.#edits = edits;
+    this.#before = before;
+  }
 
   original({ start, end }: TextRange): TextRange {
-    const from = this.place(start).start;
-    return this.before_.original({ start: from, end: end > start ? this.place(end - 1).end : from });
+    const from = this.#place(start).start;
+    return this.#before.original({ start: from, end: end > start ? this.#place(end - 1).end : from });
   }
 
   /** The range of the old text that a unit of the new text stands for. */
-  private place(at: number): TextRange {
+  #place(at: number): TextRange {
     let low = 0;
-    let high = this.edits_.length;
+    let high = this.#edits.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.edits_[middle]!.at <= at) low = middle + 1;
+      if (this.#edits[middle]!.at <= at) low = middle + 1;
       else high = middle;
     }
-    const edit = this.edits_[low - 1];
+    const edit = this.#edits[low - 1];
     if (edit === undefined) return { start: at, end: at + 1 };
     if (at < edit.at + edit.length) return { start: edit.start, end: edit.end };
     const moved = edit.end + at - edit.at - edit.length;

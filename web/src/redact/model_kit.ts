@@ -2,8 +2,9 @@
 import { withoutFunctionWords } from './function_words.js';
 import { kRedactKit } from './kit.js';
 import { recased } from './letter_case.js';
+import { withoutMarks } from './marks.js';
 import { isOrdinary } from './ordinary_words.js';
 
-export const kModelKit = { ...kRedactKit, isOrdinary, recased, withoutFunctionWords };
+export const kModelKit = { ...kRedactKit, isOrdinary, recased, withoutFunctionWords, withoutMarks };
 export type ModelKit = typeof kModelKit;
 export type LoadModelKit = () => Promise<ModelKit>;

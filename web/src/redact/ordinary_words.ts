@@ -1,6 +1,7 @@
 // Ordinary words that a token classifier takes for names: unsure findings in small letters, answers, measures, adjectives, parts of words.
 import type { Detail } from './details.js';
 import { isNameType, isPersonType } from './letter_case.js';
+import { kLaughing } from './marks.js';
 import { isUnsure } from './unsure_names.js';
 
 /** A name in small letters with a lower score is an ordinary word if its sentence begins with a capital. */
@@ -20,10 +21,10 @@ const kSurePhrase = 0.9;
 
 /** Answers and greetings, which begin sentences. */
 const kAnswer =
-  /^(?:no|yes|hi|hello|nein|ja|hallo|danke|non|oui|bonjour|merci|sí|hola|gracias|sì|ciao|grazie|não|sim|oi|olá|nee|hoi|nie|tak|cześć|hayır|evet|merhaba|selam|нет|да|привет|спасибо|لا|نعم|مرحبا|नहीं|हाँ|नमस्ते|你好|谢谢|小心|はい|いいえ|うん|ううん|こんにちは|こんばんは|おはよう|네|아니|아니요|안녕)$/iu;
+  /^(?:same|gleich|genau|pareil|igual|uguale|zelfde|aynen|aynı|też|тоже|no|yes|hi|hello|nein|ja|hallo|danke|non|oui|bonjour|merci|sí|hola|gracias|sì|ciao|grazie|não|sim|oi|olá|nee|hoi|nie|tak|cześć|hayır|evet|merhaba|selam|нет|да|привет|спасибо|لا|نعم|مرحبا|नहीं|हाँ|नमस्ते|你好|谢谢|小心|はい|いいえ|うん|ううん|こんにちは|こんばんは|おはよう|네|아니|아니요|안녕)$/iu;
 
 const kUnit =
-  '(?:[cmk]m|[km]g|[cdm]l|kW|[MG]B|[кмс]м|[км]г|мл|سم|ملم|كم|كغ|كيلو|सेमी|मिमी|किमी|किलो|मीटर|लीटर|厘米|毫米|公里|公斤|千克|センチ|ミリ|キロ|リットル|グラム|센티|밀리|킬로|미터|리터|그램)';
+  '(?:[cmk]m|[km]g|[cdm]l|kW|[MG]B|[кмс]м|[км]г|мл|سم|ملم|كم|كغ|كيلو|सेमी|मिमी|किमी|किलो|मीटर|लीटर|厘米|毫米|公里|公斤|千克|センチ|ミリ|キロ|リットル|グラム|센티|밀리|킬로|미터|리터|그램|°|degrees?|[Gg]rad|degrés?|grad[oi]s?|graus?|graden|stopni\\p{L}*|derece\\p{L}*|градус\\p{L}*|درجة|डिग्री|度|도)';
 const kAge = '(?:Jahren?|years?|ans|años|anni|anos|jaar|lata?|yaş\\p{L}*|лет|года?|سنة|عام|साल|वर्ष|岁|歳|살)';
 const kMeasure = new RegExp(
   `^[\\d.,]+\\s?-?(?:${kUnit}(?![\\p{Script=Latin}\\p{Script=Cyrillic}])|${kAge}(?![\\p{L}\\p{M}])|[岁歳살])`,
@@ -48,7 +49,10 @@ const kNear = 1000;
 export function isOrdinary(text: string, detail: Detail, beside: readonly Detail[], recall?: number): boolean {
   const { type, score, start, end } = detail;
   const words = text.slice(start, end);
-  if (/\d/.test(words)) return /^(?:loc|org|per|birth)/i.test(type) && isMeasure(text, detail);
+  if (/\d/.test(words)) {
+    if (isTime(text, detail) || (/phone/i.test(type) && isShort(text, detail))) return true;
+    return /^(?:loc|org|per|birth)/i.test(type) && (isMeasure(text, detail) || isAmount(text, detail));
+  }
   if (!isNameType(type)) return false;
   const isPerson = isPersonType(type);
   const sentence = text
@@ -56,7 +60,7 @@ export function isOrdinary(text: string, detail: Detail, beside: readonly Detail
     .split(/[.!?\n\u2026\u3002\uff01\uff1f\u061f\u0964]/)
     .at(-1)!;
   const isFirst = !/\p{L}/u.test(sentence);
-  if (isFirst && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
+  if ((isFirst || kLaughing.test(sentence)) && kAnswer.test(words) && /^\s*[,.!?、。，！？،]/u.test(text.slice(end))) return true;
   const neighbours = beside.filter((other) => isNeighbour(text, detail, other));
   const isJapanese = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(words) && hasKanaNear(text, detail);
   if (isUnsure(text, detail, { isFirst, isJapanese, neighbours }, recall)) return true;
@@ -69,6 +73,36 @@ export function isOrdinary(text: string, detail: Detail, beside: readonly Detail
   if (isAlone && /^org/i.test(type) && score < kSureOrganisation && !/\p{Lu}/u.test(words)) return true;
   if (!isPerson && score < kSureFirst && isFirst && /^\p{Lu}\p{Ll}+$/u.test(words)) return true;
   return /^\P{L}*\p{Lu}/u.test(sentence) && /^[^\p{Lu}\p{Lo}\p{N}]*\p{Ll}[^\p{Lu}\p{Lo}\p{N}]*$/u.test(words);
+}
+
+const kTime = /\d{4}-\d\d-\d\d[T ,]{1,2}\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?/g;
+const kLongestTime = 30;
+
+/** Whether a finding is a part of a date with a time of day, as in a log. */
+function isTime(text: string, { start, end }: Detail): boolean {
+  const from = Math.max(0, start - kLongestTime);
+  const times = [...text.slice(from, end + kLongestTime).matchAll(kTime)];
+  return times.some(({ 0: time, index }) => from + index <= start && end <= from + index + time.length);
+}
+
+const kAmount = /^\d{1,3}(?:[. ,]\d{3})*[.,]\d\d,?$/;
+/** Fewest digits of a telephone number that a model finds. */
+const kFewestDigits = 5;
+
+/** Whether the numbers of a finding, one a line, are too short for telephones, or amounts. */
+function isShort(text: string, { start, end }: Detail): boolean {
+  if (/\p{L}/u.test(text.slice(start, end))) return false;
+  const before = /[\d ()./,-]*$/.exec(text.slice(Math.max(0, start - kLongestTime), start))![0];
+  const after = /^[\d ()./,-]*/.exec(text.slice(end, end + kLongestTime))![0];
+  const numbers = (before + text.slice(start, end) + after).split(/\n|, ?(?!\d\d(?!\d))/);
+  return numbers.every((number) => number.replaceAll(/\D/g, '').length < kFewestDigits || kAmount.test(number.trim()));
+}
+
+/** Whether a finding is the whole or a part of a number with two decimals. */
+function isAmount(text: string, { start, end }: Detail): boolean {
+  const before = /[\d.,]*$/.exec(text.slice(Math.max(0, start - kLongestTime), start))![0];
+  const after = /^[\d.,]*/.exec(text.slice(end, end + kLongestTime))![0];
+  return kAmount.test(before + text.slice(start, end) + after);
 }
 
 /** Whether all numbers of a finding have units or are ages, or a word for pages stands next to short ones. */

@@ -87,57 +87,56 @@ export function sameWords(text: string): string {
 
 /** Assigns placeholders: equal texts of a type get the same one, and none equals a placeholder in the caller's texts. */
 export class Placeholders {
-  private readonly byText_ = new Map<string, string>();
-  private readonly texts_ = new Map<string, string>();
-  private readonly counts_ = new Map<string, number>();
+  readonly #byText = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
   /** Placeholders that the caller's texts contain. */
-  private readonly written_ = new Set<string>();
-  private mapping_: Readonly<Record<string, string>> | undefined;
+  readonly #written = new Set<string>();
+  readonly #form: (text: string) => string;
+  #mapping: Readonly<Record<string, string>> | undefined;
 
   /** Texts with the same `form` get the same placeholder. */
-  constructor(
-    mapping: Readonly<Record<string, string>> = {},
-    private readonly form_: (text: string) => string = (text) => text,
-  ) {
-    for (const [placeholder, text] of Object.entries(mapping)) this.add(placeholder, typeOf(placeholder), text);
+  constructor(mapping: Readonly<Record<string, string>> = {}, form: (text: string) => string = (text) => text) {
+    this.#form = form;
+    for (const [placeholder, text] of Object.entries(mapping)) this.#add(placeholder, typeOf(placeholder), text);
   }
 
   /** Records the placeholders that a text contains. Must be called for all texts before the first placeholder is assigned. */
   note(text: string): void {
-    for (const { placeholder } of writtenIn(text)) this.written_.add(placeholder);
-    for (const [written] of text.matchAll(kBrackets)) this.written_.add(written);
+    for (const { placeholder } of writtenIn(text)) this.#written.add(placeholder);
+    for (const [written] of text.matchAll(kBrackets)) this.#written.add(written);
   }
 
   /** Ranges in which a text contains placeholders of earlier texts, in any spelling. restore() would replace them. */
   standingIn(text: string): TextRange[] {
-    return literalFirst(text, (written) => this.texts_.has(written))
-      .filter(({ placeholder }) => this.texts_.has(placeholder))
+    return literalFirst(text, (written) => this.#texts.has(written))
+      .filter(({ placeholder }) => this.#texts.has(placeholder))
       .map(({ start, end }) => ({ start, end }));
   }
 
   of(type: string, text: string): string {
     const name = `[${type.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_') || 'ENTITY'}`;
-    const known = this.byText_.get(`${name} ${this.form_(text)}`);
+    const known = this.#byText.get(`${name} ${this.#form(text)}`);
     if (known !== undefined) return known;
     for (;;) {
-      const count = (this.counts_.get(name) ?? 0) + 1;
-      this.counts_.set(name, count);
+      const count = (this.#counts.get(name) ?? 0) + 1;
+      this.#counts.set(name, count);
       const placeholder = `${name}_${count}]`;
-      if (this.texts_.has(placeholder) || this.written_.has(placeholder)) continue;
-      this.add(placeholder, name, text);
+      if (this.#texts.has(placeholder) || this.#written.has(placeholder)) continue;
+      this.#add(placeholder, name, text);
       return placeholder;
     }
   }
 
   /** The text of each placeholder. Returns the same frozen object until a placeholder is added. */
   mapping(): Readonly<Record<string, string>> {
-    this.mapping_ ??= Object.freeze(Object.fromEntries(this.texts_));
-    return this.mapping_;
+    this.#mapping ??= Object.freeze(Object.fromEntries(this.#texts));
+    return this.#mapping;
   }
 
-  private add(placeholder: string, name: string, text: string): void {
-    this.byText_.set(`${name} ${this.form_(text)}`, placeholder);
-    this.texts_.set(placeholder, text);
-    this.mapping_ = undefined;
+  #add(placeholder: string, name: string, text: string): void {
+    this.#byText.set(`${name} ${this.#form(text)}`, placeholder);
+    this.#texts.set(placeholder, text);
+    this.#mapping = undefined;
   }
 }

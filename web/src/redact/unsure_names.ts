@@ -28,7 +28,7 @@ const kFirstWord = /^\P{L}*\p{Lu}/u;
 const kHan = /^\p{Script=Han}+$/u;
 /** What precedes a Chinese surname or is one. */
 const kChineseName = new RegExp(`^[小老阿${kChineseSurnames}]`);
-const kJapaneseName = new RegExp(`^(?:${kJapaneseSurnames.replaceAll(' ', '|')})`);
+const kJapaneseName = new RegExp(`^${kJapaneseSurnames}`);
 
 /**
  * Whether the model is less certain of a name than names of its form need. Findings that touch count together. A recall above kUsualRecall

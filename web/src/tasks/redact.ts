@@ -69,12 +69,19 @@ async function readTwice(
   });
 }
 
-/** Leaves ordinary words out, and function words at the ends of names. */
-function namesIn(text: string, details: readonly Detail[], { isOrdinary, withoutFunctionWords }: ModelKit, recall?: number): Detail[] {
-  return details.flatMap((detail, at) => {
-    const beside = [...details.slice(Math.max(0, at - 1), at), ...details.slice(at + 1, at + 2)];
-    return isOrdinary(text, detail, beside, recall) ? [] : (withoutFunctionWords(text, detail, beside) ?? []);
-  });
+/** Leaves marks and ordinary words out, and function words at the ends of names. */
+function namesIn(
+  text: string,
+  details: readonly Detail[],
+  { isOrdinary, withoutFunctionWords, withoutMarks }: ModelKit,
+  recall?: number,
+): Detail[] {
+  return details
+    .flatMap((one) => withoutMarks(text, one))
+    .flatMap((detail, at, parts) => {
+      const beside = [...parts.slice(Math.max(0, at - 1), at), ...parts.slice(at + 1, at + 2)];
+      return isOrdinary(text, detail, beside, recall) ? [] : (withoutFunctionWords(text, detail, beside) ?? []);
+    });
 }
 
 /** The task. It uses a tagger, or with the option `labels` a GLiNER. */

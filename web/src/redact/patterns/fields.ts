@@ -13,7 +13,7 @@ const kNames: Readonly<Record<string, string>> = {
     'street streetaddress streetname addressline addressline1 addressline2 address1 address2 address homeaddress billingaddress shippingaddress ' +
     'postaladdress mailingaddress zip zipcode postcode postalcode city town hometown residence strasse straße hausnummer plz postleitzahl ort ' +
     'wohnort stadt anschrift adresse rue codepostal ville calle direccion dirección domicilio codigopostal códigopostal cp ciudad via indirizzo ' +
-    'cap citta città rua endereco endereço cep cidade straat postcodeplaats woonplaats ulica kodpocztowy miasto adres sehir şehir ilce ilçe mahalle sokak postakodu адрес город улица индекс 地址 住址 城市 邮编 住所 郵便番号 都道府県 주소 우편번호 पता शहर पिनकोड العنوان المدينة الشارع الرمزالبريدي',
+    'cap citta città rua endereco endereço morada localidade cep cidade straat plaats postcodeplaats woonplaats ulica kodpocztowy miasto adres sehir şehir ilce ilçe mahalle sokak postakodu адрес город улица индекс 地址 住址 城市 邮编 住所 郵便番号 都道府県 주소 우편번호 पता शहर पिनकोड العنوان المدينة الشارع الرمزالبريدي',
   ID:
     'user username userid userlogin login loginname nickname screenname handle account accountname accountid accountnumber customerid employeeid ' +
     'patientid memberid passport passportnumber passportno licensenumber driverlicense drivinglicence idnumber idcard nationalid ssn ' +
@@ -58,6 +58,9 @@ function matchOf(text: string, start: number, end: number, type: string): Patter
   return from >= to || kNoValue.test(words) || !/[\p{L}\p{N}]/u.test(words) ? [] : [{ type, start: from, end: to }];
 }
 
+/** Names of fields that are private next to others of persons: products have names, too. */
+const kNameAlone = /^(?:naa?me?|nom(?:br)?e?)$/i;
+
 /** "lastName": "Miller", 'zip': 10115, lastName: "Miller". */
 const kPair =
   /(?:"(?<name>[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,40})"|'(?<single>[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,40})'|(?<![\p{L}\p{N}_.-])(?<bare>[\p{L}_][\p{L}\p{M}\p{N}_.-]{0,40}))\s{0,3}(?::|=>?)\s{0,3}(?:"(?<value>[^"\n]{1,300})"|'(?<other>[^'\n]{1,300})'|(?<number>\d[\d -]{0,30}\d)(?=\s*[,}\n]|$))/dgu;
@@ -71,9 +74,9 @@ const kLine =
 function pairs(text: string): PatternMatch[] {
   const found: PatternMatch[] = [];
   for (const pattern of [kPair, kAssigned, kLine]) {
-    for (const { groups = {}, indices } of text.matchAll(pattern)) {
+    for (const { groups = {}, indices, index } of text.matchAll(pattern)) {
       const name = groups.name ?? groups.single ?? groups.bare!;
-      const type = typeOf(name);
+      const type = typeOf(name) ?? (kNameAlone.test(name) && isOfPerson(text, index) ? 'PER' : undefined);
       if (type === undefined) continue;
       const [start, end] = indices!.groups!.value ?? indices!.groups!.other ?? indices!.groups!.number!;
       if (pattern === kLine && !isLineValue(text.slice(start, end), type)) continue;
@@ -82,6 +85,13 @@ function pairs(text: string): PatternMatch[] {
     }
   }
   return found;
+}
+
+const kNear = 200;
+/** Whether a field of an object stands next to one that only persons have. */
+function isOfPerson(text: string, at: number): boolean {
+  const object = /[^{}]*$/.exec(text.slice(Math.max(0, at - kNear), at))![0] + /^[^{}]*/.exec(text.slice(at, at + kNear))![0];
+  return [...object.matchAll(/["']([^"']+)["']\s*:/g)].some(([, name]) => /[PE][EHM]|BI/.test(typeOf(name!) ?? '')); // PER, PHONE, EMAIL, BIRTH_DATE
 }
 
 /** Lines of prose may have a colon, too: 'Address: where you live is your own affair.' */
@@ -149,7 +159,7 @@ function headsIn(line: string): { separator: string; types: (string | undefined)
   const names = line.split(separator).map((name) => name.replaceAll('"', '').trim());
   if (names.length < 2 || names.length > kMostColumns || !names.every((name) => /^[\p{L}_][\p{L}\p{M}\p{N}_ .-]{0,30}$|^$/u.test(name)))
     return undefined;
-  const types = names.map((name) => typeOf(name) ?? (/^(?:name|nom|nombre|nome)$/i.test(name) ? 'PER' : undefined));
+  const types = names.map((name) => typeOf(name) ?? (kNameAlone.test(name) ? 'PER' : undefined));
   return types.filter((type) => type !== undefined).length >= 2 ||
     (types.some((type) => type !== undefined) && names.every((name) => !/ /.test(name)))
     ? { separator, types }

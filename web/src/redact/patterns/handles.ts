@@ -8,7 +8,7 @@ const kNoHandle =
 const kAt = /(?<![\p{L}\p{N}_.@/`$-])@[\p{L}_][\p{L}\p{N}_.-]{1,38}(?![\p{L}\p{N}_@/(])/dgu;
 const kReddit = /(?<![\p{L}\p{N}_/])\/?u\/[A-Za-z\d_-]{3,20}(?![\p{L}\p{N}_/])/dgu;
 const kCue =
-  /(?<![\p{L}\p{N}])(?:insta(?:gram)?|twitter|telegram|discord|snap(?:chat)?|tik ?tok|github|skype|reddit|steam|signal|username|user name|user|handle|nick(?:name)?|screen name|benutzername|pseudo|usuario|nome utente)(?: (?:is|handle|name|account|id|ist|est|es|è|é)){0,2}(?: ?[:=] ?| )["']?(?<detail>(?=[\w.-]*(?:[_\d]|[.]\w))[A-Za-z][\w.-]{1,29}\w)(?!\w)/dgiu;
+  /(?<![\p{L}\p{N}])(?:insta(?:gram)?|twitter|telegram|discord|snap(?:chat)?|tik ?tok|github|skype|reddit|steam|signal|username|user name|user|handle|nick(?:name)?|screen name|benutzer(?:name)?|pseudo|utilisateur|usu[aá]rio|utente|gebruiker|użytkownik|kullanıcı|логин|пользовател[ья]|المستخدم|उपयोगकर्ता|用户|ユーザー|사용자)(?: (?:is|handle|name|account|id|ist|est|es|è|é)){0,2}(?: ?[:=：] ?| )["']?(?<detail>(?=[\w.-]*(?:[_\d]|[.]\w))[A-Za-z][\w.-]{1,29}\w)(?!\w)/dgiu;
 
 export function findHandles(text: string): TextRange[] {
   const trimmed = rangesOf(text, kAt).map(({ start, end }) => ({ start, end: end - /[.-]*$/.exec(text.slice(start, end))![0].length }));

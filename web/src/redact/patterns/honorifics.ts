@@ -29,11 +29,12 @@ const kFamiliar = new RegExp(
   'dgu',
 );
 
+/** Surnames of Japan as a regular expression: most consist of one of the first characters and one of the second. */
 export const kJapaneseSurnames =
-  '佐藤 鈴木 高橋 田中 伊藤 渡辺 渡邉 渡邊 山本 中村 小林 加藤 吉田 山田 佐々木 山口 松本 井上 木村 林 斎藤 斉藤 齋藤 清水 山崎 森 池田 橋本 阿部 石川 山下 中島 石井 小川 前田 岡田 長谷川 藤田 後藤 近藤 村上 遠藤 青木 坂本 福田 太田 西村 藤井 金子 岡本 藤原 三浦 中野 中川 原田 松田 竹内 小野 田村 中山 和田 石田 森田 上田 原 内田 柴田 酒井 宮崎 横山 高木 安藤 宮本 大野 小島 谷口 工藤 今井 高田 増田 丸山 杉山 村田 大塚 新井 小山 平野 藤本 河野 上野 野口 武田 松井 千葉 菅原 岩崎 久保 木下 佐野 野村 松尾 菊地 菊池 杉本 市川 古川 大西 島田 水野 桜井 高野 渡部 吉川 山内 西田 飯田 西川 小松 北村 安田 五十嵐 川口 平田 関 中田 久保田 服部 東 岩田 土屋 川崎 福島 本田 辻 樋口 秋山 田口 永井 中西 吉村 川上 石原 大橋 松岡 馬場 浜田 森本 星野 矢野 浅野 松下 大島 吉岡 小池 野田 荒木 熊谷 松浦 大谷 内藤 黒田 尾崎 川村 永田 望月 田辺 荒井 堀 松村 早川 西山 大久保 菅野 平井 片山';
+  '(?:[佐鈴高田伊山中小加吉松井木斎斉齋池橋阿石前岡藤後近村遠青坂福太西金三原竹和森上内柴酒宮横安大谷今増丸杉新平武菅岩菊市島桜飯北川土秋永馬浜星矢浅荒熊黒尾早片長白戸須倉柳榎滝神桑牧堀栗梅津成関若渋豊塩工][藤木橋本村田崎川島井原浦野山塚松岡谷沢澤瀬森坂]|渡[辺邉邊部]|田辺|[山川野谷樋田関江坂]口|[田山竹野]中|[村井川三池]上|[山木松宮森]下|[大小中]西|[山竹]内|[阿服]部|[河水]野|野[村田]|松尾|本田|菊[地池]|古[川田谷]|大?久保田?|小[林池]|佐々木|長谷川|五十嵐|清水|望月|土屋|千葉|金子|馬場|[林森原関東辻堀])';
 const kJapaneseTitle = '(?:さん|様(?![式子々相変])|さま|くん|君|ちゃん|先生|氏(?![族名])|先輩|部長|課長|係長|店長|社長|主任|選手)';
 const kJapanese = new RegExp(
-  `(?<!\\p{Script=Han})(?<detail>(?:${kJapaneseSurnames.replaceAll(' ', '|')})(?:\\s?\\p{Script=Han}{1,3}|\\s?[ぁ-んァ-ヶ]{2,4}?)?)(?=${kJapaneseTitle})`,
+  `(?<!\\p{Script=Han})(?<detail>${kJapaneseSurnames}(?:\\s?\\p{Script=Han}{1,3}|\\s?[ぁ-んァ-ヶ]{2,4}?)?)(?=${kJapaneseTitle})`,
   'dgu',
 );
 /** Names in katakana, of foreigners and in forms, and nicknames. The others are persons without a name. */

@@ -3,8 +3,9 @@
 const digits = (code: string) => [...code].map(Number);
 const last = (code: string) => Number(code.at(-1));
 
-function weighted(code: string, weights: readonly number[]): number {
-  return weights.reduce((total, weight, i) => total + weight * Number(code[i]), 0);
+/** The sum of digits with weights, which are digits in base 36. */
+function weighted(code: string, weights: string): number {
+  return [...weights].reduce((total, weight, i) => total + Number.parseInt(weight, 36) * Number(code[i]), 0);
 }
 
 function isDay(month: number, day: number): boolean {
@@ -28,11 +29,15 @@ export function spanish(code: string): boolean {
   return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(number) % 23] === code.at(-1);
 }
 
-const kOddValues = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
+/** In base 36. */
+const kOddValues = '10579dfhjl24ikb368cegampon';
 
 export function italian(code: string): boolean {
   const value = (char: string) => (/\d/.test(char) ? Number(char) : char.charCodeAt(0) - 65);
-  const total = [...code.slice(0, 15)].reduce((all, char, i) => all + (i % 2 === 0 ? kOddValues[value(char)]! : value(char)), 0);
+  const total = [...code.slice(0, 15)].reduce(
+    (all, char, i) => all + (i % 2 === 0 ? Number.parseInt(kOddValues[value(char)]!, 36) : value(char)),
+    0,
+  );
   return total % 26 === value(code[15]!);
 }
 
@@ -58,7 +63,7 @@ export function german(code: string): boolean {
 }
 
 export function polish(code: string): boolean {
-  return isMonthAndDay(code, 2, 20) && weighted(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0;
+  return isMonthAndDay(code, 2, 20) && weighted(code, '13791379131') % 10 === 0;
 }
 
 /** In coordination numbers, 60 is added to the day. */
@@ -75,8 +80,8 @@ export function finnish(code: string): boolean {
 
 export function norwegian(code: string): boolean {
   const isDate = isDay(Number(code.slice(2, 4)) % 40, Number(code.slice(0, 2)) % 40);
-  const first = weighted(code, [3, 7, 6, 1, 8, 9, 4, 5, 2, 1]) % 11;
-  return isDate && first === 0 && weighted(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0;
+  const first = weighted(code, '3761894521') % 11;
+  return isDate && first === 0 && weighted(code, '54327654321') % 11 === 0;
 }
 
 /** For women, 50 is added to the month; a further 20 if the numbers of a day are exhausted. */
@@ -86,42 +91,39 @@ export function czech(code: string): boolean {
 }
 
 export function romanian(code: string): boolean {
-  const check = weighted(code, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+  const check = weighted(code, '279146358279') % 11;
   return isMonthAndDay(code, 3) && (check === 10 ? 1 : check) === last(code);
 }
 
 export function bulgarian(code: string): boolean {
-  return isMonthAndDay(code, 2, 20) && (weighted(code, [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11) % 10 === last(code);
+  return isMonthAndDay(code, 2, 20) && (weighted(code, '2485a9736') % 11) % 10 === last(code);
 }
 
 /** Estonia and Lithuania. */
 export function baltic(code: string): boolean {
-  const first = weighted(code, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
-  const second = weighted(code, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
+  const first = weighted(code, '1234567891') % 11;
+  const second = weighted(code, '3456789123') % 11;
   return isMonthAndDay(code, 3) && (first < 10 ? first : second % 10) === last(code);
 }
 
 /** An EAN-13 number with the country's prefix 756. */
 export function swiss(code: string): boolean {
-  return weighted(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0;
+  return weighted(code, '1313131313131') % 10 === 0;
 }
 
 export function turkish(code: string): boolean {
-  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // a remainder of 9 means -1
-  return tenth === Number(code[9]) && weighted(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === last(code);
+  const tenth = weighted(code, '797979797') % 10; // a remainder of 9 means -1
+  return tenth === Number(code[9]) && weighted(code, '1111111111') % 10 === last(code);
 }
 
 export function brazilian(code: string): boolean {
-  const check = (length: number) => {
-    const weights = Array.from({ length }, (_, i) => length + 1 - i);
-    return ((weighted(code, weights) * 10) % 11) % 10;
-  };
+  const check = (length: number) => ((weighted(code, 'ba98765432'.slice(-length)) * 10) % 11) % 10;
   return !/^(\d)\1*$/.test(code) && check(9) === Number(code[9]) && check(10) === last(code);
 }
 
 export function chilean(code: string): boolean {
   const reversed = [...code.slice(0, -1)].reverse().join('');
-  return '0K987654321'[weighted(reversed, [2, 3, 4, 5, 6, 7, 2, 3].slice(0, reversed.length)) % 11] === code.at(-1);
+  return '0K987654321'[weighted(reversed, '23456723'.slice(0, reversed.length)) % 11] === code.at(-1);
 }
 
 const kMexican = '0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ';
@@ -132,12 +134,12 @@ export function mexican(code: string): boolean {
 }
 
 export function chinese(code: string): boolean {
-  const remainder = weighted(code, [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]) % 11;
+  const remainder = weighted(code, '79a584216379a5842') % 11;
   return isMonthAndDay(code, 10) && '10X98765432'[remainder] === code[17];
 }
 
 export function korean(code: string): boolean {
-  return isMonthAndDay(code, 2) && (11 - (weighted(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === last(code);
+  return isMonthAndDay(code, 2) && (11 - (weighted(code, '234567892345') % 11)) % 10 === last(code);
 }
 
 export function southAfrican(code: string): boolean {
@@ -147,30 +149,30 @@ export function southAfrican(code: string): boolean {
 /** Verhoeff's algorithm, with the dihedral group of order 10. */
 export function indian(code: string): boolean {
   const times = (a: number, b: number) => (a < 5 ? ((a + b) % 5) + (b < 5 ? 0 : 5) : b < 5 ? ((a - b) % 5) + 5 : (a - b + 5) % 5);
-  const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
+  const permutation = '1576283094';
   let check = 0;
   for (const [i, digit] of digits(code).reverse().entries()) {
     let moved = digit;
-    for (let power = 0; power < i % 8; ++power) moved = permutation[moved]!;
+    for (let power = 0; power < i % 8; ++power) moved = Number(permutation[moved]);
     check = times(check, moved);
   }
   return check === 0;
 }
 
 export function dutch(code: string): boolean {
-  return weighted(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
+  return weighted(code, '98765432a') % 11 === 0;
 }
 
 export function portuguese(code: string): boolean {
-  const remainder = weighted(code, [9, 8, 7, 6, 5, 4, 3, 2]) % 11;
+  const remainder = weighted(code, '98765432') % 11;
   return (remainder < 2 ? 0 : 11 - remainder) === last(code);
 }
 
 export function australian(code: string): boolean {
-  const weights = code.length === 8 ? [10, 7, 8, 4, 6, 3, 5, 1] : [1, 4, 3, 7, 5, 8, 6, 9, 10];
+  const weights = code.length === 8 ? 'a7846351' : '14375869a';
   return weighted(code, weights) % 11 === 0;
 }
 
 export function british(code: string): boolean {
-  return (11 - (weighted(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11 === last(code);
+  return (11 - (weighted(code, 'a98765432') % 11)) % 11 === last(code);
 }
