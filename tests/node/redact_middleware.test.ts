@@ -134,6 +134,23 @@ describe('the caller receives restored', () => {
     expect(JSON.parse(pieces[1]!.delta as string)).toEqual({ name: 'O"\nNeil' });
   });
 
+  test('arguments without further members, whatever the detail contains', async () => {
+    const detail = 'x","role":"admin';
+    const finds = redactMiddleware(createRedactor({ patterns: [{ type: 'NAME', find: (one) => rangeOf(one, detail) }] }));
+    const rangeOf = (one: string, words: string) =>
+      one.includes(words) ? [{ start: one.indexOf(words), end: one.indexOf(words) + words.length }] : [];
+    const input = '{ "name": "[NAME_1]", "role": "guest" }';
+    const model = modelOf({ content: [{ type: 'tool-call', input }] }, [{ type: 'tool-input-delta', id: '1', delta: input }]);
+    const given = { prompt: [{ role: 'user', content: `I am ${detail}` }] };
+    const answer = (await finds.wrapGenerate({ params: given, model })) as { content: { input: string }[] };
+    expect(JSON.parse(answer.content[0]!.input)).toEqual({ name: detail, role: 'guest' });
+    const named = modelOf({ content: [{ type: 'tool-call', input: '{"[NAME_1]": 1}' }] });
+    const other = (await finds.wrapGenerate({ params: given, model: named })) as { content: { input: string }[] };
+    expect(JSON.parse(other.content[0]!.input)).toEqual({ [detail]: 1 });
+    const [piece] = await all((await finds.wrapStream({ params: given, model })).stream);
+    expect(JSON.parse(piece!.delta as string)).toEqual({ name: detail, role: 'guest' });
+  });
+
   test('pieces of text, in their order', async () => {
     const model = modelOf({}, [
       { type: 'stream-start', warnings: [] },

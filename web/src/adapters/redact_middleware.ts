@@ -131,16 +131,17 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** Restores the strings of a value; JSON text (arguments of tools) remains valid JSON. */
+/** Restores the strings of a value. JSON text (arguments of tools) keeps its members, whatever quotes a detail contains. */
 function restored(value: unknown, session: RedactionSession): unknown {
   if (typeof value === 'string') {
     const { text } = session.restore(value);
     const json = text === value ? undefined : parsed(value);
-    return json === undefined || parsed(text) !== undefined ? text : JSON.stringify(restored(json, session));
+    const written = json === undefined ? undefined : JSON.stringify(restored(json, session));
+    return written === undefined || JSON.stringify(parsed(text)) === written ? text : written;
   }
   if (Array.isArray(value)) return value.map((item) => restored(item, session));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restored(member, session)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [session.restore(name).text, restored(member, session)]));
 }
 
 const kAnswer = [...kContent, 'toolCalls', 'reasoning'];
