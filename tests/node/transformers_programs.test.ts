@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { modelCache } from '../../web/dist/index_node.js';
 import * as peruse from '../../web/dist/transformers/index_node.js';
 import { startModelServer } from './support/model_server.js';
@@ -175,6 +175,26 @@ describe('a pipeline', () => {
       message: expect.stringMatching(/text-generation.*use transformers\.js/),
     });
   });
+});
+
+test('variables have the types that programs give them', () => {
+  type Made<T extends peruse.PipelineType> = Awaited<ReturnType<typeof pipeline<T>>>;
+  expectTypeOf<Made<'embeddings'>>().toExtend<peruse.FeatureExtractionPipeline & peruse.FeatureExtractionPipelineType>();
+  expectTypeOf<Made<'fill-mask'>>().toExtend<peruse.FillMaskPipeline>();
+  expectTypeOf<Made<'question-answering'>>().toExtend<peruse.QuestionAnsweringPipeline>();
+  expectTypeOf<Made<'sentiment-analysis'>>().toExtend<peruse.TextClassificationPipeline>();
+  expectTypeOf<Made<'ner'>>().toExtend<peruse.TokenClassificationPipeline>();
+  expectTypeOf<Made<'zero-shot-classification'>>().toExtend<peruse.ZeroShotClassificationPipeline>();
+  type Loaded = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
+  expectTypeOf<Loaded>().toExtend<peruse.PreTrainedModel>();
+  expectTypeOf<Awaited<ReturnType<peruse.PreTrainedModel>>[string]>().toEqualTypeOf<peruse.Tensor>();
+  expectTypeOf<peruse.TextClassificationPipeline['tokenizer']>().toEqualTypeOf<peruse.PreTrainedTokenizer>();
+  expectTypeOf<'LABEL_0'>().toExtend<peruse.TextClassificationOutput[number]['label']>();
+  expectTypeOf<peruse.ZeroShotClassificationOutput>().toHaveProperty('scores');
+  expectTypeOf<'q8' | 'fp32'>().toExtend<peruse.DataType>();
+  expectTypeOf<'wasm' | 'webgpu'>().toExtend<peruse.DeviceType>();
+  const embedder = new Proxy(() => undefined, { get: () => 'feature-extraction' });
+  expect(embedder).toBeInstanceOf(peruse.FeatureExtractionPipeline);
 });
 
 test('a model has no sentence_embedding, which the pipeline returns', async () => {

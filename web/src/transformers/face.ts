@@ -3,18 +3,12 @@ export {
   cos_sim,
   dot,
   env,
-  FeatureExtractionPipeline,
-  FillMaskPipeline,
   mean_pooling,
   PeruseError,
   type PipelineType,
   type ProgressCallback,
   type ProgressInfo,
-  QuestionAnsweringPipeline,
   Tensor,
-  TextClassificationPipeline,
-  TokenClassificationPipeline,
-  ZeroShotClassificationPipeline,
 } from '../face.js';
 export {
   AutoConfig,
@@ -25,6 +19,7 @@ export {
   AutoModelForTokenClassification,
   ModelFileNotFoundError,
   type ModelInputs,
+  type OutputTensors,
   PreTrainedModel,
 } from './models.js';
 export * from './other_names.js';
@@ -80,7 +75,34 @@ export {
   WhisperForConditionalGeneration,
   WhisperTextStreamer,
 } from './others.js';
-export { type OutputTensors, type PaddedFeatures, Pipeline, pipeline } from './pipeline.js';
+export { type PaddedFeatures, Pipeline, pipeline } from './pipeline.js';
+export {
+  type DataArray,
+  type DataType,
+  type DeviceType,
+  FeatureExtractionPipeline,
+  type FeatureExtractionPipelineType,
+  type FillMaskOutput,
+  FillMaskPipeline,
+  type FillMaskPipelineType,
+  type FillMaskSingle,
+  type PretrainedModelOptions,
+  type PretrainedTokenizerOptions,
+  type QuestionAnsweringOutput,
+  QuestionAnsweringPipeline,
+  type QuestionAnsweringPipelineType,
+  type TextClassificationOutput,
+  TextClassificationPipeline,
+  type TextClassificationPipelineType,
+  type TextClassificationSingle,
+  type TokenClassificationOutput,
+  TokenClassificationPipeline,
+  type TokenClassificationPipelineType,
+  type TokenClassificationSingle,
+  type ZeroShotClassificationOutput,
+  ZeroShotClassificationPipeline,
+  type ZeroShotClassificationPipelineType,
+} from './pipeline_classes.js';
 export { ModelRegistry } from './registry.js';
 export {
   cat,

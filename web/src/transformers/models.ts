@@ -21,8 +21,11 @@ export interface ModelInputs {
   token_type_ids?: TokenTensor;
 }
 
+/** What the model of a pipeline returns: the outputs of its head. */
+export type OutputTensors = Record<string, Tensor>;
+
 /** A model: a function with members. */
-export interface PreTrainedModel<O = unknown> {
+export interface PreTrainedModel<O = OutputTensors> {
   (inputs: ModelInputs): Promise<O>;
   /** The same as calling the model. */
   forward(inputs: ModelInputs): Promise<O>;
@@ -165,7 +168,7 @@ export const AutoModelForQuestionAnswering = /* @__PURE__ */ modelClass(kReader)
 /** The model of a pipeline, which reads token ids: `pipe.model(pipe.tokenizer(text))`. */
 export function modelOfPipeline(pipe: Pipeline): PreTrainedModel {
   const kind = [kBase, kTagger, kMasked, kReader].find(({ task }) => task === pipe.task) ?? kClassifier;
-  return modelOf<unknown>(pipe, kind);
+  return modelOf<OutputTensors>(pipe, kind);
 }
 
 /** Reads config.json, and loads the tokenizer to find it. */

@@ -33,7 +33,7 @@ export const Pipeline = class {
 
 /** A pipeline of peruse, with the tokenizer of `AutoTokenizer`, which runs in the caller's thread, and a model that reads what it returns. */
 export type Pipeline<T extends Task = Task> = CallOf<T> &
-  Omit<AnyPipeline<T>, 'tokenizer' | 'model'> & { readonly tokenizer: PreTrainedTokenizer; readonly model: PreTrainedModel<OutputTensors> };
+  Omit<AnyPipeline<T>, 'tokenizer' | 'model'> & { readonly tokenizer: PreTrainedTokenizer; readonly model: PreTrainedModel };
 
 const kPipelines = new WeakSet<object>();
 
@@ -48,9 +48,6 @@ export interface PaddedFeatures {
 }
 
 type Padded<R, O> = R extends FeaturesList ? (O extends { pooling: 'multi_vector' } ? R : Tensor) : R;
-
-/** What the model of a pipeline returns: the outputs of its head. */
-export type OutputTensors = Record<string, Tensor>;
 
 const kAliases: Readonly<Record<string, string>> = {
   'sentiment-analysis': 'text-classification',
