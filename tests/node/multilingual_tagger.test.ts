@@ -73,7 +73,7 @@ test('of texts written after the training, 198 of 210 messages keep no private d
   expect(languages.filter((row) => row.touched > row.clean / 4)).toEqual([]);
 }, 60_000);
 
-test('of texts by which the rules about unsure names were chosen, 21 of 300 clean ones are touched; of as many unseen ones, 63', async () => {
+test('of texts by which the rules about unsure names were chosen, 21 of 300 clean ones are touched; of as many unseen ones, 62', async () => {
   const choosing = (await rowsOf('peruse-multilingual-tagger-convbert-tiny', 'kChoosing')).at(-1)!;
   expect([choosing.messages, choosing.clean]).toEqual([150, 300]);
   expect(choosing['without a leak']).toBeGreaterThanOrEqual(128);
@@ -86,7 +86,7 @@ test('of texts by which the rules about unsure names were chosen, 21 of 300 clea
   const unseen = rows.at(-1)!;
   expect([unseen.messages, unseen.clean]).toEqual([150, 300]);
   expect(unseen['without a leak']).toBeGreaterThanOrEqual(142);
-  expect(unseen.touched).toBeLessThanOrEqual(63);
+  expect(unseen.touched).toBeLessThanOrEqual(62);
   const languages = rows.slice(0, -1).filter((row) => row.touched > row.clean / 4);
   expect(languages.map(({ language, touched }) => `${language} ${touched}`)).toEqual(['de 7', 'ar 6', 'hi 8']);
   const kept = unseen['without a leak'];

@@ -18,6 +18,8 @@ const isHidden = async (text: string, words: Record<string, number | undefined>,
   (await redact(certain(words))(text, options)).entities.length > 0;
 
 test.each<[what: string, text: string, word: string, below: number, above: number]>([
+  ['an infinitive before an article', 'Scolare la pasta e unire la panna.', 'Scolare', 0.97, 0.99],
+  ['a first word without an article', 'Salvatore arriva domani.', 'Salvatore', 0.63, 0.65],
   ['a German noun', 'Warum ist der Himmel blau?', 'Himmel', 0.77, 0.79],
   ['a German noun with other words', 'Warum ist der Himmel blau?', 'Himmel blau', 0.77, 0.79],
   ['a German noun of which a common word shows the language', 'Hast du Salz an die Nudel getan oder was?', 'Nudel', 0.77, 0.79],

@@ -25,6 +25,9 @@ const kNeuter = /(?<!\p{L})(?:[Dd]as|[Ii]m|[Aa]m|[Ii]ns|[Aa]ns) $/u;
 const kNear = 200;
 const kOneCapital = /^[^\p{Lu}]*\p{Lu}[^\p{Lu}]*$/u;
 const kFirstWord = /^\P{L}*\p{Lu}/u;
+/** An infinitive before an article, as recipes begin: 'Preriscaldare il forno'. */
+const kInfinitive = /^\p{Lu}\p{Ll}{3,}(?:[aei]re?|re)$/u;
+const kArticle = /^ (?:il|lo|la|gli|i|le|les|el|los|las|os?|as?|l['’])(?!\p{L})/u;
 const kHan = /^\p{Script=Han}+$/u;
 /** What precedes a Chinese surname or is one. */
 const kChineseName = new RegExp(`^[小老阿${kChineseSurnames}]`);
@@ -56,6 +59,7 @@ function leastCertainty(text: string, { start, end }: Detail, { isFirst, isJapan
   if (!kFirstWord.test(words)) return 0;
   if (kSentenceStarts.has(words.toLowerCase().split(' ')[0]!)) return 0.98;
   if (!/^,? ?\p{Ll}/u.test(text.slice(end))) return 0;
+  if (kInfinitive.test(words) && kArticle.test(text.slice(end, end + 5))) return 0.98;
   return isOne ? 0.64 : 0.88;
 }
 
