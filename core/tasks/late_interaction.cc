@@ -43,12 +43,18 @@ void Insert(int32_t id, std::ptrdiff_t at, text::Encoding* tokens) {
 }
 
 Result<int32_t> ExpansionId(const QueryExpansion& expansion, const text::Tokenizer& tokenizer) {
-  const int32_t usual = tokenizer.mask_id() >= 0 ? tokenizer.mask_id() : tokenizer.sep_id();
+  if (expansion.cuts && tokenizer.pads_left()) {
+    return Unsupported(
+        "tokenizer_config.json: padding_side \"left\" is not supported in a model that completes queries");
+  }
+  // Gemma's tokenizers have a mask that their files need not name.
+  const int32_t other = tokenizer.TokenToId("<mask>").value_or(tokenizer.eos_id());
+  const int32_t usual = tokenizer.mask_id() >= 0 ? tokenizer.mask_id() : other;
   const std::optional<int32_t> id =
       expansion.token.empty() ? std::optional(usual) : tokenizer.TokenToId(expansion.token);
   if (id && *id >= 0) return *id;
   return Unsupported("the tokenizer does not have the token that completes queries, " +
-                     (expansion.token.empty() ? std::string("a mask") : "\"" + expansion.token + "\""));
+                     (expansion.token.empty() ? std::string("a mask or an end") : "\"" + expansion.token + "\""));
 }
 
 std::vector<int32_t> SkippedIds(const MultiVector& vectors, const text::Tokenizer& tokenizer) {

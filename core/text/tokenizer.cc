@@ -276,6 +276,8 @@ int32_t Tokenizer::sep_id() const { return parts_->sep_id; }
 int32_t Tokenizer::mask_id() const { return parts_->mask_id; }
 int32_t Tokenizer::pad_id() const { return parts_->pad_id; }
 int32_t Tokenizer::unk_id() const { return parts_->unk_id; }
+int32_t Tokenizer::eos_id() const { return parts_->eos_id; }
+bool Tokenizer::pads_left() const { return parts_->pads_left; }
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->model_max_length; }
 std::string_view Tokenizer::continuing_subword_prefix() const { return parts_->model->continuing_subword_prefix(); }
 

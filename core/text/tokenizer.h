@@ -86,7 +86,10 @@ class Tokenizer {
   int32_t mask_id() const;
   int32_t pad_id() const;
   int32_t unk_id() const;
+  int32_t eos_id() const;
 
+  // Whether the padding_side of tokenizer_config.json, or of its tokenizer_class, is "left".
+  bool pads_left() const;
   // model_max_length of tokenizer_config.json; nullopt if absent or above 1e9, which transformers writes for "unlimited".
   std::optional<int64_t> model_max_length() const;
   // Prefix of tokens that continue a word, for example "##" for WordPiece; empty for models without such a prefix.

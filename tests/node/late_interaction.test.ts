@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { max_sim, pipeline, type Tensor } from '../../web/dist/index_node.js';
+import { filesOf } from './support/model_hub.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/late_interaction/', import.meta.url));
 const kTolerance = 1e-5;
 const kCases = [
-  ...['plain', 'fixed', 'attended', 'min', 'min-long', 'skips-both', 'modern', 'mpnet', 'dense', 'merged', 'merged-raw'],
+  ...['plain', 'fixed', 'attended', 'min', 'min-long', 'skips-both', 'modern', 'mpnet', 'causal', 'dense', 'merged', 'merged-raw'],
   ...['pylate', 'pylate-text', 'pylate-prompts', 'pylate-empty', 'stanford', 'stanford-marked', 'stanford-flash'],
 ];
 
@@ -84,6 +85,19 @@ test("DeBERTa's documents are the library's; an expansion that it does not atten
     expectMatrix(await embed(wanted.text, { pooling: 'multi_vector', ...(wanted.task && { task: wanted.task }) }), wanted);
   }
   await expect(embed('a', { pooling: 'multi_vector', task: 'query' })).rejects.toMatchObject({ code: 'unsupported' });
+  await embed.dispose();
+});
+
+test('an expansion in front of a query, where the tokenizer pads on the left, is refused', async () => {
+  const files: Record<string, Uint8Array> = Object.fromEntries(filesOf(join(kFixtures, 'causal')));
+  const settings = JSON.parse(new TextDecoder().decode(files['tokenizer_config.json']!)) as object;
+  files['tokenizer_config.json'] = new TextEncoder().encode(JSON.stringify({ ...settings, padding_side: 'left' }));
+  const embed = await pipeline('feature-extraction', files, { variant: 'simd', worker: false });
+  await expect(embed('a', { pooling: 'multi_vector', task: 'query' })).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('padding_side'),
+  });
+  expect((await embed('a', { pooling: 'multi_vector', task: 'document' })).dims[1]).toBe(6);
   await embed.dispose();
 });
 

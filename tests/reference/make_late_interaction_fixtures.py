@@ -19,6 +19,7 @@ from sentence_transformers.base.modules import Dense, Transformer
 from sentence_transformers.multi_vector_encoder.modules import HierarchicalTokenPooling, MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import Normalize
 
+from make_encoder_fixtures import cut, randomise
 from make_tiny_models import flash_names
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "late_interaction"
@@ -39,6 +40,8 @@ CASES = {
     "skips-both": dict(kind="Bert", words=WORDS, skiplist_tasks=["query", "document"]),
     "modern": dict(kind="ModernBert", expansion={"strategy": "fixed", "length": 12}),
     "deberta": dict(kind="DebertaV2", expansion=FIXED),
+    # Without a mask, the end token completes queries.
+    "causal": dict(kind="Qwen3", expansion={"strategy": "fixed", "attend": False, "length": 12}, document_length=8),
     "mpnet": dict(kind="MPNet", expansion=FIXED),
     "dense": dict(kind="Bert", layers=2),
     "merged": dict(kind="Bert", pooling=dict(pool_factor=2.5)),
@@ -55,6 +58,16 @@ CASES = {
     # Tensors with the names of Jina's code (jina-colbert-v2), for which sentence-transformers computes an XLM-RoBERTa.
     "stanford-flash": dict(kind="XLMRoberta", flash=True, stanford=dict(query_token_id="[Q]", doc_token_id="[D]", query_maxlen=11, doc_maxlen=12, dim=DIMENSIONS, attend_to_mask_tokens=True, mask_punctuation=True), markers=["[Q] ", "[D] "]),
 }
+
+
+def write_language_model(folder):
+    made, size = cut("qwen")
+    ends = {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=14, **ends).save_pretrained(folder)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 12}
+    model = transformers.Qwen3Model(transformers.Qwen3Config(vocab_size=size, max_position_embeddings=48, **sizes))
+    randomise(model, folder.name)
+    model.save_pretrained(folder)
 
 
 def write_encoder(folder, kind, markers=()):
@@ -159,7 +172,10 @@ def main():
         folder = FOLDER / case
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        write_encoder(folder, options["kind"], options.get("markers", ()))
+        if options["kind"] == "Qwen3":
+            write_language_model(folder)
+        else:
+            write_encoder(folder, options["kind"], options.get("markers", ()))
         write = pylate if "pylate" in options else stanford if "stanford" in options else modern
         write(folder, options)
         write_texts(folder, options.get("texts", TEXTS))

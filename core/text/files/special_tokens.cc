@@ -182,6 +182,7 @@ void FindSpecialIds(const SpecialTokens& special, bool by_usual_names, Tokenizer
   parts->mask_id = find(kMaskToken, "[MASK]", "<mask>");
   parts->pad_id = find(kPadToken, "[PAD]", "<pad>");
   parts->unk_id = find(kUnkToken, "[UNK]", "<unk>");
+  parts->eos_id = find(kEosToken, "</s>", "<eos>");
 }
 
 }  // namespace peruse::text

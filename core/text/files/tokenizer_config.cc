@@ -180,6 +180,7 @@ Status ReadFlags(JsonValue root, TokenizerConfig* config) {
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "split_special_tokens", &config->split_special_tokens));
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_bos_token", &config->add_bos_token));
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_eos_token", &config->add_eos_token));
+  if (const auto side = root.FindMember("padding_side").GetString()) config->pads_left = *side == "left";
   config->keeps_template = root.FindMember("backend").GetString() == "tokenizers";
   std::optional<bool> prefix;
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_prefix_space", &prefix));

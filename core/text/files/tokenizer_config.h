@@ -43,6 +43,7 @@ struct TokenizerConfig {
 
   std::optional<int64_t> model_max_length;
   std::optional<TruncationSide> truncation_side;
+  std::optional<bool> pads_left;
   // lowercase, strip_accents and handle_chinese_chars are do_lower_case, strip_accents and tokenize_chinese_chars of the file.
   std::optional<bool> lowercase;
   std::optional<bool> strip_accents;

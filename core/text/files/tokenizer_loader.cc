@@ -135,6 +135,7 @@ Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& f
     PERUSE_RETURN_IF_ERROR(AddEnds(config, special, parts.get()));
   }
   parts->model_max_length = config.model_max_length;
+  parts->pads_left = config.pads_left.value_or(type->adds_ends);  // as the classes of Gemma and Llama do
   parts->truncation_side = config.truncation_side.value_or(parts->truncation_side);
   if (config.split_special_tokens) parts->added_tokens.SplitSpecialTokens();
   if (!config.has_type_ids.value_or(type->has_type_ids)) ClearTypeIds(&parts->post_processor);

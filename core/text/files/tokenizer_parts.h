@@ -22,9 +22,10 @@ struct Tokenizer::Parts {
   PostProcessor post_processor;
   std::unique_ptr<Decoder> decoder;  // if null, tokens are joined by spaces
 
-  int32_t cls_id = -1, sep_id = -1, mask_id = -1, pad_id = -1, unk_id = -1;
+  int32_t cls_id = -1, sep_id = -1, mask_id = -1, pad_id = -1, unk_id = -1, eos_id = -1;
   std::optional<int64_t> model_max_length;
   TruncationSide truncation_side = TruncationSide::kRight;
+  bool pads_left = false;
   bool clean_up_spaces = false;  // transformers' clean_up_tokenization_spaces: applied after decoding
 };
 
