@@ -52,6 +52,7 @@ describe('finders', () => {
     ['no list', () => 1, /must return a list for each of the 1 texts/],
     ['too few', () => [], /must return a list for each of the 1 texts/],
     ['a range outside', () => [[{ type: 'A', start: 0, end: 99 }]], /within the text/],
+    ['null', () => [[null]], /within the text/],
     ['no type', () => [[{ start: 0, end: 1 }]], /within the text/],
     ['an error', () => Promise.reject(new Error('no')), /A finder failed: .*no/],
   ])('that return %s are refused', async (_, finder, message) => {

@@ -138,7 +138,7 @@ async function askFinder(finder: DetailFinder, texts: readonly string[], signal:
   if (!Array.isArray(found) || found.length !== texts.length || !found.every(Array.isArray)) {
     throw new PeruseError('invalid_argument', `A finder must return a list for each of the ${texts.length} texts, not ${show(found)}.`);
   }
-  return texts.map((text, index) => found[index]!.map((detail: FoundDetail) => checkDetail(detail, text)));
+  return texts.map((text, index) => found[index]!.map((detail: FoundDetail | null) => checkDetail(detail ?? ({} as FoundDetail), text)));
 }
 
 function checkDetail({ type, start, end, score = 1 }: FoundDetail, text: string): Detail {
