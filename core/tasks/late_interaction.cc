@@ -47,7 +47,7 @@ Result<int32_t> ExpansionId(const QueryExpansion& expansion, const text::Tokeniz
     return Unsupported(
         "tokenizer_config.json: padding_side \"left\" is not supported in a model that completes queries");
   }
-  // Gemma's tokenizers have a mask that their files need not name.
+  // A tokenizer of Gemma has the token <mask>, also if no file says that it is the mask.
   const int32_t other = tokenizer.TokenToId("<mask>").value_or(tokenizer.eos_id());
   const int32_t usual = tokenizer.mask_id() >= 0 ? tokenizer.mask_id() : other;
   const std::optional<int32_t> id =

@@ -54,7 +54,7 @@ export function importPart<T>(name: string, href: string): Promise<T> {
 
 async function load(symbol: symbol, href: string): Promise<unknown> {
   await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);
-  await letEventsIn(); // To run the script takes a phone up to 100 ms.
+  await letEventsIn(); // A phone needs a tenth of a second to run the script.
   const part = (globalThis as unknown as Record<symbol, unknown>)[symbol];
   if (part === undefined) throw new Error(`${href} is not a part of Peruse.`);
   return part;

@@ -46,7 +46,7 @@ export function detailsOf(
       return [{ ...detail, ...range, score: isPart ? 0.99 * detail.score : detail.score }];
     });
   const found = [...fromPatterns, ...fromFinders];
-  // the name of a person is hidden wherever the text has it
+  // A person's name is hidden wherever the text has it.
   const repeated = repeats ? found : found.filter(({ type }) => /^(?:private_)?per(?:son)?$|name/i.test(type));
   return found.concat(repeatsOf(text, repeated)).map((detail) => ({ ...detail, ...reading.original(detail) }));
 }
